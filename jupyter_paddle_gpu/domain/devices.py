@@ -1,0 +1,101 @@
+"""Devices as they are now, and accelerators as their makers describe them. Memory in bytes throughout."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .messages import Message
+
+Vendor = Literal["nvidia", "amd", "ascend", "kunlun", "hygon", "cambricon", "enflame", "cpu"]
+
+
+class DeviceProcess(msgspec.Struct, frozen=True, kw_only=True):
+    """A process that holds memory of a device; None where the driver or the permission does not tell."""
+
+    pid: int
+    memory_bytes: int | None = None
+    user: str | None = None
+    command: str | None = None
+    job_id: str | None = None
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True):
+    """One accelerator, or one slice of it, at one moment. None means: this device cannot tell.
+
+    Attributes:
+        id: the identity to claim and to hand to an engine (NVML UUID; `simulated-…` for a simulated one).
+        index: the vendor's index on this machine.
+        utilization: share of the last sample interval in which a kernel ran, 0 to 100.
+        temperature: degrees Celsius; `power` and `power_limit` in watts.
+        compute_capability: (major, minor), NVIDIA only.
+        parent: id of the whole card where this is a slice of one (MIG).
+        simulated: shown for teaching; nothing can run on it.
+        problem: why this one device gives no data.
+    """
+
+    id: str
+    index: int
+    vendor: Vendor
+    name: str
+    memory_total: int | None = None
+    memory_used: int | None = None
+    memory_free: int | None = None
+    utilization: int | None = None
+    temperature: int | None = None
+    power: float | None = None
+    power_limit: float | None = None
+    compute_capability: tuple[int, int] | None = None
+    numa_node: int | None = None
+    parent: str | None = None
+    simulated: bool = False
+    processes: tuple[DeviceProcess, ...] = ()
+    problem: Message | None = None
+
+
+class HostSample(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine itself (or the container's share of it, where a cgroup limits it)."""
+
+    cpu_count: int
+    cpu_percent: float
+    memory_total: int
+    memory_available: int
+    disk_free: int | None = None
+
+
+class Inventory(msgspec.Struct, frozen=True, kw_only=True):
+    """All devices at one moment (`time` in seconds since the epoch) and the reasons for whatever is missing."""
+
+    time: float
+    host: HostSample
+    devices: tuple[Device, ...] = ()
+    driver_version: str | None = None
+    cuda_version: str | None = None
+    problems: tuple[Message, ...] = ()
+
+
+class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the catalogue: what the maker's sheet says of a model of card. None means not known.
+
+    Attributes:
+        memory_bytes: nominal memory; `usable_bytes` what the driver reports as total, where that was seen.
+        bandwidth: bytes a second. `fp16`, `bf16`, `fp32`: dense FLOP/s (multiply-add = 2).
+        interconnect: bytes a second to a peer card, both directions together. `watts`: board power.
+        domestic: made in China.
+        source: where the figures stand.
+    """
+
+    name: str
+    vendor: Vendor
+    memory_bytes: int
+    bandwidth: float | None = None
+    fp16: float | None = None
+    bf16: float | None = None
+    fp32: float | None = None
+    interconnect: float | None = None
+    compute_capability: tuple[int, int] | None = None
+    watts: float | None = None
+    usable_bytes: int | None = None
+    domestic: bool = False
+    source: str = ""

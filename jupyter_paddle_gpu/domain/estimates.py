@@ -1,0 +1,163 @@
+"""What a training step takes: the request, the answer, and what the answer rests on. Sizes in bytes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from .messages import Message
+from .notebooks import FactValue, Place
+
+Evidence = Literal["trace", "measured", "scan"]
+"""`trace`: the step was traced and replayed; `measured`: tiny real steps were run and fitted; `scan`: only read."""
+Status = Literal["ok", "needs_input", "no_model"]
+AmpLevel = Literal["off", "O1", "O2"]
+Phase = Literal["forward", "backward", "update"]
+
+
+class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to estimate. A None leaves the notebook's own value.
+
+    Attributes:
+        answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
+        device: an accelerator's name from the catalogue, or a device id or index of this machine.
+        target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
+    """
+
+    answers: dict[str, FactValue] = {}
+    batch_size: int | None = None
+    amp: AmpLevel | None = None
+    amp_dtype: Literal["float16", "bfloat16"] | None = None
+    accumulation: int | None = None
+    recompute: bool | None = None
+    device: str | None = None
+    target: Literal["gpu", "cpu"] = "gpu"
+    details: bool = False
+    """Also compute remedies and largest batches, which need further traces."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that code and data here do not tell. Answered with `--set name=value`."""
+
+    name: str
+    why: Message
+    where: Place | None = None
+    suggestion: FactValue = None
+
+
+class Breakdown(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes alive at the peak by kind; the sum is `peak_bytes`."""
+
+    parameters: int = 0
+    gradients: int = 0
+    optimizer_state: int = 0
+    activations: int = 0
+    inputs: int = 0
+    workspace: int = 0
+    context: int = 0
+
+    @property
+    def total(self) -> int:
+        """The sum over all kinds."""
+        return sum(getattr(self, name) for name in self.__struct_fields__)
+
+
+class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Allocated bytes just after an operation of the step (transients included)."""
+
+    index: int
+    bytes: int
+    phase: Phase
+    op: str = ""
+    layer: str = ""
+
+
+class LayerMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """One node of the model's own tree: its parameters, its activations alive at the peak, its forward FLOPs."""
+
+    path: str
+    type: str
+    parameters: int
+    parameter_bytes: int
+    activation_bytes: int
+    flops: int
+
+
+class AliveTensor(msgspec.Struct, frozen=True, kw_only=True):
+    """One allocation alive at the peak."""
+
+    bytes: int
+    kind: str
+    op: str
+    layer: str = ""
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
+    """A change that would save memory, with what it was computed to give (not guessed)."""
+
+    change: Literal["amp_o1", "amp_o2", "batch_size", "recompute", "accumulation", "clear_grad"]
+    request: dict[str, Any]
+    peak_bytes: int
+    saves_bytes: int
+    largest_batch: int | None = None
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does."""
+
+    device: str
+    limit_bytes: int
+    largest_batch: int | None
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer, as `jupyter paddle-gpu estimate --json` prints it.
+
+    Attributes:
+        allocated_peak_bytes: what Paddle's allocator will report as its peak in a steady training step.
+        reserved_peak_bytes: what that allocator will hold from the driver (GPU target).
+        peak_bytes, low, high: what the driver will show for the process on `device` (CPU target: the allocator's peak).
+        flops_per_step: forward + backward + update, multiply-add = 2; `flops_forward` the forward part.
+        bytes_moved: bytes read and written by the step's operations, each operand counted once per operation.
+        notes: what was assumed, and what makes the number less sure.
+        seconds: what this estimate took.
+    """
+
+    status: Status
+    evidence: Evidence
+    questions: tuple[Question, ...] = ()
+    notes: tuple[Message, ...] = ()
+    model: str | None = None
+    batch_size: int | None = None
+    optimizer: str | None = None
+    loss: str | None = None
+    amp: AmpLevel | None = None
+    distribution: str | None = None
+    target: Literal["gpu", "cpu"] = "gpu"
+    device: str | None = None
+    parameters: int | None = None
+    trainable_parameters: int | None = None
+    allocated_peak_bytes: int | None = None
+    reserved_peak_bytes: int | None = None
+    peak_bytes: int | None = None
+    low: int | None = None
+    high: int | None = None
+    breakdown: Breakdown | None = None
+    timeline: tuple[TimelinePoint, ...] = ()
+    peak_at: TimelinePoint | None = None
+    alive_at_peak: tuple[AliveTensor, ...] = ()
+    layers: tuple[LayerMemory, ...] = ()
+    flops_per_step: int | None = None
+    flops_forward: int | None = None
+    bytes_moved: int | None = None
+    inputs: tuple[str, ...] = ()
+    """The batch as the loader gave it, for display: `float32[64, 1, 28, 28]`."""
+    remedies: tuple[Remedy, ...] = ()
+    fits: tuple[Fit, ...] = ()
+    paddle_version: str | None = None
+    python: str | None = None
+    """The interpreter that was asked."""
+    seconds: float = 0.0

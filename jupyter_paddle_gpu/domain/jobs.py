@@ -1,0 +1,162 @@
+"""A job: what was asked for, the state it is in, the moves it may make, and what it left."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from .errors import PaddleGpuError
+from .messages import Message
+from .notebooks import FactValue
+
+JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]
+
+MOVES: dict[JobState, frozenset[JobState]] = {
+    "queued": frozenset({"preparing", "cancelled", "failed"}),
+    "preparing": frozenset({"queued", "running", "stopping", "succeeded", "failed", "cancelled"}),
+    "running": frozenset({"stopping", "succeeded", "failed", "cancelled"}),
+    "stopping": frozenset({"succeeded", "failed", "cancelled"}),
+    "succeeded": frozenset(),
+    "failed": frozenset(),
+    "cancelled": frozenset(),
+}
+"""Every allowed move. `preparing -> queued` is a retry after a passing fault; a re-run is a new job."""
+
+ENDED: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
+ACTIVE: frozenset[JobState] = frozenset({"preparing", "running", "stopping"})
+
+
+def check_move(old: JobState, new: JobState) -> None:
+    """Raise `PaddleGpuError` (409) where the table does not allow the move; staying is always allowed."""
+    if new != old and new not in MOVES[old]:
+        raise PaddleGpuError("bad_move", "A job that is {old} cannot become {new}.", status=409, old=old, new=new)
+
+
+class Resources(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits for a job. None: no limit of ours.
+
+    Attributes:
+        gpus: number of devices; 0 runs on the CPU.
+        device_ids: devices the person chose; empty lets the match choose.
+        gpu_memory_bytes: what must be free on each device.
+        memory_bytes, cpus, shm_bytes: host memory, processors, shared memory.
+        seconds: wall time after which the job is stopped.
+    """
+
+    gpus: int = 0
+    device_ids: tuple[str, ...] = ()
+    gpu_memory_bytes: int | None = None
+    memory_bytes: int | None = None
+    cpus: float | None = None
+    shm_bytes: int | None = None
+    seconds: float | None = None
+
+
+class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person submitted. Nothing in it changes afterwards.
+
+    Attributes:
+        notebook: absolute path of the source notebook.
+        output: absolute path to which the executed notebook is published.
+        folder: absolute working folder (mounted in place by container engines).
+        sets: answers bound in the notebook before it runs, as `--set` gives them.
+        environment: further environment variables.
+        token: idempotency token: a second submit with the same one returns the first job.
+        estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
+    """
+
+    name: str
+    notebook: str
+    output: str
+    folder: str
+    engine: str
+    kernel_name: str = "python3"
+    python: str = ""
+    image: str = ""
+    resources: Resources = Resources()
+    sets: dict[str, FactValue] = {}
+    environment: dict[str, str] = {}
+    token: str = ""
+    rerun_of: str = ""
+    estimated_peak_bytes: int | None = None
+    estimated_allocated_bytes: int | None = None
+    options: dict[str, Any] = {}
+    """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job is. Cells count code cells only, from 0; `cell` is the index among all cells of the running one."""
+
+    cell: int | None = None
+    cells_done: int = 0
+    cells_total: int = 0
+    epoch: int | None = None
+    epochs: int | None = None
+    step: int | None = None
+    steps: int | None = None
+    metrics: dict[str, float] = {}
+    seconds_left: float | None = None
+
+
+class CellFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """The cell that ended a job: index among all cells, line in it, error name, message and plain traceback."""
+
+    cell: int
+    line: int | None
+    name: str
+    value: str
+    traceback: str = ""
+
+
+class JobResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What the runner saw: exit, wall time (s), and real peaks in bytes as Paddle's allocators report them."""
+
+    exit_code: int | None = None
+    seconds: float | None = None
+    host_allocated_bytes: int | None = None
+    device_allocated_bytes: int | None = None
+    device_reserved_bytes: int | None = None
+    process_rss_bytes: int | None = None
+    paddle_version: str | None = None
+    failure: CellFailure | None = None
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch."""
+
+    id: str
+    spec: JobSpec
+    state: JobState
+    created: float
+    updated: float
+    started: float | None = None
+    ended: float | None = None
+    reason: Message | None = None
+    """Why it is where it is: what it waits for, or why it ended."""
+    handle: dict[str, Any] = {}
+    device_ids: tuple[str, ...] = ()
+    progress: Progress = Progress()
+    result: JobResult | None = None
+    attempts: int = 0
+    server_id: str = ""
+    owner: str = ""
+
+
+_LOG_NAMES = {"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r"}
+
+
+class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES):
+    """One line of a job's log; on disk one JSON object a line, so that line number and `seq` agree.
+
+    Attributes:
+        seq: from 0, without gaps.
+        stream: `stdout`, `stderr`, `result` (a cell's rich output as text), `system` (engine and runner).
+        replaces: a state of an in-place line (progress bar): it stands for the line before it with this flag.
+    """
+
+    seq: int
+    time: float
+    stream: Literal["stdout", "stderr", "result", "system"]
+    text: str
+    replaces: bool = False

@@ -1,0 +1,53 @@
+"""Sentences for people, kept apart from the language they are shown in.
+
+A `Message` holds the English template and its parameters, so that it can be stored with a job, sent as JSON and
+rendered later in the reader's language. Templates are gettext message ids: `locale/<language>/LC_MESSAGES` holds
+their translations under the domain `jupyter_paddle_gpu`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+Param = str | int | float
+Translate = Callable[[str], str]
+"""Maps an English template to the reader's language (the template itself where there is no translation)."""
+
+
+def untranslated(template: str) -> str:
+    """The identity `Translate`: English."""
+    return template
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to say to a person: what happened and what to do next.
+
+    Attributes:
+        code: stable identifier in snake_case; programs compare this, never the text.
+        text: English template with `{name}` fields: what happened, as one sentence.
+        hint: English template of the next step; empty where there is none to take.
+        params: values of the fields of both templates.
+    """
+
+    code: str
+    text: str
+    hint: str = ""
+    params: Mapping[str, Param] = {}
+
+    def render(self, translate: Translate = untranslated) -> str:
+        """The sentence in the reader's language."""
+        return _fill(translate(self.text), self.params)
+
+    def render_hint(self, translate: Translate = untranslated) -> str:
+        """The next step in the reader's language, or an empty string."""
+        return _fill(translate(self.hint), self.params) if self.hint else ""
+
+
+def _fill(template: str, params: Mapping[str, Param]) -> str:
+    # A translation with a field that the code does not give must not turn a message into a crash.
+    try:
+        return template.format_map(dict(params))
+    except (KeyError, IndexError, ValueError):
+        return template

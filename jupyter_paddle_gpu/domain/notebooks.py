@@ -1,0 +1,87 @@
+"""What a reader finds in a notebook without running it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .messages import Message
+
+FactValue = str | int | float | bool | None
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where in the notebook: cell index among all cells (from 0) and line in that cell (from 1)."""
+
+    cell: int
+    line: int = 1
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing read from the code.
+
+    Attributes:
+        value: the value; None where the code computes it and reading alone cannot tell.
+        source: the expression as written, shortened for display.
+        place: where it stands.
+        how: `literal` (stands there), `constant` (through names that are bound once to a literal), `default` (the
+            library's default, nothing written), `computed` (needs execution).
+        name: the variable to answer for with `--set name=value`, where there is one.
+    """
+
+    value: FactValue
+    source: str
+    place: Place | None
+    how: Literal["literal", "constant", "default", "computed"]
+    name: str = ""
+
+
+class CodeCell(msgspec.Struct, frozen=True, kw_only=True):
+    """A code cell made parseable: `source` has `!`/`%` lines masked line for line, `masked` tells which (from 1)."""
+
+    index: int
+    id: str
+    source: str
+    masked: tuple[int, ...] = ()
+    cell_magic: str = ""
+
+
+class LayerFact(msgspec.Struct, frozen=True, kw_only=True):
+    """A class that derives from `paddle.nn.Layer`, as far as names tell."""
+
+    name: str
+    place: Place
+
+
+class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What trains in a notebook.
+
+    Attributes:
+        loop: `fit` (paddle.Model.fit), `custom` (backward and step by hand) or `none` (nothing trains).
+        model: name of the class or constructor that is trained, and where it is built.
+        amp: `off`, `O1`, `O2`.
+        distribution: `none`, `data_parallel`, `fleet`, `launch`.
+        epochs: number of passes over the data, where it can be read.
+        roles: for each code cell that takes part, what it holds: any of `import`, `data`, `layer`, `model`,
+            `optimizer`, `loss`, `train`, `evaluate`, `environment`.
+        requirements: what `!pip install` lines ask for.
+        problems: what hinders reading (a cell that does not parse, another language), with a next step each.
+    """
+
+    kernel_name: str
+    language: str
+    cells: tuple[CodeCell, ...]
+    imports_paddle: bool
+    loop: Literal["fit", "custom", "none"]
+    layers: tuple[LayerFact, ...] = ()
+    model: Fact | None = None
+    optimizer: Fact | None = None
+    loss: Fact | None = None
+    batch_size: Fact | None = None
+    amp: Fact | None = None
+    distribution: Fact | None = None
+    epochs: Fact | None = None
+    roles: dict[int, tuple[str, ...]] = {}
+    requirements: tuple[str, ...] = ()
+    problems: tuple[Message, ...] = ()

@@ -1,0 +1,53 @@
+"""Where a training would run and why: one verdict per device, and the choice."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .messages import Message
+
+
+class ImageChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """A container image with the reasons for it and what was ruled out. `digest` once a registry or daemon told it."""
+
+    reference: str
+    local: bool = False
+    digest: str | None = None
+    reasons: tuple[Message, ...] = ()
+    ruled_out: tuple[Message, ...] = ()
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """Does the estimate fit this device now?
+
+    Attributes:
+        fit: `fits`, `tight` (only within the estimate's range), `short` (not now; `missing_bytes` lack),
+            `never` (not even on the empty card), `unknown` (no estimate or no figures).
+        free_bytes: memory to be had now under the threshold; `needed_bytes` the estimate's upper bound.
+        seconds_per_step: lower bound by roofline (FLOPs over peak rate, bytes over bandwidth), where figures exist.
+    """
+
+    device_id: str
+    device_name: str
+    fit: Literal["fits", "tight", "short", "never", "unknown"]
+    reason: Message
+    free_bytes: int | None = None
+    needed_bytes: int | None = None
+    missing_bytes: int | None = None
+    largest_batch: int | None = None
+    seconds_per_step: float | None = None
+    simulated: bool = False
+
+
+class Placement(msgspec.Struct, frozen=True, kw_only=True):
+    """The match: chosen device ids (empty: run on the CPU), engine, image, and every device's verdict."""
+
+    engine: str
+    device_ids: tuple[str, ...] = ()
+    image: ImageChoice | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    catalogue: tuple[Verdict, ...] = ()
+    """Verdicts against known accelerators that are not here, for a place without devices."""
+    reasons: tuple[Message, ...] = ()

@@ -1,0 +1,1 @@
+"""Where jobs run: one module an engine, all behind the protocol in `base`."""

@@ -1,0 +1,143 @@
+"""What an engine must do. Written for three: a detached process, a container, a Kubernetes job.
+
+Calls are synchronous and may block on a daemon; whoever lives on an event loop calls them from a thread. An engine
+keeps no state of its own: all it needs to find a job again is in the job's folder, in `handle` and in the labels it
+put on what it started, so any process of the same user can go on where another one died.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from ..domain.jobs import Job
+from ..domain.messages import Message
+
+Handle = dict[str, Any]
+
+
+class Features(msgspec.Struct, frozen=True, kw_only=True):
+    """What an engine can do, so that faces hide what it cannot."""
+
+    name: str
+    gpus: bool
+    containers: bool
+    memory_limit: bool
+    time_limit: bool
+    several_devices: bool
+    statistics: bool
+    available: bool
+    problems: tuple[Message, ...] = ()
+    """Why it is not available, or what to expect; each with its next step."""
+
+
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """What the engine knows of a job now.
+
+    Attributes:
+        state: `absent` (nothing was started, or no trace of it is left), `starting`, `running`, `ended`.
+        exit_code: of the main process, where it ended and left one; negative is a signal.
+        reason: the engine's own word on an end (out of memory, killed from outside, image missing).
+    """
+
+    state: Literal["absent", "starting", "running", "ended"]
+    exit_code: int | None = None
+    reason: Message | None = None
+    started: float | None = None
+    ended: float | None = None
+
+
+class JobFolder(msgspec.Struct, frozen=True):
+    """Names inside a job's folder: the second half of a job's truth.
+
+    `spec.json` (what the runner reads), `log.jsonl` (`LogLine` a line; one writer at a time: whoever prepares, then the
+    runner, then whoever reconciles after it is gone), `events.jsonl` (progress), `notebook.ipynb` (executed so far),
+    `result.json` (written once by the runner, by rename), `checkpoints/`.
+    """
+
+    path: Path
+
+    @property
+    def spec(self) -> Path:
+        """What the runner reads."""
+        return self.path / "spec.json"
+
+    @property
+    def log(self) -> Path:
+        """`LogLine` a line."""
+        return self.path / "log.jsonl"
+
+    @property
+    def events(self) -> Path:
+        """Progress events of the runner."""
+        return self.path / "events.jsonl"
+
+    @property
+    def notebook(self) -> Path:
+        """The notebook as executed so far."""
+        return self.path / "notebook.ipynb"
+
+    @property
+    def source(self) -> Path:
+        """The notebook as it was at submit: later edits of the original do not reach a running job."""
+        return self.path / "source.ipynb"
+
+    @property
+    def result(self) -> Path:
+        """What the runner saw, written once at its end."""
+        return self.path / "result.json"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Survives the job; its path is `PADDLE_GPU_CHECKPOINTS` in the notebook."""
+        return self.path / "checkpoints"
+
+
+Say = Callable[[str], None]
+"""Appends a line of stream `system` to the job's log while an engine prepares."""
+
+
+class Engine(Protocol):
+    """A place where jobs run."""
+
+    name: str
+
+    def supported_features(self) -> Features:
+        """What can be done here now; never raises: what is missing is in `problems`."""
+        ...
+
+    def check(self, job: Job) -> tuple[Message, ...]:
+        """Preflight: everything that would make this job fail before its first cell; empty when it can start."""
+        ...
+
+    def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
+        """All that may take long (pull, build); idempotent. Raises `PaddleGpuError`; stops early when `cancelled`."""
+        ...
+
+    def start(self, job: Job, folder: JobFolder, handle: Handle) -> Handle:
+        """Start the runner on `folder.spec`; returns at once with the handle to find it by. Idempotent by job id."""
+        ...
+
+    def observe(self, job: Job, folder: JobFolder) -> Observation:
+        """The state as the engine sees it now."""
+        ...
+
+    def log(self, job: Job, folder: JobFolder, cursor: str) -> Iterator[tuple[str, str]]:
+        """What the engine itself kept of the output since `cursor` (`(cursor, line)`): what `log.jsonl` cannot hold
+        because the runner never came up. Empty for an engine whose folder holds all."""
+        ...
+
+    def stop(self, job: Job, folder: JobFolder, *, force: bool) -> None:
+        """Ask the runner to save and end (SIGTERM), or end it (`force`: SIGKILL, with all its children)."""
+        ...
+
+    def adopt(self) -> dict[str, Handle]:
+        """Job id -> handle of everything of this user that is found running here, for the rows to be matched with."""
+        ...
+
+    def collect(self, job: Job, folder: JobFolder) -> None:
+        """After the end: fetch what is not in the folder yet and remove what the engine holds. Idempotent."""
+        ...

@@ -1,0 +1,1 @@
+"""From what a notebook trains to bytes over time and FLOPs."""

@@ -1,0 +1,102 @@
+"""What the tracer in the kernel's interpreter sends back: one training step as allocations over time.
+
+The tracer cannot import this module (its interpreter may not have us); it writes the same shape as JSON. Time is the
+index of an operation in the step: 0 is the first operation of the forward pass, `operations[i]` happens at time i.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from ..domain.estimates import AmpLevel, Evidence, Phase
+from ..domain.notebooks import FactValue
+
+Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]
+
+
+class Storage(msgspec.Struct, frozen=True, array_like=True):
+    """One allocation. Alive from `start` to `end`, both inclusive; -1: before the step; `len(operations)`: after it.
+
+    A steady step is meant: gradients that `clear_grad()` keeps, optimiser state and the batch are there at -1.
+    """
+
+    bytes: int
+    start: int
+    end: int
+    kind: Kind
+    op: str = ""
+    layer: str = ""
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+
+
+class Operation(msgspec.Struct, frozen=True, array_like=True):
+    """One operation of the step.
+
+    `flops` with multiply-add = 2; `bytes_moved`: operands read plus results written. `workspace_cpu`: transient bytes
+    of the CPU kernel, by rule; `workspace_low`/`workspace_high`: range of the GPU kernel's transient bytes.
+    """
+
+    name: str
+    phase: Phase
+    layer: str = ""
+    flops: int = 0
+    bytes_moved: int = 0
+    workspace_cpu: int = 0
+    workspace_low: int = 0
+    workspace_high: int = 0
+
+
+class TracedLayer(msgspec.Struct, frozen=True, array_like=True):
+    """A node of the model's tree: dotted path (empty for the root), class name, own parameters and their bytes."""
+
+    path: str
+    type: str
+    parameters: int
+    parameter_bytes: int
+
+
+class TracedQuestion(msgspec.Struct, frozen=True):
+    """What the tracer could not get past: `name` to answer for, `why` a code with parameters of its own."""
+
+    name: str
+    why: str
+    params: dict[str, str | int | float] = {}
+    cell: int | None = None
+    line: int | None = None
+    suggestion: FactValue = None
+
+
+class TracedNote(msgspec.Struct, frozen=True):
+    """Something assumed or ignored: `code` is looked up in the estimator's table of sentences."""
+
+    code: str
+    params: dict[str, str | int | float] = {}
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True):
+    """A traced training step (or the reason why there is none, in `questions`/`notes` with status other than `ok`)."""
+
+    status: Literal["ok", "needs_input", "no_model"]
+    evidence: Evidence = "trace"
+    paddle_version: str = ""
+    python: str = ""
+    model: str | None = None
+    batch_size: int | None = None
+    optimizer: str | None = None
+    loss: str | None = None
+    amp: AmpLevel | None = None
+    distribution: str | None = None
+    parameters: int = 0
+    trainable_parameters: int = 0
+    inputs: tuple[str, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    storages: tuple[Storage, ...] = ()
+    layers: tuple[TracedLayer, ...] = ()
+    questions: tuple[TracedQuestion, ...] = ()
+    notes: tuple[TracedNote, ...] = ()
+    seconds: dict[str, float] = {}
+    """Where the time went: `import`, `cells`, `forward`, `backward`, `lifetimes`."""
+    extra: dict[str, Any] = {}

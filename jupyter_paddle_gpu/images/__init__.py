@@ -1,0 +1,1 @@
+"""From framework version, driver and architecture to a container image, with the reasons."""

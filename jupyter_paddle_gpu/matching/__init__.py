@@ -1,0 +1,1 @@
+"""From an estimate and an inventory to a placement, with its reasons."""

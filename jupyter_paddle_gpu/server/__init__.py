@@ -1,0 +1,1 @@
+"""REST and WebSocket: parse, ask a service, answer. No decisions here."""
