@@ -1,0 +1,92 @@
+# One environment (.venv), one build, everything else runs in them. `make help` lists what there is.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PORT ?= 8888
+NICE ?=
+ENVIRONMENT := $(VENV)/.installed
+FRONTEND := labextension/package.json
+SOURCES := $(shell find src -type f 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help build-environment lab demo test test-python test-frontend test-ui lint types format build wheel locale bench bench-accuracy ui screenshots clean
+
+help:  ## List these targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+lab: $(ENVIRONMENT)  ## Set everything up and open JupyterLab on the examples
+	$(BIN)/jupyter lab --ServerApp.root_dir=examples --port=$(PORT) --LabApp.default_url=/lab/tree/digits_fit.ipynb $(LAB_FLAGS)
+
+demo: $(ENVIRONMENT)  ## The same job without a browser: estimate, submit, follow the log, compare with what was measured
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo.py
+
+test: test-frontend test-ui test-python  ## Run every test: front end, browser, Python
+
+test-frontend: $(ENVIRONMENT)  ## Unit tests of the front end
+	$(BIN)/jlpm test
+
+test-ui: $(ENVIRONMENT)  ## The whole walk in a real browser (Chromium)
+	$(BIN)/jlpm test:ui
+
+test-python: $(ENVIRONMENT)  ## Tests of everything in Python: real kernels, Paddle, Docker
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+lint: $(ENVIRONMENT) types  ## ruff, import rules, eslint, prettier, stylelint, tsc
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/jlpm lint:check
+
+types: $(ENVIRONMENT)  ## mypy --strict and tsc --strict
+	$(BIN)/mypy
+	$(BIN)/jlpm tsc --noEmit
+
+format: $(ENVIRONMENT)  ## Let ruff, prettier and eslint put things right
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/jlpm lint
+
+build-environment: $(ENVIRONMENT)  ## Environment and front end, as every other target needs them
+
+build: $(FRONTEND)  ## Build the front end into labextension/
+
+wheel: $(ENVIRONMENT)  ## Build the wheel and the source archive into dist/
+	rm -rf dist
+	$(BIN)/python -m build
+
+locale: $(ENVIRONMENT)  ## Compile the translations (done by the build as well)
+	$(BIN)/python jupyter_paddle_gpu/locale/compile.py
+
+bench: $(ENVIRONMENT)  ## Start-up, estimates, submit, log, sizes: each prints a table and writes JSON into benchmarks/results/
+	$(BIN)/python -m benchmarks
+
+bench-accuracy: $(ENVIRONMENT)  ## The estimate against real training steps
+	$(BIN)/python -m benchmarks.accuracy
+
+ui: $(ENVIRONMENT)  ## Rebuild the front end on each change (with `make lab` in another terminal)
+	$(BIN)/jlpm watch
+
+screenshots: $(ENVIRONMENT)  ## Take the pictures in docs/images anew
+	$(BIN)/jlpm screenshots
+
+clean:  ## Remove what was built (the environment stays)
+	rm -rf lib labextension dist build *.egg-info tsconfig.tsbuildinfo
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or later is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+# The editable install builds the front end (hatch hook) and puts it, the server's and IPython's configuration into the environment.
+$(ENVIRONMENT): $(VENV)/bin/python pyproject.toml constraints.txt package.json $(SOURCES)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt "jupyter-builder>=1.0"
+	$(MAKE) $(FRONTEND)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[lab,cpu,zh,examples,dev]"
+	$(BIN)/python jupyter_paddle_gpu/locale/compile.py
+	touch $@
+
+$(FRONTEND): package.json $(SOURCES)
+	$(BIN)/jlpm install --immutable
+	$(BIN)/jlpm build:prod
+	touch $@
