@@ -1,0 +1,49 @@
+"""The house rules that a machine can check."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "jupyter_paddle_gpu"
+READABLE_LINES = 400
+
+
+def test_imports_run_one_way() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter], cwd=PACKAGE.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import sys, jupyter_paddle_gpu; print(' '.join(m for m in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"paddle", "numpy", "docker", "pynvml", "sqlalchemy", "tornado", "IPython", "msgspec"} & set(loaded)
+
+
+@pytest.mark.parametrize("folder", ["runner", "estimator/tracer"])
+def test_what_runs_elsewhere_keeps_to_its_imports(folder: str) -> None:
+    allowed = set(sys.stdlib_module_names) | {"IPython", "paddle"} | ({"numpy"} if folder != "runner" else set())
+    for path in (PACKAGE / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            own = {child.stem for child in (PACKAGE / folder).iterdir()}
+            foreign = {name.split(".")[0] for name in names} - allowed - own
+            assert not foreign, f"{path.relative_to(PACKAGE)} imports {foreign}"
+
+
+def test_a_file_can_be_read_in_one_sitting() -> None:
+    long = {
+        str(p.relative_to(PACKAGE)): n
+        for p in PACKAGE.rglob("*.py")
+        if (n := len(p.read_text().splitlines())) > READABLE_LINES
+    }
+    assert not long
