@@ -1,9 +1,12 @@
-"""English in the code, other languages from `locale/`: what every face uses to speak to its reader."""
+"""English in the code, other languages from `locale/`: what every face uses to speak to its reader.
+
+The catalogue is the JSON that JupyterLab's translation manager reads, so that one file serves the front end and Python.
+"""
 
 from __future__ import annotations
 
-import gettext
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,15 +19,26 @@ DOMAIN = "jupyter_paddle_gpu"
 LOCALE_FOLDER = Path(__file__).parent / "locale"
 
 
-@cache
 def translator(language: str) -> Translate:
     """The translation for a language tag (`zh-CN`, `zh_CN.UTF-8`, `zh-Hans`, `en`); English where there is none."""
-    tag = language.split(".")[0].split(",")[0].split(";")[0].replace("-", "_").strip()
-    candidates = [tag] if not tag.lower().startswith("zh") else ["zh_CN"]
-    try:
-        return gettext.translation(DOMAIN, LOCALE_FOLDER, languages=candidates).gettext
-    except OSError:
+    tag = re.split(r"[.,;]", language, maxsplit=1)[0].strip().replace("-", "_")
+    if tag.lower().startswith("zh"):
+        tag = "zh_CN"
+    return _translator(tag)
+
+
+@cache
+def _translator(tag: str) -> Translate:
+    path = LOCALE_FOLDER / tag / "LC_MESSAGES" / f"{DOMAIN}.json"
+    if not re.fullmatch(r"\w+", tag) or not path.is_file():
         return untranslated
+    catalogue: dict[str, Any] = msgspec.json.decode(path.read_bytes())
+
+    def translate(template: str) -> str:
+        found = catalogue.get(template) if template else None
+        return str(found[0]) if found else template
+
+    return translate
 
 
 def terminal_language() -> str:

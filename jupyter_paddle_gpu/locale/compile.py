@@ -1,0 +1,54 @@
+"""Make the catalogue that JupyterLab and `i18n` read out of the translators' files.
+
+`zh_CN/LC_MESSAGES/parts/*.po` (one a room) become `zh_CN/LC_MESSAGES/jupyter_paddle_gpu.json`, in the shape that JupyterLab's translation
+manager expects. Run by `make locale`; a test fails when the JSON is not what the parts say. With `--check` nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from babel.messages.pofile import read_po
+
+DOMAIN = "jupyter_paddle_gpu"
+CONTEXT_SEPARATOR = "\x04"
+
+
+def catalogue(language: Path) -> dict[str, object]:
+    """The merged catalogue of one language folder."""
+    messages: dict[str, list[str]] = {}
+    for part in sorted(language.glob("LC_MESSAGES/parts/*.po")):
+        with part.open("rb") as file:
+            for message in read_po(file, charset="utf-8"):
+                if not message.id or not message.string or message.fuzzy:
+                    continue
+                singular = message.id[0] if isinstance(message.id, tuple) else message.id
+                key = f"{message.context}{CONTEXT_SEPARATOR}{singular}" if message.context else singular
+                messages[key] = list(message.string) if isinstance(message.string, tuple) else [message.string]
+    head = {"domain": DOMAIN, "language": language.name.replace("_", "-"), "plural_forms": "nplurals=1; plural=0;"}
+    return {"": head | {"version": DOMAIN}, **dict(sorted(messages.items()))}
+
+
+def text(language: Path) -> str:
+    """The catalogue as it stands on disk."""
+    return json.dumps(catalogue(language), ensure_ascii=False, indent=1) + "\n"
+
+
+def main() -> int:
+    """Write every language's catalogue; with `--check` only say which would change."""
+    check, stale = "--check" in sys.argv, []
+    for parts in Path(__file__).parent.glob("*/LC_MESSAGES/parts"):
+        target = parts.with_name(f"{DOMAIN}.json")
+        new = text(parts.parents[1])
+        if not target.exists() or target.read_text(encoding="utf-8") != new:
+            stale.append(str(target))
+            if not check:
+                target.write_text(new, encoding="utf-8")
+    print("\n".join(stale) or "up to date")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
