@@ -1,7 +1,8 @@
 """Make the catalogue that JupyterLab and `i18n` read out of the translators' files.
 
-`zh_CN/LC_MESSAGES/parts/*.po` (one a room) become `zh_CN/LC_MESSAGES/jupyter_paddle_gpu.json`, in the shape that JupyterLab's translation
-manager expects. Run by `make locale`; a test fails when the JSON is not what the parts say. With `--check` nothing is written.
+`zh_CN/LC_MESSAGES/parts/*.po` (one a room) become `zh_CN/LC_MESSAGES/jupyter_paddle_gpu.json`, in the shape that
+JupyterLab's translation manager expects. Run by `make locale`; a test fails when the JSON is not what the parts say.
+With `--check` nothing is written.
 """
 
 from __future__ import annotations
