@@ -1,0 +1,176 @@
+"""Code cells made parseable: what IPython would transform is masked line for line, so that line numbers stay."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..domain.messages import Message
+from ..domain.notebooks import CodeCell
+
+MAX_PASSES = 500
+"""A cell is tokenised anew after a masked line that upset the tokeniser; IPython stops after as many passes."""
+
+PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "debug", "memit", "mprun"})
+"""Cell magics that run the rest of the cell as Python in the notebook's own namespace."""
+PYTHON_LINE_MAGICS = frozenset({"time", "timeit", "prun", "memit"})
+"""Line magics that run the rest of the line likewise."""
+_HELP = frozenset({"?", "??"})
+_warnings_lock = threading.Lock()
+
+
+class Magic(NamedTuple):
+    """A masked command: `text` as written without its continuation marks, `line` in the cell (from 1)."""
+
+    text: str
+    line: int
+
+
+class ParsedCell(NamedTuple):
+    """A code cell with its syntax tree; `tree` is None and `problem` says why where it is not Python."""
+
+    cell: CodeCell
+    magics: tuple[Magic, ...]
+    tree: ast.Module | None
+    problem: Message | None
+
+
+def parsed_cells(cells: list[dict[str, Any]]) -> Iterator[ParsedCell]:
+    """The code cells among nbformat-4 `cells` (whose sources are strings), in order."""
+    for index, cell in enumerate(cells):
+        if cell.get("cell_type") == "code":
+            identity = cell.get("id")
+            yield parse_cell(cell["source"], index, identity if isinstance(identity, str) else f"cell-{index}")
+
+
+def parse_cell(source: str, index: int, identity: str) -> ParsedCell:
+    """Mask and parse one cell; never raises for what stands in it."""
+    masked, magics, cell_magic = mask(source)
+    lines = tuple(sorted({number for magic in magics for number in _lines_of(magic)}))
+    cell = CodeCell(index=index, id=identity, source=masked, masked=lines, cell_magic=cell_magic)
+    plain = tuple(Magic(magic.text.replace("\\\n", " "), magic.line) for magic in magics)
+    try:
+        return ParsedCell(cell, plain, _parse(masked), None)
+    except SyntaxError as error:
+        problem = Message(
+            code="cell_not_python",
+            text="Cell {cell} is not valid Python: {error} (line {line}).",
+            hint="Correct the cell; the other cells were read.",
+            params={"cell": index + 1, "line": error.lineno or 1, "error": error.msg},
+        )
+    except (ValueError, RecursionError, MemoryError):
+        problem = Message(
+            code="cell_unreadable",
+            text="Cell {cell} cannot be parsed: it is nested too deeply or holds characters that Python refuses.",
+            hint="Correct the cell; the other cells were read.",
+            params={"cell": index + 1},
+        )
+    return ParsedCell(cell, plain, None, problem)
+
+
+def mask(source: str) -> tuple[str, list[Magic], str]:
+    """Replace what only IPython understands by `pass` or comments.
+
+    Returns:
+        The masked source with as many lines as before, what was masked, and the name of a cell magic or "".
+    """
+    # Not splitlines(): Python's own lines end at these two alone, and a string may hold the others.
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    first = next((i for i, line in enumerate(lines) if line.strip()), None)
+    if first is not None and lines[first].startswith("%%"):
+        return _mask_cell(lines, first)
+    magics = _mask_lines(lines) if _may_hold_magic(source) else []
+    return "\n".join(lines), magics, ""
+
+
+def _mask_cell(lines: list[str], first: int) -> tuple[str, list[Magic], str]:
+    name = lines[first][2:].split(maxsplit=1)[0] if len(lines[first].rstrip()) > 2 else ""
+    if name in PYTHON_CELL_MAGICS:
+        magics = [Magic(lines[first], first + 1)]
+        lines[first] = "pass"
+        magics += _mask_lines(lines)
+        return "\n".join(lines), magics, name
+    # The whole text is one command, so that a shell cell can be searched for what it installs.
+    whole = Magic("\n".join(lines[first:]), first + 1)
+    return "\n".join("#" if line.strip() else line for line in lines), [whole], name
+
+
+def _may_hold_magic(source: str) -> bool:
+    return any(mark in source for mark in ("%", "!", "?")) or any(
+        line.lstrip()[:1] in (",", ";", "/") for line in source.splitlines()
+    )
+
+
+def _mask_lines(lines: list[str]) -> list[Magic]:
+    """Mask in place. A line counts only where a logical line begins: `x = (a` / `% (b))` is left alone."""
+    from IPython.core.inputtransformer2 import make_tokens_by_line
+
+    magics: list[Magic] = []
+    for _ in range(MAX_PASSES):
+        upset = False
+        for tokens in make_tokens_by_line([line + "\n" for line in lines]):
+            found = _command(tokens)
+            if found is None:
+                continue
+            start, column = found.start[0] - 1, found.start[1]
+            end = start
+            while lines[end].endswith("\\") and end + 1 < len(lines):
+                end += 1
+            text = "\n".join([lines[start][column:], *lines[start + 1 : end + 1]])
+            magics.append(Magic(text, start + 1))
+            lines[start] = lines[start][:column] + _stand_in(text, assigned="=" in _strings(tokens, found))
+            lines[start + 1 : end + 1] = ["#"] * (end - start)
+            # An unbalanced quote in a shell command swallows the following lines: look at them again.
+            if tokens[-1].end[0] > end + 2 or tokens[-1].end[0] < end + 1:
+                upset = True
+                break
+        if not upset:
+            break
+    return magics
+
+
+def _command(tokens: list[Any]) -> Any:
+    """The token at which a command for IPython starts in a logical line, or None."""
+    from tokenize import COMMENT, DEDENT, ENDMARKER, INDENT, NEWLINE, NL
+
+    code = [t for t in tokens if t.type not in (INDENT, DEDENT, NEWLINE, NL, COMMENT, ENDMARKER) and t.string.strip()]
+    if not code:
+        return None
+    first = code[0]
+    if first.string[0] in "%!?,;/":
+        return first
+    if code[-1].string in _HELP and code[-1].start[0] == first.start[0]:
+        return first
+    depth = 0
+    for before, token in zip(code, code[1:], strict=False):  # files = !ls, info = %who_ls
+        if before.string == "=" and depth == 0:
+            return token if token.string in ("!", "%") else None
+        depth += (before.string in ("(", "[", "{")) - (before.string in (")", "]", "}"))
+    return None
+
+
+def _strings(tokens: list[Any], until: Any) -> list[str]:
+    return [t.string for t in tokens if t.start < until.start]
+
+
+def _stand_in(text: str, *, assigned: bool) -> str:
+    if assigned:
+        return "None"
+    words = text.lstrip("%").split(maxsplit=1)
+    if text.startswith("%") and len(words) == 2 and words[0] in PYTHON_LINE_MAGICS and not words[1].startswith("-"):
+        return words[1]
+    return "pass"
+
+
+def _lines_of(magic: Magic) -> range:
+    return range(magic.line, magic.line + magic.text.count("\n") + 1)
+
+
+def _parse(source: str) -> ast.Module:
+    with _warnings_lock, warnings.catch_warnings():
+        # A wrong escape in a user's string must not appear on the server's terminal.
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
