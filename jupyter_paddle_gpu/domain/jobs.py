@@ -110,11 +110,25 @@ class CellFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What the runner saw: exit, wall time (s), and real peaks in bytes as Paddle's allocators report them."""
+    """What the runner saw: exit, wall time (s), and real peaks in bytes as Paddle's allocators report them.
 
+    Attributes:
+        reason: how it ended, a code of `domain.reasons`.
+        signal: the signal that ended the notebook's process, where one did.
+        host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
+        step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
+            first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+        process_rss_bytes: largest resident size of the notebook's process.
+    """
+
+    reason: str = ""
     exit_code: int | None = None
+    signal: int | None = None
     seconds: float | None = None
     host_allocated_bytes: int | None = None
+    host_reserved_bytes: int | None = None
+    step_allocated_bytes: int | None = None
+    steps_measured: int = 0
     device_allocated_bytes: int | None = None
     device_reserved_bytes: int | None = None
     process_rss_bytes: int | None = None
@@ -152,7 +166,8 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES):
     Attributes:
         seq: from 0, without gaps.
         stream: `stdout`, `stderr`, `result` (a cell's rich output as text), `system` (engine and runner).
-        replaces: a state of an in-place line (progress bar): it stands for the line before it with this flag.
+        replaces: a newer state of an in-place line (progress bar): it takes the place of the last line of the same
+            stream. The first state of such a line comes without the flag, the last one with it.
     """
 
     seq: int

@@ -18,6 +18,9 @@ from ..domain.messages import Message
 
 Handle = dict[str, Any]
 
+RUNNER = Path(__file__).parent.parent / "runner"
+"""What an engine starts as `python <RUNNER> <spec.json>`: standard library alone, so it may be mounted read-only."""
+
 
 class Features(msgspec.Struct, frozen=True, kw_only=True):
     """What an engine can do, so that faces hide what it cannot."""
@@ -94,6 +97,57 @@ class JobFolder(msgspec.Struct, frozen=True):
     def checkpoints(self) -> Path:
         """Survives the job; its path is `PADDLE_GPU_CHECKPOINTS` in the notebook."""
         return self.path / "checkpoints"
+
+    @property
+    def identity(self) -> Path:
+        """Who the runner is (`pid`, `started_ticks`, `boot_id`, `host`), written by itself before its first line."""
+        return self.path / "runner.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held (flock, exclusive) by the runner as long as it lives: a second runner on the folder ends at once."""
+        return self.path / "runner.lock"
+
+    @property
+    def engine_log(self) -> Path:
+        """What the runner itself printed: empty unless it could not even start."""
+        return self.path / "runner.log"
+
+
+def runner_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> dict[str, Any]:
+    """What the runner reads. Paths are this machine's: an engine that mounts elsewhere writes its own into a copy.
+
+    `stop_seconds` is the time between SIGTERM and SIGKILL that whoever stops the job grants; the runner ends its
+    notebook process in time to save everything within it.
+    """
+    return {
+        "id": job.id,
+        "name": job.spec.name,
+        "source": str(folder.source),
+        "notebook": str(folder.notebook),
+        "original": job.spec.notebook,
+        "output": job.spec.output,
+        "folder": job.spec.folder,
+        "log": str(folder.log),
+        "events": str(folder.events),
+        "result": str(folder.result),
+        "identity": str(folder.identity),
+        "lock": str(folder.lock),
+        "checkpoints": str(folder.checkpoints),
+        "kernel_name": job.spec.kernel_name,
+        "sets": job.spec.sets,
+        "environment": job.spec.environment,
+        "seconds": job.spec.resources.seconds,
+        "memory_bytes": job.spec.resources.memory_bytes,
+        "stop_seconds": stop_seconds,
+    }
+
+
+def write_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> None:
+    """Write `spec.json` by rename. The dispatcher does this before `Engine.prepare`; raises `OSError`."""
+    temporary = folder.spec.with_suffix(".tmp")
+    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(runner_spec(job, folder, stop_seconds=stop_seconds))))
+    temporary.replace(folder.spec)
 
 
 Say = Callable[[str], None]

@@ -1,0 +1,188 @@
+"""Why a job ended (or could not start): classes with one sentence and one next step each.
+
+Runner, engines and reconciler all name an end by one of these codes, so that a retry, a colour in the panel or a test
+depends on the code and never on a text.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .messages import Message, Param
+
+TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_refused_busy", "device_busy"})
+"""Passing faults: worth another try with back-off. Everything else would only fail again."""
+
+
+def is_transient(reason: Message | None) -> bool:
+    """Whether a retry may help."""
+    return reason is not None and reason.code in TRANSIENT
+
+
+def succeeded() -> Message:
+    """Every cell ran."""
+    return Message(code="succeeded", text="All cells ran.")
+
+
+def cell_error(cell: int, line: int | None, name: str, value: str) -> Message:
+    """A cell raised; `cell` counts all cells from 0, people count from 1."""
+    params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "name": name, "value": _short(value)}
+    hint = "The traceback is in the log and in the executed notebook. Correct the cell and submit again."
+    if line is None:
+        return Message(code="cell_error", text="Cell {cell} failed: {name}: {value}", hint=hint, params=params)
+    return Message(code="cell_error", text="Cell {cell}, line {line} failed: {name}: {value}", hint=hint, params=params)
+
+
+def out_of_memory_device(cell: int | None = None, value: str = "") -> Message:
+    """Paddle's allocator got no more device memory."""
+    return Message(
+        code="out_of_memory_device",
+        text="The device ran out of memory: {value}",
+        hint="Use a smaller batch or mixed precision, or submit to a device with more free memory; "
+        "the estimate shows what fits.",
+        params={"value": _short(value), "cell": -1 if cell is None else cell + 1},
+    )
+
+
+def out_of_memory_host(limit_bytes: int | None = None) -> Message:
+    """The machine's memory, or the job's share of it, was used up."""
+    if limit_bytes:
+        return Message(
+            code="out_of_memory_host",
+            text="The job needed more host memory than its limit of {limit_mib} MiB and was ended.",
+            hint="Raise the memory limit, use fewer DataLoader workers, or load the data in parts.",
+            params={"limit_mib": round(limit_bytes / 2**20)},
+        )
+    return Message(
+        code="out_of_memory_host",
+        text="The machine ran out of memory and the job was ended.",
+        hint="Use fewer DataLoader workers, load the data in parts, or run where there is more memory.",
+    )
+
+
+def killed(signal: int, name: str = "") -> Message:
+    """A signal from outside, or a crash in native code, ended the notebook's process."""
+    if signal in {4, 6, 7, 8, 11}:  # SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: raised by the process's own code
+        return Message(
+            code="crashed",
+            text="The notebook's process crashed in native code ({name}).",
+            hint="The last lines of the log show where; an operation or a library built for another processor or "
+            "driver is the usual cause.",
+            params={"signal": signal, "name": name or str(signal)},
+        )
+    return Message(
+        code="killed",
+        text="The notebook's process was killed from outside ({name}).",
+        hint="If nobody did this on purpose, the machine was probably short of memory. Submit again with a smaller "
+        "batch or fewer DataLoader workers.",
+        params={"signal": signal, "name": name or str(signal)},
+    )
+
+
+def exited(exit_code: int) -> Message:
+    """The notebook ended its own process (`os._exit`, `exit` in a library)."""
+    return Message(
+        code="exited",
+        text="The notebook ended its own process with status {exit_code} before its last cell.",
+        hint="Remove the call that exits (`os._exit`, `quit`), or look at the log's last lines for who made it.",
+        params={"exit_code": exit_code},
+    )
+
+
+def time_limit(seconds: float) -> Message:
+    """The job's wall time was used up."""
+    return Message(
+        code="time_limit",
+        text="The time limit of {seconds} s was reached; what had been done by then is kept.",
+        hint="Submit again with a higher limit; training that saves into the checkpoints folder can go on from there.",
+        params={"seconds": round(seconds)},
+    )
+
+
+def cancelled() -> Message:
+    """The person ended it."""
+    return Message(code="cancelled", text="Cancelled. The notebook and the log are kept as far as they got.")
+
+
+def disk_full(path: str = "") -> Message:
+    """No space (or no quota) left."""
+    return Message(
+        code="disk_full",
+        text="The disk is full: {path}",
+        hint="Free some space (old jobs can be deleted in the panel), then submit again.",
+        params={"path": path},
+    )
+
+
+def runner_vanished() -> Message:
+    """Neither a process nor a result is left."""
+    return Message(
+        code="runner_vanished",
+        text="The job's process is gone and left no result; the machine was restarted, or it was killed.",
+        hint="The log and the notebook are kept as far as they got. Submit again.",
+    )
+
+
+def runner_error(value: str) -> Message:
+    """The runner could not do its own work."""
+    return Message(
+        code="runner_error",
+        text="The runner could not go on: {value}",
+        hint="The job's log has the details. If the notebook opens in JupyterLab, please report this.",
+        params={"value": _short(value)},
+    )
+
+
+def interpreter_missing(python: str) -> Message:
+    """The kernel's interpreter is not there any more."""
+    return Message(
+        code="interpreter_missing",
+        text="The Python of the notebook's kernel cannot be started: {python}",
+        hint="Choose another kernel for the notebook, or install this one again.",
+        params={"python": python},
+    )
+
+
+def folder_missing(folder: str) -> Message:
+    """The notebook's folder is not there any more."""
+    return Message(
+        code="folder_missing",
+        text="The notebook's folder does not exist: {folder}",
+        hint="Save the notebook and submit it from where it lies now.",
+        params={"folder": folder},
+    )
+
+
+def image_missing(image: str) -> Message:
+    """Neither here nor in a registry that answers."""
+    return Message(
+        code="image_missing",
+        text="The image {image} is not on this machine and no registry gave it.",
+        hint="Check the name, or load it on this machine with `docker pull {image}`.",
+        params={"image": image},
+    )
+
+
+def engine_unreachable(engine: str, value: str = "") -> Message:
+    """The engine's daemon does not answer; passing."""
+    return Message(
+        code="engine_unreachable",
+        text="The engine {engine} does not answer: {value}",
+        hint="`jupyter paddle-gpu doctor` says what is missing.",
+        params={"engine": engine, "value": _short(value)},
+    )
+
+
+def engine_unknown(engine: str) -> Message:
+    """The job names an engine that is not configured here."""
+    return Message(
+        code="engine_unknown",
+        text="There is no engine {engine} here.",
+        hint="Choose one of the engines that the panel offers.",
+        params={"engine": engine},
+    )
+
+
+def _short(value: str, limit: int = 300) -> str:
+    value = " ".join(value.split())
+    return value if len(value) <= limit else value[: limit - 1] + "…"
