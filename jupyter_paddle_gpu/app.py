@@ -1,0 +1,107 @@
+"""The server extension: settings that an administrator can give, start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.extension.application import ExtensionApp
+from jupyter_server.serverapp import ServerApp
+from traitlets import Bool, Float, Int, Unicode
+
+from .server.context import SETTING, ServerContext
+from .server.routes import ROUTES
+from .services import Services, Settings
+from .services.settings import default_data_folder
+
+
+class PaddleGpuApp(ExtensionApp):  # type: ignore[misc]
+    """Estimates what a Paddle notebook's training takes, and runs it where it fits."""
+
+    name = "paddle_gpu"
+    description = "What a Paddle notebook's training needs, where it fits, and the job that runs it"
+
+    data_folder = Unicode(
+        help="""Folder for the job store, the jobs' logs and results, and the calibration. It is shared with
+        `jupyter paddle-gpu` and `%paddle_gpu` of the same user. Default: paddle_gpu in Jupyter's data folder.""",
+    ).tag(config=True)
+    policy_file = Unicode(
+        help="Policy file of engines, devices, images and limits. Empty: policy.toml in the data folder, if there.",
+    ).tag(config=True)
+    max_notebook_bytes = Int(0, help="Notebooks with more bytes are refused. 0: the reader's own limit.", min=0).tag(
+        config=True
+    )
+    max_body_bytes = Int(64 << 20, help="REST requests with more bytes are refused.", min=1).tag(config=True)
+    threads = Int(8, help="Threads for short blocking work: reading logs, the job store, devices.", min=1).tag(
+        config=True
+    )
+    estimates_at_once = Int(2, help="Estimates that are computed at the same time; further ones wait.", min=1).tag(
+        config=True
+    )
+    log_poll_seconds = Float(
+        0.1,
+        help="How often a log that a client follows is looked at; half of it is the mean delay of a line.",
+        min=0.01,
+    ).tag(config=True)
+    stop_seconds = Float(
+        3.0, help="Longest time that shutting the server down waits for us; jobs go on in any case.", min=0.0
+    ).tag(config=True)
+    run_jobs = Bool(
+        True, help="Start queued jobs and reconcile running ones from this server. Off: this server only shows them."
+    ).tag(config=True)
+
+    context: ServerContext
+    _starting: asyncio.Future[None] | None = None
+
+    def initialize_settings(self) -> None:
+        """Put the services where handlers find them; builds nothing yet."""
+        self.context = ServerContext(
+            Services(self._services_settings()),
+            threads=self.threads,
+            estimates_at_once=self.estimates_at_once,
+            max_body_bytes=self.max_body_bytes,
+            log_poll_seconds=self.log_poll_seconds,
+        )
+        self.settings[SETTING] = self.context
+
+    def _services_settings(self) -> Settings:
+        server = self.serverapp
+        assert server is not None
+        contents = server.contents_manager
+        return Settings(
+            data_folder=Path(self.data_folder).expanduser().absolute() if self.data_folder else default_data_folder(),
+            root=Path(getattr(contents, "root_dir", "") or server.root_dir).expanduser().absolute(),
+            allow_hidden=bool(getattr(contents, "allow_hidden", False)),
+            policy_file=Path(self.policy_file).expanduser() if self.policy_file else None,
+            max_notebook_bytes=self.max_notebook_bytes or None,
+        )
+
+    def initialize_handlers(self) -> None:
+        """Register REST and WebSocket."""
+        self.handlers.extend(ROUTES)
+
+    async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
+        """Once the server answers: bring the rows of jobs in line with what really runs, in a thread."""
+        if self.run_jobs:
+            self._starting = asyncio.ensure_future(self._start_jobs())
+
+    async def _start_jobs(self) -> None:
+        try:
+            await self.context.call(self.context.services.start_jobs)
+        except Exception:
+            self.log.exception("Jobs cannot be managed by this server")
+
+    async def stop_extension(self) -> None:
+        """Stop threads and workers, for at most `stop_seconds`. Jobs go on."""
+        try:
+            await asyncio.wait_for(asyncio.to_thread(self.context.close), self.stop_seconds)
+        except asyncio.TimeoutError:
+            self.log.warning("Parts of jupyter_paddle_gpu took too long to stop and were left behind")
+
+    def current_activity(self) -> dict[str, Any] | None:
+        """What keeps a hub from culling this server: nothing, for a job outlives it."""
+        return None
+
+
+main = launch_new_instance = PaddleGpuApp.launch_instance

@@ -1,0 +1,130 @@
+"""The handler that all REST routes derive from: JSON in, JSON out, one shape of error."""
+
+from __future__ import annotations
+
+import logging
+from http.client import responses
+from typing import Any, TypeVar
+
+import msgspec
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.extension.handler import ExtensionHandlerMixin
+from tornado import web
+
+from ..domain.errors import PaddleGpuError
+from ..domain.messages import Translate
+from ..i18n import to_json, translator
+from ..services import Services
+from .context import SETTING, ServerContext
+
+RESOURCE = "paddle_gpu"
+"""What Jupyter Server's authorizer is asked about."""
+
+Body = TypeVar("Body")
+
+
+class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):  # type: ignore[misc]
+    """Parses and answers; whatever decides stands in `Services`.
+
+    Errors are `{code, message, hint}` in the language of `Accept-Language`. Subclasses set `_track_activity = False`
+    where a page asks by itself, so that an idle server is still culled by a hub.
+    """
+
+    auth_resource = RESOURCE
+
+    @property
+    def context(self) -> ServerContext:
+        """Services and threads."""
+        context: ServerContext = self.settings[SETTING]
+        return context
+
+    @property
+    def services(self) -> Services:
+        """The services; their methods block, so they are called through `context.call`."""
+        return self.context.services
+
+    @property
+    def translate(self) -> Translate:
+        """English to the reader's language."""
+        return translator(self.request.headers.get("Accept-Language", "en"))
+
+    def body(self, kind: type[Body]) -> Body:
+        """The request's JSON as a struct; an empty body counts as `{}`.
+
+        Raises:
+            PaddleGpuError: `too_large` (413), `bad_body` (400) with the field named.
+        """
+        if len(self.request.body) > self.context.max_body_bytes:
+            raise PaddleGpuError(
+                "too_large",
+                "The request has {size} bytes; at most {limit} are accepted.",
+                hint="Clear the notebook's outputs and try again.",
+                status=413,
+                size=len(self.request.body),
+                limit=self.context.max_body_bytes,
+            )
+        try:
+            return msgspec.json.decode(self.request.body.strip() or b"{}", type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:  # ValidationError is a DecodeError
+            raise PaddleGpuError(
+                "bad_body",
+                "The request is not as it should be: {reason}.",
+                hint="The OpenAPI document describes each request.",
+                reason=str(error),
+            ) from error
+
+    def whole_number(self, name: str, default: int, *, highest: int | None = None) -> int:
+        """A query argument that must be a whole number from 0 (up to `highest`)."""
+        text = self.get_query_argument(name, None)
+        if text is None:
+            return default
+        if not text.isdecimal() or (highest is not None and int(text) > highest):
+            raise PaddleGpuError(
+                "bad_argument",
+                "“{name}” must be a whole number from 0 to {highest}, not “{value}”.",
+                name=name,
+                highest="…" if highest is None else highest,
+                value=text,
+            )
+        return int(text)
+
+    def answer(self, value: Any, status: int = 200) -> None:
+        """Finish with a value as JSON; messages in it are rendered in the reader's language."""
+        self.set_status(status)
+        self.finish(encode(value, self.translate))
+
+    def send_error(self, status_code: int = 500, **kwargs: Any) -> None:
+        """Give our refusals their own status; everything else keeps tornado's."""
+        error = kwargs.get("exc_info", (None, None))[1]
+        super().send_error(error.status if isinstance(error, PaddleGpuError) else status_code, **kwargs)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Every error as `{code, message, hint}`."""
+        error = kwargs.get("exc_info", (None, None))[1]
+        self.set_header("Content-Type", "application/json")
+        self.finish(msgspec.json.encode(describe(error, status_code, self.translate)))
+
+    def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
+        """A refusal is an answer, not a fault: one line, no traceback."""
+        if isinstance(value, PaddleGpuError):
+            level = logging.ERROR if value.status >= 500 else logging.INFO
+            self.log.log(level, "%s %s: %s", self.request.method, self.request.path, value)
+        else:
+            super().log_exception(typ, value, tb)
+
+
+def encode(value: Any, translate: Translate) -> bytes:
+    """JSON bytes of any domain value. Not-a-number becomes null: browsers refuse the word NaN."""
+    return msgspec.json.encode(to_json(value, translate))
+
+
+def describe(error: BaseException | None, status: int, translate: Translate) -> dict[str, str]:
+    """The body of an error response."""
+    if isinstance(error, PaddleGpuError):
+        return error.describe(translate)
+    if isinstance(error, web.HTTPError):
+        sentence = error.log_message or error.reason or responses.get(status, "Error")
+        return {"code": f"http_{status}", "message": sentence, "hint": ""}
+    return PaddleGpuError("internal", "The server made a mistake.", hint="Its log tells more.", status=status).describe(
+        translate
+    )

@@ -1,0 +1,75 @@
+"""What REST clients send. Unknown fields are refused: a misspelt wish that is silently ignored is worse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..domain.estimates import EstimateRequest
+from ..domain.jobs import Resources
+from ..services import Submission
+
+
+class NotebookBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A notebook by contents path, or its unsaved content as if it lay there."""
+
+    path: str
+    content: dict[str, Any] | None = None
+
+
+class EstimateBody(NotebookBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to estimate."""
+
+    request: EstimateRequest = EstimateRequest()
+
+
+class PlacementBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to match: `gpus` and `device_ids` are the person's choice, None or empty leaves it to the policy."""
+
+    engine: str = ""
+    gpus: int | None = None
+    device_ids: tuple[str, ...] = ()
+
+
+class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to run."""
+
+    engine: str = ""
+    resources: Resources | None = None
+    image: str = ""
+    name: str = ""
+    token: str = ""
+    environment: dict[str, str] = {}
+    options: dict[str, Any] = {}
+
+    def submission(self) -> Submission:
+        """The same for the services."""
+        return Submission(
+            engine=self.engine,
+            request=self.request,
+            resources=self.resources,
+            image=self.image,
+            name=self.name,
+            token=self.token,
+            environment=self.environment,
+            options=self.options,
+        )
+
+
+class CancelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to cancel: `force` ends the job at once, without letting it save."""
+
+    force: bool = False
+
+
+class Subscription(msgspec.Struct, frozen=True):
+    """What a WebSocket client wants to hear; each one replaces the one before it.
+
+    Attributes:
+        logs: job id -> the sequence number of the first line wanted.
+    """
+
+    devices: bool = False
+    jobs: bool = False
+    logs: dict[str, int] = {}

@@ -1,0 +1,125 @@
+"""What one WebSocket client is owed: the newest state of what changes, and every line of the logs it follows."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from ..domain.devices import Inventory
+from ..domain.errors import PaddleGpuError
+from ..domain.jobs import Job
+from .bodies import Subscription
+from .context import ServerContext
+
+LOG_LINES = 500
+"""Lines in one message: with lines of common length some 50 kB, so that other events wait for milliseconds only."""
+
+Event = dict[str, Any]
+
+
+class Feed:
+    """Lives on the event loop. States are coalesced (the newest wins), log lines never are."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._closed = False
+        self._inventory: Inventory | None = None
+        self._jobs: dict[str, Job | None] = {}
+        self._logs: dict[str, int] = {}
+        self._stop_devices: Callable[[], None] | None = None
+        self._stop_jobs: Callable[[], None] | None = None
+
+    async def subscribe(self, wanted: Subscription) -> None:
+        """Replace what is wanted. Rooms are asked in a thread: the first question may build them."""
+        services, call = self._context.services, self._context.call
+        if wanted.devices and self._stop_devices is None:
+            self._stop_devices = await call(lambda: services.devices.subscribe(self._on_inventory))
+        elif not wanted.devices and self._stop_devices is not None:
+            stop, self._stop_devices = self._stop_devices, None
+            await call(stop)
+        if wanted.jobs and self._stop_jobs is None:
+            self._stop_jobs = await call(lambda: services.jobs.subscribe(self._on_job))
+        elif not wanted.jobs and self._stop_jobs is not None:
+            stop, self._stop_jobs = self._stop_jobs, None
+            await call(stop)
+        self._logs = dict(wanted.logs)
+        self._wake.set()
+        if self._closed:  # closed while a thread was busy subscribing
+            self.close()
+
+    def close(self) -> None:
+        """Stop listening; the iterator of `events` is ended by whoever runs it."""
+        self._closed = True
+        for stop in (self._stop_devices, self._stop_jobs):
+            if stop is not None:
+                stop()
+        self._stop_devices = self._stop_jobs = None
+        self._logs = {}
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Every event, for ever. The next one is made only after the last was taken, so nothing piles up."""
+        while True:
+            self._wake.clear()
+            sent = False
+            async for event in self._pass():
+                sent = True
+                yield event
+            if not sent:
+                await self._pause()
+
+    async def _pass(self) -> AsyncIterator[Event]:
+        if self._inventory is not None:
+            inventory, self._inventory = self._inventory, None
+            yield {"type": "devices", "inventory": inventory}
+        while self._jobs:
+            job_id = next(iter(self._jobs))
+            job = self._jobs.pop(job_id)
+            yield {"type": "job_deleted", "id": job_id} if job is None else {"type": "job", "job": job}
+        for job_id, since in list(self._logs.items()):
+            if (event := await self._log(job_id, since)) is not None:
+                yield event
+
+    async def _log(self, job_id: str, since: int) -> Event | None:
+        try:
+            page = await self._context.call(self._context.services.jobs.log, job_id, since, LOG_LINES)
+        except PaddleGpuError as error:
+            self._logs.pop(job_id, None)
+            return {"type": "error", "id": job_id, "error": error.message}
+        if self._logs.get(job_id) != since:  # another subscription came meanwhile
+            return None
+        finished = page.ended and page.next >= page.total
+        if not page.lines and not finished:
+            return None
+        if finished:
+            del self._logs[job_id]
+        else:
+            self._logs[job_id] = page.next
+        return {"type": "log", "id": job_id, "lines": page.lines, "next": page.next, "ended": finished}
+
+    async def _pause(self) -> None:
+        # A file tells nobody that it grew: followed logs are looked at ten times a second, everything else wakes us.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), self._context.log_poll_seconds if self._logs else None)
+
+    # The two callbacks come from other rooms' threads.
+
+    def _on_inventory(self, inventory: Inventory) -> None:
+        self._from_thread(lambda: setattr(self, "_inventory", inventory))
+
+    def _on_job(self, job_id: str, job: Job | None) -> None:
+        self._from_thread(lambda: self._jobs.__setitem__(job_id, job))
+
+    def _from_thread(self, change: Callable[[], None]) -> None:
+        def apply() -> None:
+            if not self._closed:
+                change()
+                self._wake.set()
+
+        try:
+            self._loop.call_soon_threadsafe(apply)
+        except RuntimeError:  # the loop is closed: the server is going down
+            self._closed = True

@@ -1,0 +1,133 @@
+"""Jobs: submit, list, look, cancel, delete, run again, read the log, fetch the executed notebook."""
+
+from __future__ import annotations
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from ..domain.errors import PaddleGpuError
+from .base import RESOURCE, PaddleGpuHandler
+from .bodies import CancelBody, SubmitBody
+
+LOG_PAGE = 1_000
+"""Lines of a log page where the client names no limit."""
+LOG_PAGE_HIGHEST = 10_000
+FILE_CHUNK = 256 << 10
+"""Bytes of a log file that are sent at a time."""
+
+
+class JobsHandler(PaddleGpuHandler):
+    """GET and POST jobs."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self) -> None:
+        """Answer `{jobs}`, the newest first."""
+        self.answer({"jobs": await self.context.call(self.services.jobs.list)})
+
+    @web.authenticated
+    @authorized("execute", resource=RESOURCE)
+    async def post(self) -> None:
+        """Submit; answer the job with 201."""
+        body = self.body(SubmitBody)
+        source = await self.context.call(self.services.open, body.path, body.content)
+        self.answer(await self.context.call_long(self.services.submit, source, body.submission()), 201)
+
+
+class JobHandler(PaddleGpuHandler):
+    """GET and DELETE jobs/<id>."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Answer the job."""
+        self.answer(await self.context.call(self.services.jobs.get, job_id))
+
+    @web.authenticated
+    @authorized("write", resource=RESOURCE)
+    async def delete(self, job_id: str) -> None:
+        """Remove an ended job with its folder; answer 204. The published notebook stays."""
+        await self.context.call(self.services.jobs.delete, job_id)
+        self.set_status(204)
+        self.finish()
+
+
+class CancelHandler(PaddleGpuHandler):
+    """POST jobs/<id>/cancel."""
+
+    @web.authenticated
+    @authorized("execute", resource=RESOURCE)
+    async def post(self, job_id: str) -> None:
+        """Ask the job to save and end, or end it (`force`); answer the job as it is then."""
+        body = self.body(CancelBody)
+        self.answer(await self.context.call(self.services.jobs.cancel, job_id, force=body.force))
+
+
+class RerunHandler(PaddleGpuHandler):
+    """POST jobs/<id>/rerun."""
+
+    @web.authenticated
+    @authorized("execute", resource=RESOURCE)
+    async def post(self, job_id: str) -> None:
+        """Submit the same again as a new job; answer it with 201."""
+        self.answer(await self.context.call(self.services.jobs.rerun, job_id), 201)
+
+
+class PublishHandler(PaddleGpuHandler):
+    """POST jobs/<id>/notebook."""
+
+    @web.authenticated
+    @authorized("write", resource=RESOURCE)
+    async def post(self, job_id: str) -> None:
+        """Put the executed notebook, as far as it is, beside its source; answer its contents path."""
+        file = await self.context.call(self.services.jobs.publish, job_id)
+        path = self.services.contents_path(file)
+        if path is None:
+            raise PaddleGpuError(
+                "not_in_root",
+                "The executed notebook is {file}, outside the folder that this server shows.",
+                hint="Open it from a server that is started above it.",
+                status=409,
+                file=str(file),
+            )
+        self.answer({"path": path})
+
+
+class LogHandler(PaddleGpuHandler):
+    """GET jobs/<id>/log?since=<seq>&limit=<n>."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Answer a page of the log from line `since` on."""
+        since = self.whole_number("since", 0)
+        limit = self.whole_number("limit", LOG_PAGE, highest=LOG_PAGE_HIGHEST)
+        self.answer(await self.context.call(self.services.jobs.log, job_id, since, limit))
+
+
+class LogFileHandler(PaddleGpuHandler):
+    """GET jobs/<id>/log/file."""
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self, job_id: str) -> None:
+        """Answer the whole log as plain text, sent piece by piece."""
+        jobs = self.services.jobs
+        job = await self.context.call(jobs.get, job_id)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.set_header("Content-Disposition", f'attachment; filename="{job.id}.log"')
+        since = 0
+        while True:
+            page = await self.context.call(jobs.log, job_id, since, LOG_PAGE_HIGHEST)
+            if not page.lines:
+                break
+            self.write("".join(f"{line.text}\n" for line in page.lines))
+            await self.flush()
+            since = page.next
+        self.finish(set_content_type="text/plain; charset=utf-8")

@@ -1,0 +1,75 @@
+"""What is here: version, devices, catalogue, images, engines, and what is missing."""
+
+from __future__ import annotations
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from .. import __version__
+from ..services.doctor import to_rows
+from .base import RESOURCE, PaddleGpuHandler
+
+
+class VersionHandler(PaddleGpuHandler):
+    """GET version: tells a front end whether its server half is there."""
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self) -> None:
+        """Answer `{version}`."""
+        self.answer({"version": __version__})
+
+
+class DevicesHandler(PaddleGpuHandler):
+    """GET devices."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self) -> None:
+        """Answer the inventory."""
+        self.answer(await self.context.call(self.services.inventory))
+
+
+class AcceleratorsHandler(PaddleGpuHandler):
+    """GET accelerators."""
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self) -> None:
+        """Answer the catalogue."""
+        self.answer(await self.context.call(self.services.accelerators))
+
+
+class ImagesHandler(PaddleGpuHandler):
+    """GET images?paddle_version=…&device=…."""
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self) -> None:
+        """Answer the images for this machine, or for an accelerator by name."""
+        version = self.get_query_argument("paddle_version", "")
+        device = self.get_query_argument("device", "")
+        self.answer(await self.context.call(self.services.images, version, device))
+
+
+class EnginesHandler(PaddleGpuHandler):
+    """GET engines."""
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self) -> None:
+        """Answer what each engine can do here."""
+        self.answer(await self.context.call(self.services.features))
+
+
+class DoctorHandler(PaddleGpuHandler):
+    """GET doctor?kernel=…."""
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def get(self) -> None:
+        """Answer `{checks: [{name, ok, needed, code, message, hint}]}`."""
+        checks = await self.context.call_long(self.services.doctor, self.get_query_argument("kernel", "python3"))
+        self.answer({"checks": to_rows(checks, self.translate)})

@@ -1,0 +1,53 @@
+"""What a notebook trains, what that takes, and where it would fit."""
+
+from __future__ import annotations
+
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from .base import RESOURCE, PaddleGpuHandler
+from .bodies import EstimateBody, NotebookBody, PlacementBody
+
+
+class InspectionsHandler(PaddleGpuHandler):
+    """POST inspections: reads, executes nothing."""
+
+    @web.authenticated
+    @authorized("read", resource=RESOURCE)
+    async def post(self) -> None:
+        """Answer the notebook's facts."""
+        body = self.body(NotebookBody)
+        source = await self.context.call(self.services.open, body.path, body.content)
+        self.answer(await self.context.call(self.services.inspect, source))
+
+
+class EstimatesHandler(PaddleGpuHandler):
+    """POST estimates: runs the notebook's model cells in an isolated child, hence `execute`."""
+
+    @web.authenticated
+    @authorized("execute", resource=RESOURCE)
+    async def post(self) -> None:
+        """Answer the estimate."""
+        body = self.body(EstimateBody)
+        source = await self.context.call(self.services.open, body.path, body.content)
+        self.answer(await self.context.call_long(self.services.estimate, source, body.request))
+
+
+class PlacementsHandler(PaddleGpuHandler):
+    """POST placements: facts, estimate and the verdict on each device, all that the panel shows before a submit."""
+
+    @web.authenticated
+    @authorized("execute", resource=RESOURCE)
+    async def post(self) -> None:
+        """Answer `{facts, estimate, placement}`."""
+        body = self.body(PlacementBody)
+        source = await self.context.call(self.services.open, body.path, body.content)
+        matched = await self.context.call_long(
+            self.services.match,
+            source,
+            body.request,
+            engine=body.engine,
+            gpus=body.gpus,
+            device_ids=body.device_ids,
+        )
+        self.answer(matched)

@@ -1,0 +1,151 @@
+"""Is everything here that work needs? Each part with what was found and the exact next step."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..domain.errors import PaddleGpuError
+from ..domain.messages import Message, Translate
+from .requests import Check
+
+if TYPE_CHECKING:
+    from .service import Services
+
+DISK_NEEDED = 1 << 30
+"""Bytes that should be free in the data folder: logs, notebooks and checkpoints of some jobs."""
+
+
+def examine(services: Services, kernel_name: str) -> tuple[Check, ...]:
+    """All checks; one that fails unexpectedly says so and keeps none of the others from running."""
+    checks: list[Check] = [_version()]
+    parts: tuple[tuple[str, Callable[[], Iterable[Check]]], ...] = (
+        ("kernel", lambda: _kernel(services, kernel_name)),
+        ("devices", lambda: _devices(services)),
+        ("engines", lambda: _engines(services)),
+        ("data_folder", lambda: _data_folder(services.settings.data_folder)),
+    )
+    for name, part in parts:
+        checks.extend(_guarded(name, part))
+    return tuple(checks)
+
+
+def _guarded(name: str, part: Callable[[], Iterable[Check]]) -> list[Check]:
+    try:
+        return list(part())
+    except PaddleGpuError as error:
+        return [Check(name=name, ok=False, finding=error.message)]
+    except Exception as error:  # a doctor that falls ill helps nobody
+        finding = Message(
+            code="check_failed",
+            text="This could not be checked: {error}.",
+            hint="Please report it with this line.",
+            params={"error": f"{type(error).__name__}: {error}"},
+        )
+        return [Check(name=name, ok=False, finding=finding, needed=False)]
+
+
+def to_rows(checks: Iterable[Check], translate: Translate) -> list[dict[str, Any]]:
+    """Checks as faces send them: `{name, ok, needed, code, message, hint}`."""
+    return [
+        {
+            "name": check.name,
+            "ok": check.ok,
+            "needed": check.needed,
+            "code": check.finding.code,
+            "message": check.finding.render(translate),
+            "hint": check.finding.render_hint(translate),
+        }
+        for check in checks
+    ]
+
+
+def _version() -> Check:
+    finding = Message(
+        code="version",
+        text="jupyter_paddle_gpu {version}, Python {python}.",
+        params={"version": __version__, "python": ".".join(map(str, sys.version_info[:3]))},
+    )
+    return Check(name="version", ok=True, finding=finding)
+
+
+def _kernel(services: Services, kernel_name: str) -> Iterable[Check]:
+    from ..estimator.interpreters import find_interpreter
+
+    interpreter = find_interpreter(kernel_name)
+    finding = Message(
+        code="kernel_found",
+        text="The kernel “{kernel}” runs {python}.",
+        params={"kernel": kernel_name, "python": str(interpreter.python)},
+    )
+    yield Check(name="kernel", ok=True, finding=finding)
+
+
+def _devices(services: Services) -> Iterable[Check]:
+    inventory = services.inventory()
+    real = [device for device in inventory.devices if not device.simulated and device.vendor != "cpu"]
+    for device in real:
+        if device.problem is not None:
+            yield Check(name="device", ok=False, finding=device.problem, needed=False)
+            continue
+        finding = Message(
+            code="device_found",
+            text="{name} ({id}), {gib} GiB.",
+            params={"name": device.name, "id": device.id, "gib": round((device.memory_total or 0) / 2**30, 1)},
+        )
+        yield Check(name="device", ok=True, finding=finding, needed=False)
+    for problem in inventory.problems:
+        yield Check(name="devices", ok=False, finding=problem, needed=False)
+    if inventory.driver_version:
+        finding = Message(
+            code="driver_found",
+            text="NVIDIA driver {driver}, CUDA up to {cuda}.",
+            params={"driver": inventory.driver_version, "cuda": inventory.cuda_version or "?"},
+        )
+        yield Check(name="driver", ok=True, finding=finding, needed=False)
+
+
+def _engines(services: Services) -> Iterable[Check]:
+    for features in services.features():
+        name, needed = f"engine_{features.name}", features.name == "local"
+        for problem in features.problems:
+            yield Check(name=name, ok=features.available, finding=problem, needed=needed)
+        if features.available and not features.problems:
+            finding = Message(
+                code="engine_ready", text="The engine “{engine}” is ready.", params={"engine": features.name}
+            )
+            yield Check(name=name, ok=True, finding=finding, needed=needed)
+
+
+def _data_folder(folder: Path) -> Iterable[Check]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        finding = Message(
+            code="data_folder_unusable",
+            text="The data folder {folder} cannot be written: {error}.",
+            hint="Give it to yourself, or name another one with the variable PADDLE_GPU_DATA.",
+            params={"folder": str(folder), "error": error.strerror or str(error)},
+        )
+        yield Check(name="data_folder", ok=False, finding=finding)
+        return
+    params = {"folder": str(folder), "gib": round(free / 2**30, 1)}
+    if free < DISK_NEEDED:
+        finding = Message(
+            code="disk_nearly_full",
+            text="The data folder {folder} has only {gib} GiB left.",
+            hint="Delete old jobs: `jupyter paddle-gpu delete JOB`.",
+            params=params,
+        )
+        yield Check(name="data_folder", ok=False, finding=finding)
+        return
+    finding = Message(code="data_folder_ready", text="Data lie in {folder}, {gib} GiB free.", params=params)
+    yield Check(name="data_folder", ok=True, finding=finding)

@@ -1,0 +1,58 @@
+"""Estimates that were shown, kept so that a submit carries the number that its reader saw."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..domain.estimates import Estimate, EstimateRequest
+
+if TYPE_CHECKING:
+    from ..notebook.reading import NotebookSource
+
+
+class KeptEstimates:
+    """The last `limit` estimates by notebook code and request; safe to use from several threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._estimates: OrderedDict[tuple[bytes, bytes], Estimate] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, source: NotebookSource, request: EstimateRequest, estimate: Estimate) -> None:
+        """Keep an estimate; the one unused for longest goes."""
+        key = _key(source, request)
+        with self._lock:
+            self._estimates[key] = estimate
+            self._estimates.move_to_end(key)
+            while len(self._estimates) > self._limit:
+                self._estimates.popitem(last=False)
+
+    def knows(self, source: NotebookSource) -> bool:
+        """Whether there is an estimate for this code, whatever was asked."""
+        code = _code(source)
+        with self._lock:
+            return any(key[0] == code for key in self._estimates)
+
+    def get(self, source: NotebookSource, request: EstimateRequest) -> Estimate | None:
+        """The estimate for the same code and request, or None."""
+        key = _key(source, request)
+        with self._lock:
+            if key in self._estimates:
+                self._estimates.move_to_end(key)
+            return self._estimates.get(key)
+
+
+def _key(source: NotebookSource, request: EstimateRequest) -> tuple[bytes, bytes]:
+    asked = msgspec.structs.replace(request, details=False)  # `details` only adds to an estimate
+    return _code(source), msgspec.json.encode(asked, order="sorted")
+
+
+def _code(source: NotebookSource) -> bytes:
+    # Outputs and execution counts change with every run and mean nothing to an estimate.
+    cells = [(cell.get("cell_type"), cell.get("source")) for cell in source.content.get("cells", [])]
+    return hashlib.sha256(msgspec.json.encode([str(source.path), source.kernel_name, cells])).digest()

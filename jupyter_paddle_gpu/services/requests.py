@@ -1,0 +1,61 @@
+"""What a face asks of `Services` beyond an estimate, and what it gets back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.jobs import Resources
+from ..domain.messages import Message
+from ..domain.notebooks import NotebookFacts
+from ..domain.placements import Placement
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person chose for a job; everything left out takes the policy's or the notebook's own value.
+
+    Attributes:
+        engine: name of an engine; empty: the policy's.
+        request: answers are bound in the notebook before it runs; a batch size too, where the notebook gives it a name.
+        resources: None: one device where the engine and the machine have one, else the CPU.
+        image: container image; empty: the matched one.
+        name: shown in lists; empty: the notebook's name.
+        token: idempotency token: a second submit with the same one returns the first job.
+        estimate: attach an estimate: True computes it where none was shown yet, False never does, None uses the one
+            that was shown before and computes one only for a job that wants a device.
+    """
+
+    engine: str = ""
+    request: EstimateRequest = EstimateRequest()
+    resources: Resources | None = None
+    image: str = ""
+    name: str = ""
+    token: str = ""
+    environment: dict[str, str] = {}
+    options: dict[str, Any] = {}
+    estimate: bool | None = None
+
+
+class Matched(msgspec.Struct, frozen=True, kw_only=True):
+    """A notebook read, estimated and matched against the devices."""
+
+    facts: NotebookFacts
+    estimate: Estimate
+    placement: Placement
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of `doctor`.
+
+    Attributes:
+        name: what was looked at, as a stable identifier.
+        ok: False: something is missing; `needed` tells whether work is possible without it.
+        finding: what was found, and the next step.
+    """
+
+    name: str
+    ok: bool
+    finding: Message
+    needed: bool = True

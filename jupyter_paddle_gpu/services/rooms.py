@@ -1,0 +1,99 @@
+"""The rooms, each built when it is first asked for: what a command does not use it does not pay for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..devices.service import DeviceService
+    from ..engines.base import Engine
+    from ..estimator.service import EstimateService
+    from ..jobs.service import JobService
+    from ..matching.policy import Policy
+
+T = TypeVar("T")
+
+
+class Rooms:
+    """Holds the settings and what is built from them; knows how the rooms are wired, nothing else."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._built: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    def _once(self, name: str, build: Callable[[], T]) -> T:
+        with self._lock:
+            if name not in self._built:
+                self._built[name] = build()
+            return cast("T", self._built[name])
+
+    @property
+    def devices(self) -> DeviceService:
+        """Live inventory with its one sampler."""
+
+        def build() -> DeviceService:
+            from ..devices.service import DeviceService
+
+            return DeviceService()
+
+        return self._once("devices", build)
+
+    @property
+    def estimator(self) -> EstimateService:
+        """Estimates, with a warm worker for each interpreter."""
+
+        def build() -> EstimateService:
+            from ..estimator.service import EstimateService
+
+            return EstimateService()
+
+        return self._once("estimator", build)
+
+    @property
+    def policy(self) -> Policy:
+        """What matching and engines go by."""
+
+        def build() -> Policy:
+            from ..matching.policy import Policy
+
+            return Policy()
+
+        return self._once("policy", build)
+
+    @property
+    def engines(self) -> dict[str, Engine]:
+        """The engines by name, the embedded default first."""
+
+        def build() -> dict[str, Engine]:
+            from ..engines.docker import DockerEngine
+            from ..engines.local import LocalEngine
+
+            engines: list[Engine] = [LocalEngine(), DockerEngine()]
+            return {engine.name: engine for engine in engines}
+
+        return self._once("engines", build)
+
+    @property
+    def jobs(self) -> JobService:
+        """Store, queue, logs and results of this user's jobs."""
+
+        def build() -> JobService:
+            from ..jobs.service import JobService
+
+            return JobService(self.settings.data_folder, self.engines)
+
+        return self._once("jobs", build)
+
+    def close(self) -> None:
+        """Stop threads and workers of whatever was built. Jobs go on."""
+        with self._lock:
+            built, self._built = self._built, {}
+        if "jobs" in built:
+            built["jobs"].stop()
+        if "estimator" in built:
+            built["estimator"].close()

@@ -1,0 +1,151 @@
+"""The use cases that REST, the command line, the magic and Python share. Nothing here knows of any of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..domain.devices import Accelerator, Inventory
+from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.jobs import Job
+from ..domain.notebooks import NotebookFacts
+from ..domain.placements import ImageChoice
+from . import targets
+from .kept import KeptEstimates
+from .locations import contents_file, contents_path
+from .requests import Check, Matched, Submission
+from .rooms import Rooms
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..engines.base import Features
+    from ..notebook.reading import NotebookSource
+
+
+class Services(Rooms):
+    """Everything that can be asked of the product.
+
+    All methods block and are safe to call from several threads. Building one costs nothing: a room is made when it is
+    first needed. Refusals are `PaddleGpuError`s.
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings or Settings())
+        self._kept = KeptEstimates(self.settings.estimates_kept)
+
+    # Notebooks
+
+    def open(self, path: str | Path, content: dict[str, Any] | None = None) -> NotebookSource:
+        """The notebook at `path`, or its unsaved `content` (nbformat 4 JSON) as if it lay there.
+
+        With a root in the settings, `path` is a contents path below it; without, a path of the file system.
+        """
+        from ..notebook import reading
+
+        root = self.settings.root
+        if root is not None:
+            file = contents_file(str(path), root, allow_hidden=self.settings.allow_hidden)
+        else:
+            file = Path(path).expanduser().absolute()
+        if content is not None:
+            return reading.parse_notebook(content, file)
+        limit = self.settings.max_notebook_bytes
+        sizes = {} if limit is None else {"max_bytes": limit}
+        return reading.read_notebook(file, root=root, **sizes)
+
+    def contents_path(self, file: str | Path) -> str | None:
+        """A file's path as Jupyter's contents API has it; None where it lies outside the root or there is none."""
+        return None if self.settings.root is None else contents_path(Path(file), self.settings.root)
+
+    def inspect(self, source: NotebookSource) -> NotebookFacts:
+        """What a reader finds in the notebook; nothing is executed."""
+        from ..notebook.inspection import inspect_notebook
+
+        return inspect_notebook(source)
+
+    # Estimates
+
+    def estimate(self, source: NotebookSource, request: EstimateRequest | None = None) -> Estimate:
+        """What a training step of the notebook takes; runs its model cells in an isolated child process."""
+        return self._estimate(source, self.inspect(source), request or EstimateRequest())
+
+    def _estimate(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
+        accelerator = targets.resolve(request, self.devices.snapshot, self.find_accelerator)
+        estimate = self.estimator.estimate(facts, source.path.parent, request, accelerator)
+        self._kept.put(source, request, estimate)
+        return estimate
+
+    def match(
+        self,
+        source: NotebookSource,
+        request: EstimateRequest | None = None,
+        *,
+        engine: str = "",
+        gpus: int | None = None,
+        device_ids: tuple[str, ...] = (),
+    ) -> Matched:
+        """Read, estimate and match: the verdict on each device, the choice, and why."""
+        from .placing import place
+
+        facts = self.inspect(source)
+        estimate = self._estimate(source, facts, request or EstimateRequest())
+        placement = place(self, facts, estimate, engine=engine, gpus=gpus, device_ids=device_ids)
+        return Matched(facts=facts, estimate=estimate, placement=placement)
+
+    # Devices, images, engines
+
+    def inventory(self) -> Inventory:
+        """This machine's devices now."""
+        return self.devices.snapshot()
+
+    def accelerators(self) -> tuple[Accelerator, ...]:
+        """The catalogue of known accelerators."""
+        from ..devices import catalogue
+
+        return catalogue.accelerators()
+
+    def find_accelerator(self, name: str) -> Accelerator | None:
+        """The catalogue's row for a name, forgiving about spelling."""
+        from ..devices import catalogue
+
+        return catalogue.find(name)
+
+    def images(self, paddle_version: str = "", device: str = "") -> tuple[ImageChoice, ...]:
+        """Container images for this machine, or for an accelerator by name, best first."""
+        from .placing import images
+
+        return images(self, paddle_version, device)
+
+    def features(self) -> tuple[Features, ...]:
+        """What each engine can do here and now."""
+        return tuple(engine.supported_features() for engine in self.engines.values())
+
+    def doctor(self, kernel_name: str = "python3") -> tuple[Check, ...]:
+        """Everything that work here depends on, each with its finding and next step."""
+        from .doctor import examine
+
+        return examine(self, kernel_name)
+
+    # Jobs
+
+    def submit(self, source: NotebookSource, submission: Submission | None = None) -> Job:
+        """Turn a notebook into a job. It starts as soon as there is room for it."""
+        from .submitting import specify
+
+        return self.jobs.submit(specify(self, source, submission or Submission()), source.content)
+
+    def start_jobs(self) -> None:
+        """From now on start queued jobs and keep the rows right, in threads of this process, until `close`."""
+        self.jobs.start()
+
+    def kept_estimate(self, source: NotebookSource, request: EstimateRequest) -> Estimate | None:
+        """The estimate of the same notebook and request that was made before, where it is still known."""
+        return self._kept.get(source, request)
+
+    def was_estimated(self, source: NotebookSource) -> bool:
+        """Whether this notebook, as it is now, was estimated before: then another estimate takes milliseconds."""
+        return self._kept.knows(source)
+
+    def fresh_estimate(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
+        """An estimate for facts that are known already."""
+        return self._estimate(source, facts, request)

@@ -1,0 +1,41 @@
+"""Where this installation keeps its data and what it allows: the one thing that faces hand to `Services`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+DATA_VARIABLE = "PADDLE_GPU_DATA"
+"""Environment variable that names another data folder (tests, a shared folder for several machines)."""
+
+
+def default_data_folder() -> Path:
+    """The user's data folder: `$PADDLE_GPU_DATA`, else `paddle_gpu` in Jupyter's data folder."""
+    if named := os.environ.get(DATA_VARIABLE):
+        return Path(named).expanduser().absolute()
+    from jupyter_core.paths import jupyter_data_dir
+
+    return Path(jupyter_data_dir()) / "paddle_gpu"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of the services, the same for every face.
+
+    Attributes:
+        data_folder: holds the job store, the jobs' folders, the calibration; made when first needed.
+        root: the folder below which notebooks may lie, and against which paths are read (Jupyter Server's contents
+            root). None: paths are those of the file system (command line, magic).
+        allow_hidden: also accept notebooks in hidden folders, as `ContentsManager.allow_hidden` says.
+        policy_file: the policy that matching and engines go by; None: the one in the data folder, where there is one.
+        max_notebook_bytes: larger notebooks are refused; None: what the reader allows by itself.
+        estimates_kept: estimates kept in memory, so that a submit finds the one that was shown before it.
+    """
+
+    data_folder: Path = msgspec.field(default_factory=default_data_folder)
+    root: Path | None = None
+    allow_hidden: bool = False
+    policy_file: Path | None = None
+    max_notebook_bytes: int | None = None
+    estimates_kept: int = 64

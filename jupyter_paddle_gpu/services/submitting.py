@@ -1,0 +1,127 @@
+"""From a submission to the specification of a job: every default is settled here, once for all faces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..domain.errors import PaddleGpuError
+from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.jobs import JobSpec, Resources
+from ..domain.notebooks import FactValue, NotebookFacts
+from .requests import Submission
+
+if TYPE_CHECKING:
+    from ..notebook.reading import NotebookSource
+    from .service import Services
+
+RUNS_FOLDER = "paddle-gpu-runs"
+"""Beside the notebook: where executed notebooks are published."""
+
+
+def specify(services: Services, source: NotebookSource, submission: Submission) -> JobSpec:
+    """The job's specification.
+
+    Raises:
+        PaddleGpuError: `unknown_engine` (400), `batch_size_unnamed` (422), `nothing_to_run` (422).
+    """
+    facts = services.inspect(source)
+    if not any(cell.source.strip() for cell in facts.cells):
+        raise PaddleGpuError(
+            "nothing_to_run",
+            "{name} has no code to run.",
+            hint="Write a cell, save the notebook and submit it again.",
+            status=422,
+            name=source.path.name,
+        )
+    engine = _engine(services, submission.engine)
+    sets = _sets(facts, submission.request)
+    resources = submission.resources or _resources(services, engine)
+    estimate = _estimate(services, source, facts, submission, on_gpu=resources.gpus > 0)
+    if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
+        resources = msgspec.structs.replace(resources, gpu_memory_bytes=estimate.high or estimate.peak_bytes)
+    return JobSpec(
+        name=submission.name or source.path.stem,
+        notebook=str(source.path),
+        output=str(source.path.parent / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
+        folder=str(source.path.parent),
+        engine=engine,
+        kernel_name=source.kernel_name,
+        python=_python(source.kernel_name),
+        image=submission.image,
+        resources=resources,
+        sets=sets,
+        environment=submission.environment,
+        token=submission.token,
+        estimated_peak_bytes=estimate.peak_bytes if estimate else None,
+        estimated_allocated_bytes=estimate.allocated_peak_bytes if estimate else None,
+        options=submission.options,
+    )
+
+
+def _engine(services: Services, wanted: str) -> str:
+    name = wanted or next(iter(services.engines))
+    if name not in services.engines:
+        raise PaddleGpuError(
+            "unknown_engine",
+            "There is no engine “{engine}” (there are: {known}).",
+            hint="Choose one of them.",
+            engine=name,
+            known=", ".join(services.engines),
+        )
+    return name
+
+
+def _python(kernel_name: str) -> str:
+    from ..estimator.interpreters import find_interpreter
+
+    return find_interpreter(kernel_name).python
+
+
+def _sets(facts: NotebookFacts, request: EstimateRequest) -> dict[str, FactValue]:
+    """Answers as they are, and a batch size under the name that the notebook gives it."""
+    sets = dict(request.answers)
+    fact, wanted = facts.batch_size, request.batch_size
+    if wanted is None or (fact is not None and fact.value == wanted):
+        return sets
+    if fact is None or not fact.name:
+        raise PaddleGpuError(
+            "batch_size_unnamed",
+            "The notebook gives its batch size no name, so a job cannot run it with {batch_size}.",
+            hint="Write BATCH_SIZE = {batch_size} in a cell and use that name, or submit without a batch size.",
+            status=422,
+            batch_size=wanted,
+        )
+    return {**sets, fact.name: wanted}
+
+
+def _resources(services: Services, engine: str) -> Resources:
+    """One device where the engine can hand one out and the machine has one; else the CPU."""
+    if not services.engines[engine].supported_features().gpus:
+        return Resources()
+    real = [d for d in services.inventory().devices if not d.simulated and d.vendor != "cpu"]
+    return Resources(gpus=1 if real else 0)
+
+
+def _estimate(
+    services: Services, source: NotebookSource, facts: NotebookFacts, submission: Submission, *, on_gpu: bool
+) -> Estimate | None:
+    """The number to stand beside the measured one: for the allocator the job will really use."""
+    if submission.estimate is False or facts.loop == "none":
+        return None
+    asked = submission.request
+    # A job runs the notebook as it is written: what-if questions other than answers and batch size do not apply.
+    request = EstimateRequest(
+        answers=asked.answers,
+        batch_size=asked.batch_size,
+        device=asked.device if on_gpu else None,
+        target="gpu" if on_gpu else "cpu",
+    )
+    kept = services.kept_estimate(source, request)
+    if kept is None and (submission.estimate or on_gpu or services.was_estimated(source)):
+        try:
+            kept = services.fresh_estimate(source, facts, request)
+        except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job
+            return None
+    return kept if kept is not None and kept.status == "ok" else None

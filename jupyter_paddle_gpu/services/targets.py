@@ -1,0 +1,61 @@
+"""Which accelerator an estimate is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ..domain.devices import Accelerator, Device, Inventory
+from ..domain.errors import PaddleGpuError
+from ..domain.estimates import EstimateRequest
+
+Find = Callable[[str], Accelerator | None]
+
+
+def resolve(request: EstimateRequest, inventory: Callable[[], Inventory], find: Find) -> Accelerator | None:
+    """The accelerator for `request.device`: a device of this machine by id or index, else a row of the catalogue.
+
+    Without a wish: this machine's first real accelerator, None where it has none. The CPU target has none.
+
+    Raises:
+        PaddleGpuError: `unknown_device` (400).
+    """
+    if request.target == "cpu":
+        return None
+    real = [device for device in inventory().devices if device.vendor != "cpu"]
+    wish = (request.device or "").strip()
+    if not wish:
+        return next((of_device(device, find) for device in real if not device.simulated), None)
+    for device in real:
+        if wish in (device.id, str(device.index)):
+            return of_device(device, find)
+    if (known := find(wish)) is not None:
+        return known
+    for device in real:
+        if wish.casefold() == device.name.casefold():
+            return of_device(device, find)
+    raise PaddleGpuError(
+        "unknown_device",
+        "“{device}” is neither a device of this machine nor an accelerator that the catalogue knows.",
+        hint="`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.",
+        device=wish,
+    )
+
+
+def of_device(device: Device, find: Find) -> Accelerator | None:
+    """The catalogue's row for a card of this machine, with the memory that its driver reports; None without either."""
+    known = find(device.name)
+    if known is not None:
+        if device.parent is not None and device.memory_total:  # a slice has less than the card its name speaks of
+            return msgspec.structs.replace(known, memory_bytes=device.memory_total, usable_bytes=device.memory_total)
+        return msgspec.structs.replace(known, usable_bytes=device.memory_total or known.usable_bytes)
+    if device.memory_total is None:
+        return None
+    return Accelerator(
+        name=device.name,
+        vendor=device.vendor,
+        memory_bytes=device.memory_total,
+        usable_bytes=device.memory_total,
+        compute_capability=device.compute_capability,
+    )

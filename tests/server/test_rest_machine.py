@@ -1,0 +1,22 @@
+from jupyter_paddle_gpu import __version__
+
+
+async def test_version_tells_the_server_half_is_there(api):
+    assert await api("GET", "version") == (200, {"version": __version__})
+
+
+async def test_errors_are_code_message_hint_in_the_readers_language(api):
+    status, error = await api("POST", "inspections", body={"path": "../x.ipynb"})
+    assert (status, error["code"]) == (403, "outside_root")
+    assert set(error) == {"code", "message", "hint"}
+
+
+async def test_a_bad_body_names_the_field(api):
+    status, error = await api("POST", "estimates", body={"path": "a.ipynb", "request": {"batch_size": "big"}})
+    assert status == 400
+    assert "$.request.batch_size" in error["message"]
+    status, error = await api("POST", "estimates", body={"path": "a.ipynb", "pahts": 1})
+    assert status == 400
+    assert "pahts" in error["message"]
+    status, error = await api("POST", "estimates", body="{")
+    assert (status, error["code"]) == (400, "bad_body")
