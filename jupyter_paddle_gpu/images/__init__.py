@@ -1,1 +1,1 @@
-"""From framework version, driver and architecture to a container image, with the reasons."""
+"""Framework version, driver and architecture to a container image. Pure: what daemons know is handed in."""

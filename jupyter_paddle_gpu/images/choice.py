@@ -1,0 +1,311 @@
+"""The image for a job: what fits driver and card, local ones first, each decision with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+
+from ..domain.devices import Vendor
+from ..domain.messages import Message
+from ..domain.placements import ImageChoice
+from .catalogue import Build, Catalogue, Registry, Release, load_catalogue, version_key
+from .references import explain_tag, is_paddle_repository, parse_reference
+from .rules import architecture_problem, driver_problem
+
+
+class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """What an administrator settles.
+
+    Attributes:
+        registries: names of the catalogue's registries, or repositories of one's own mirror, in the order to try.
+        allowed: patterns (`registry.example/team/*`) of images besides Paddle's own that a person may name.
+        preferred: an image that is taken before the catalogue's, wherever it is allowed (a team's own).
+    """
+
+    registries: tuple[str, ...] = ("baidu", "docker-hub")
+    allowed: tuple[str, ...] = ()
+    preferred: str = ""
+
+
+class LocalImage(msgspec.Struct, frozen=True, kw_only=True):
+    """An image that the daemon has: all its references, its id, and the digests that registries know it by."""
+
+    id: str
+    references: tuple[str, ...]
+    digests: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+
+
+class RegistryAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a registry said of a reference: there (with digest), not there, refused, or no answer."""
+
+    state: Literal["found", "missing", "refused", "silent"]
+    digest: str = ""
+    detail: str = ""
+
+
+Ask = Callable[[str], RegistryAnswer]
+
+
+class _Need(msgspec.Struct, frozen=True):
+    """What the image has to run: framework, and the driver and card it meets (None: not known)."""
+
+    paddle_version: str | None
+    driver: str | None
+    capability: tuple[int, int] | None
+    gpu: bool
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """An image that would do, before anybody was asked whether it exists."""
+
+    reference: str
+    reason: Message
+
+
+def allowed_image(text: str, policy: ImagePolicy) -> Message | None:
+    """Why a person may not name this image; None where they may. Raises `PaddleGpuError` where it is no name."""
+    reference = parse_reference(text)
+    patterns = (*policy.allowed, *((policy.preferred,) if policy.preferred else ()))
+    if is_paddle_repository(reference) or reference.repository in policy.registries:
+        return None
+    if any(fnmatchcase(name, pattern) for pattern in patterns for name in (str(reference), reference.repository)):
+        return None
+    return Message(
+        code="image_not_allowed",
+        text="The image {image} is not among those allowed here.",
+        hint="Ask the administrator to add it to images.allowed, or take one of Paddle's.",
+        params={"image": str(reference)},
+    )
+
+
+def choose_image(
+    paddle_version: str | None,
+    driver_version: str | None,
+    compute_capability: tuple[int, int] | None,
+    vendor: Vendor | None,
+    *,
+    machine: str = "x86_64",
+    wanted: str = "",
+    local: Iterable[LocalImage] = (),
+    policy: ImagePolicy | None = None,
+    ask: Ask | None = None,
+    catalogue: Catalogue | None = None,
+) -> ImageChoice:
+    """The image to run in, with reasons and with what was ruled out. `reference` is empty where nothing fits.
+
+    Args:
+        paddle_version: of the notebook's kernel (`3.3.1`); None takes the newest.
+        driver_version, compute_capability: of the device; None where not known, which rules nothing out.
+        vendor: of the device; None or `cpu` takes the image without GPU.
+        wanted: an image that the person named; checked against the allow-list.
+        local: what the daemon has.
+        ask: asks registries (may block); without it a tag stands unchecked and a reason says so.
+    """
+    known, rules = catalogue or load_catalogue(), policy or ImagePolicy()
+    have = {name: image for image in local for name in image.references}
+    ruled_out: list[Message] = []
+    named = wanted or (rules.preferred if vendor in (None, "cpu", "nvidia") else "")
+    if named:
+        candidates = _named(named, rules, known, ruled_out)
+    elif vendor not in (None, "cpu", "nvidia"):
+        candidates = _vendor(vendor, machine, known)
+    else:
+        need = _Need(paddle_version, driver_version, compute_capability, vendor == "nvidia")
+        candidates = _paddle(need, rules, known, ruled_out)
+        # Stable: within what is here and what is not, the order of releases, builds and registries stays.
+        candidates.sort(key=lambda candidate: candidate.reference not in have)
+    return _settle(candidates, have, ask, tuple(ruled_out))
+
+
+def _named(text: str, rules: ImagePolicy, known: Catalogue, ruled_out: list[Message]) -> list[Candidate]:
+    refused = allowed_image(text, rules)
+    if refused:
+        ruled_out.append(refused)
+        return []
+    reference = parse_reference(text)
+    made_up = explain_tag(reference, known)
+    if made_up:
+        meant, message = made_up
+        ruled_out.append(message)
+        reason = Message(
+            code="meant_image", text="{image} is what {named} means.", params={"image": meant, "named": text}
+        )
+        return [Candidate(reference=meant, reason=reason)]
+    reason = Message(code="named_image", text="{image} was named.", params={"image": str(reference)})
+    return [Candidate(reference=str(reference), reason=reason)]
+
+
+def _vendor(vendor: Vendor | None, machine: str, known: Catalogue) -> list[Candidate]:
+    return [
+        Candidate(
+            reference=row.reference,
+            reason=Message(
+                code="vendor_image",
+                text="{image} is Paddle's development image for {vendor}; the framework itself is installed on top.",
+                params={"image": row.reference, "vendor": row.vendor},
+            ),
+        )
+        for row in known.vendor_images
+        if row.vendor == vendor and row.machine == machine
+    ]
+
+
+def _paddle(need: _Need, rules: ImagePolicy, known: Catalogue, ruled_out: list[Message]) -> list[Candidate]:
+    candidates: list[Candidate] = []
+    for release in _releases(need.paddle_version, known):
+        if need.gpu:
+            rows = [
+                (f"{release.paddle}-gpu-{build.tag}", _reason_gpu(release, build, need))
+                for build in _fitting(release, need, known, ruled_out)
+            ]
+        else:
+            rows = [(release.paddle, _reason_cpu(release))]
+        candidates += [
+            Candidate(reference=f"{repository}:{tag}", reason=reason)
+            for tag, reason in rows
+            for repository in _repositories(rules, known, release)
+        ]
+        if candidates and need.paddle_version is not None:
+            break  # without a version to keep to, an older release that is here is better than a download
+    return candidates
+
+
+def _releases(version: str | None, known: Catalogue) -> list[Release]:
+    """The asked release first, then its nearest in the same minor line (newer first), then newer lines upwards."""
+    if version is None:
+        return list(reversed(known.releases))
+    key = version_key(version)
+    same_line = [r for r in known.releases if version_key(r.paddle)[:2] == key[:2]]
+    later = [r for r in known.releases if version_key(r.paddle)[:2] > key[:2]]
+    same_line.sort(key=lambda r: (r.paddle != version, version_key(r.paddle) < key, _distance(r.paddle, key)))
+    if not same_line and not later:  # newer than the catalogue: the newest known is nearest
+        return [known.releases[-1]]
+    return same_line + later
+
+
+def _distance(version: str, key: tuple[int, ...]) -> int:
+    return abs(version_key(version)[-1] - key[-1])
+
+
+def _fitting(release: Release, need: _Need, known: Catalogue, ruled_out: list[Message]) -> list[Build]:
+    """The builds of a release that run here, newest CUDA first; the others go to `ruled_out`."""
+    fitting = []
+    for tag in release.builds:
+        build = known.build(tag)
+        problem = driver_problem(build, need.driver, known)
+        problem = problem or architecture_problem(build, need.capability, release.paddle)
+        if problem is None:
+            fitting.append(build)
+        elif problem not in ruled_out:
+            ruled_out.append(problem)
+    return sorted(fitting, key=lambda build: version_key(build.cuda), reverse=True)
+
+
+def _repositories(rules: ImagePolicy, known: Catalogue, release: Release) -> list[str]:
+    by_name = {registry.name: registry for registry in known.registries}
+    out = []
+    for name in rules.registries:
+        registry: Registry | None = by_name.get(name)
+        if registry is None:
+            out.append(name)  # a mirror of one's own, written as a repository
+        elif not registry.until or version_key(release.paddle) <= version_key(registry.until):
+            out.append(registry.repository)
+    return out
+
+
+def _reason_cpu(release: Release) -> Message:
+    return Message(
+        code="cpu_image",
+        text="Paddle {paddle} for CPUs: the job asks for no GPU.",
+        params={"paddle": release.paddle},
+    )
+
+
+def _reason_gpu(release: Release, build: Build, need: _Need) -> Message:
+    if need.driver is None or need.capability is None:
+        return Message(
+            code="gpu_image_unchecked",
+            text="Paddle {paddle} with CUDA {cuda}: driver or card are not known, so this may not fit.",
+            params={"paddle": release.paddle, "cuda": build.cuda},
+        )
+    return Message(
+        code="gpu_image",
+        text="Paddle {paddle} with CUDA {cuda}: runs on driver {driver} and has kernels for {capability}.",
+        params={
+            "paddle": release.paddle,
+            "cuda": build.cuda,
+            "driver": need.driver,
+            "capability": f"{need.capability[0]}.{need.capability[1]}",
+        },
+    )
+
+
+def _settle(
+    candidates: list[Candidate], have: dict[str, LocalImage], ask: Ask | None, ruled_out: tuple[Message, ...]
+) -> ImageChoice:
+    """The first candidate that is here or that a registry has; the first one unchecked where none answers."""
+    silent: list[str] = []
+    for candidate in candidates:
+        reference = candidate.reference
+        if image := have.get(reference):
+            return ImageChoice(
+                reference=reference,
+                local=True,
+                digest=image.digests[0].split("@")[-1] if image.digests else image.id,
+                reasons=(candidate.reason, Message(code="image_local", text="It is already on this machine.")),
+                ruled_out=ruled_out,
+            )
+        if ask is None:
+            continue
+        answer = ask(reference)
+        if answer.state == "found":
+            text = "The registry has it as {digest}."
+            found = Message(code="image_found", text=text, params={"digest": answer.digest})
+            reasons = (candidate.reason, found)
+            return ImageChoice(reference=reference, digest=answer.digest, reasons=reasons, ruled_out=ruled_out)
+        if answer.state == "silent":
+            silent.append(reference)
+        else:
+            ruled_out = (*ruled_out, _denied(reference, answer))
+    unsure = candidates[0] if candidates and ask is None else _first(candidates, silent)
+    if unsure is None:
+        return ImageChoice(reference="", ruled_out=ruled_out)
+    return ImageChoice(
+        reference=unsure.reference, reasons=(unsure.reason, _unchecked(bool(silent))), ruled_out=ruled_out
+    )
+
+
+def _first(candidates: list[Candidate], references: list[str]) -> Candidate | None:
+    return next((candidate for candidate in candidates if candidate.reference in references), None)
+
+
+def _denied(reference: str, answer: RegistryAnswer) -> Message:
+    if answer.state == "missing":
+        return Message(
+            code="image_not_in_registry",
+            text="The registry has no image {image}.",
+            params={"image": reference},
+        )
+    return Message(
+        code="registry_refuses",
+        text="The registry does not give {image}: {detail}",
+        hint="Log in with `docker login`, as the user who runs Jupyter.",
+        params={"image": reference, "detail": answer.detail[:300]},
+    )
+
+
+def _unchecked(asked: bool) -> Message:
+    if asked:
+        return Message(
+            code="registry_silent",
+            text="No registry answered, so nobody has confirmed that this image exists.",
+            hint="Check the network or the proxy of the Docker daemon, or load the image with `docker load`.",
+        )
+    return Message(
+        code="registry_not_asked",
+        text="This tag comes from the catalogue; the registry is asked before a job starts.",
+    )

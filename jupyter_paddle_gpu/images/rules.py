@@ -1,0 +1,59 @@
+"""Which build runs on which driver and which architecture."""
+
+from __future__ import annotations
+
+from ..domain.messages import Message
+from .catalogue import Build, Catalogue, version_key
+
+
+def minimum_driver(build: Build, catalogue: Catalogue) -> str | None:
+    """The oldest driver for a build: the rule for its exact CUDA version before the one for its major version."""
+    rules = {rule.cuda: rule.minimum for rule in catalogue.drivers}
+    return rules.get(build.cuda) or rules.get(build.cuda.split(".")[0])
+
+
+def driver_problem(build: Build, driver_version: str | None, catalogue: Catalogue) -> Message | None:
+    """Why a build cannot run on a driver; None where it can or the driver is not known."""
+    minimum = minimum_driver(build, catalogue)
+    if driver_version is None or minimum is None or version_key(driver_version) >= version_key(minimum):
+        return None
+    return Message(
+        code="driver_too_old",
+        text="{image}: CUDA {cuda} needs driver {minimum} or newer, here it is {driver}.",
+        hint="Choose an image with an older CUDA, or update the NVIDIA driver on the host.",
+        params={"image": build.tag, "cuda": build.cuda, "minimum": minimum, "driver": driver_version},
+    )
+
+
+def architecture_problem(build: Build, capability: tuple[int, int] | None, paddle_version: str) -> Message | None:
+    """Why a build has no kernels for a card; None where it has or the card's capability is not known.
+
+    A binary for x.y runs on x.z with z >= y, never on another major version (CUDA C++ Programming Guide, binary
+    compatibility).
+    """
+    if capability is None:
+        return None
+    major, minor = capability
+    for architecture in build.architectures:
+        has_major, has_minor = version_key(architecture)
+        if has_major != major or has_minor > minor:
+            continue
+        since = build.since.get(architecture)
+        if since is None or version_key(paddle_version) >= version_key(since):
+            return None
+        return Message(
+            code="architecture_from_later",
+            text="{image}: kernels for compute capability {capability} came with Paddle {since}, this is {paddle}.",
+            hint="Take Paddle {since} or later.",
+            params={"image": build.tag, "capability": f"{major}.{minor}", "since": since, "paddle": paddle_version},
+        )
+    return Message(
+        code="architecture_missing",
+        text="{image}: compiled for {architectures}, this card is {capability}.",
+        hint="Choose an image that was compiled for this card.",
+        params={
+            "image": build.tag,
+            "architectures": " ".join(build.architectures),
+            "capability": f"{major}.{minor}",
+        },
+    )
