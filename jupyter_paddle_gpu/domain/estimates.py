@@ -113,6 +113,24 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     largest_batch: int | None
 
 
+class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands between the allocator and the driver, so that a measured peak can teach the next estimate.
+
+    Attributes:
+        mapped_low, mapped_high: bytes that the driver maps for the allocator's chunks, with the smallest and the
+            largest workspace that the kernels of the step may ask for.
+        context_low, context_high: CUDA context and library handles; `source` says where the range stands.
+        observations: finished jobs that narrowed the range (0: the table's range alone).
+    """
+
+    mapped_low: int
+    mapped_high: int
+    context_low: int
+    context_high: int
+    source: str
+    observations: int = 0
+
+
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The answer, as `jupyter paddle-gpu estimate --json` prints it.
 
@@ -157,6 +175,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The batch as the loader gave it, for display: `float32[64, 1, 28, 28]`."""
     remedies: tuple[Remedy, ...] = ()
     fits: tuple[Fit, ...] = ()
+    terms: DeviceTerms | None = None
+    """How the allocator's peak became the driver's (GPU target)."""
     paddle_version: str | None = None
     python: str | None = None
     """The interpreter that was asked."""
