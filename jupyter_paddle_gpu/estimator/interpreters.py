@@ -149,12 +149,9 @@ def _command(argv: list[str]) -> tuple[str, ...]:
 
 def _stamp(program: str) -> tuple[float, ...]:
     """Changes when something is installed beside the interpreter, so that an old probe is not trusted."""
-    times = []
     root = Path(program).parent.parent if os.sep in program else Path(sys.prefix)
-    for folder in (root / "lib" / "site-packages", *sorted(root.glob("lib/python*/site-packages"))):
-        if folder.is_dir():
-            times.append(folder.stat().st_mtime)
-    return tuple(times)
+    folders = (root / "lib" / "site-packages", *sorted(root.glob("lib/python*/site-packages")))
+    return tuple(folder.stat().st_mtime for folder in folders if folder.is_dir())
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,120 @@
+"""From a trace to the answer: replay, allocator, device terms, breakdown. Pure; sizes in bytes."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..domain.devices import Accelerator
+from ..domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, TimelinePoint
+from . import overheads, replay
+from .allocator import aligned
+from .calibration import Calibration, Key
+from .reserved import replay_reserved
+from .trace import Operation, Trace
+
+
+class Peak(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of a step on one target; `terms` and `reserved` on a GPU only."""
+
+    replayed: replay.Replay
+    allocated: int
+    breakdown: Breakdown
+    likely: int
+    low: int
+    high: int
+    reserved: int | None = None
+    terms: DeviceTerms | None = None
+
+
+def cpu_peak(trace: Trace) -> Peak:
+    """The peak of Paddle's CPU allocator, which counts what is asked for; there is nothing beside it."""
+    result = replay.replay(trace, workspace=lambda operation: operation.workspace_cpu)
+    return Peak(
+        replayed=result,
+        allocated=result.peak,
+        breakdown=Breakdown(**result.kinds, workspace=result.workspace),
+        likely=result.peak,
+        low=result.peak,
+        high=result.peak,
+    )
+
+
+def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibration, *, key: Key | None) -> Peak:
+    """What the driver will show for the process: allocator, its chunks in the driver's pages, context, as a range.
+
+    `breakdown.workspace` holds the kernels' transients and what the allocator keeps beyond what is in use.
+    """
+    result = replay.replay(trace, size=aligned, workspace=_likely_workspace)
+    least = replay_reserved(trace, lambda operation: operation.workspace_low)
+    most = least
+    if any(operation.workspace_high != operation.workspace_low for operation in trace.operations):
+        most = replay_reserved(trace, lambda operation: operation.workspace_high)
+    context = overheads.context(
+        accelerator.compute_capability if accelerator else None, vendor=accelerator.vendor if accelerator else "nvidia"
+    )
+    terms = DeviceTerms(
+        mapped_low=least.mapped,
+        mapped_high=max(most.mapped, least.mapped),
+        context_low=context.low,
+        context_high=context.high,
+        source=context.source,
+    )
+    spread = calibration.predict(key, terms)
+    terms = msgspec.structs.replace(terms, observations=spread.observations)
+    standing = sum(result.kinds.values())
+    return Peak(
+        replayed=result,
+        allocated=result.peak,
+        breakdown=Breakdown(
+            **result.kinds, workspace=spread.likely - spread.context - standing, context=spread.context
+        ),
+        likely=spread.likely,
+        low=spread.low,
+        high=spread.high,
+        reserved=least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved)),
+        terms=terms,
+    )
+
+
+def _likely_workspace(operation: Operation) -> int:
+    width = operation.workspace_high - operation.workspace_low
+    return aligned(operation.workspace_low + round(overheads.WORKSPACE_SHARE * width))
+
+
+def answer(trace: Trace, peak: Peak) -> Estimate:
+    """The whole answer of a traced step, but for what only the service knows (notes, device, seconds)."""
+    size = replay.exact if peak.terms is None else aligned
+    forward = sum(operation.flops for operation in trace.operations if operation.phase == "forward")
+    curve: tuple[TimelinePoint, ...] = replay.timeline(trace, peak.replayed)
+    alive: tuple[AliveTensor, ...] = replay.largest_alive(trace, peak.replayed.at, size=size)
+    layers: tuple[LayerMemory, ...] = replay.by_layer(trace, peak.replayed.at, size=size)
+    return Estimate(
+        status="ok",
+        evidence=trace.evidence,
+        model=trace.model,
+        batch_size=trace.batch_size,
+        optimizer=trace.optimizer,
+        loss=trace.loss,
+        amp=trace.amp,
+        distribution=trace.distribution,
+        target="cpu" if peak.terms is None else "gpu",
+        parameters=trace.parameters,
+        trainable_parameters=trace.trainable_parameters,
+        allocated_peak_bytes=peak.allocated,
+        reserved_peak_bytes=peak.reserved,
+        peak_bytes=peak.likely,
+        low=peak.low,
+        high=peak.high,
+        breakdown=peak.breakdown,
+        timeline=curve,
+        peak_at=replay.point(trace, peak.replayed, peak.replayed.at) if trace.operations else None,
+        alive_at_peak=alive,
+        layers=layers,
+        flops_per_step=sum(operation.flops for operation in trace.operations),
+        flops_forward=forward,
+        bytes_moved=sum(operation.bytes_moved for operation in trace.operations),
+        inputs=trace.inputs,
+        terms=peak.terms,
+        paddle_version=trace.paddle_version or None,
+        python=trace.python or None,
+    )

@@ -1,0 +1,146 @@
+"""What the estimator says: how a request ended, what user code was refused, what there is instead of a trace."""
+
+from __future__ import annotations
+
+import signal
+
+import msgspec
+
+from ..domain.messages import Message, Param
+from .worker import Limits, Outcome
+
+_OUTCOMES = {
+    "timeout": Message(
+        code="estimate_timeout",
+        text="The notebook's code did not reach its first training step within {seconds} seconds and was stopped.",
+        hint="Shorten what runs before the training (smaller data, no waiting), or answer with --set name=value.",
+    ),
+    "cpu": Message(
+        code="estimate_cpu_limit",
+        text="The notebook's code used {seconds} seconds of processor time without reaching a training step and was "
+        "stopped.",
+        hint="Shorten what is computed before the training, for instance the preparation of the data.",
+    ),
+    "memory": Message(
+        code="estimate_memory_limit",
+        text="The notebook's code wanted more than {gibibytes} GiB of memory before its first training step and was "
+        "stopped.",
+        hint="Load less data before the training, or give the estimate a machine with more memory.",
+    ),
+    "too_long": Message(
+        code="estimate_too_long",
+        text="The training step has too many operations to be sent back and was given up.",
+        hint="Estimate fewer layers or a shorter sequence, and scale from there.",
+    ),
+    "exit": Message(
+        code="estimate_exit",
+        text="The notebook's code ended its own process (exit status {number}) before its first training step.",
+        hint="Remove the call that ends the process (exit, os._exit) from the cells before the training.",
+    ),
+    "signal": Message(
+        code="estimate_crash",
+        text="The process in which the notebook's code ran crashed ({signal}).",
+        hint="Run the cells once in a kernel; where they run there, please report this notebook to us.",
+    ),
+    "error": Message(
+        code="estimate_error",
+        text="The estimator failed on this notebook: {reason}",
+        hint="Please report this; the notebook itself may be right.",
+    ),
+    "gone": Message(
+        code="estimate_gone",
+        text="The estimator's process ended unexpectedly.",
+        hint="Try again; where it happens again, look for a lack of memory on this machine.",
+    ),
+    "cancelled": Message(code="estimate_cancelled", text="The estimate was cancelled."),
+    "closed": Message(code="estimate_cancelled", text="The estimate was cancelled."),
+}
+
+_REFUSED = {
+    "write": Message(
+        code="refused_write",
+        text="The notebook wanted to write “{target}”; an estimate writes nothing.",
+        hint="If that stopped the estimate, move the writing behind the training.",
+    ),
+    "process": Message(
+        code="refused_process",
+        text="The notebook wanted to start a program ({target}); an estimate starts none.",
+        hint="If that stopped the estimate, move that line behind the training or into a cell of its own with “!”.",
+    ),
+    "network": Message(
+        code="refused_network",
+        text="The notebook wanted to reach {target}; an estimate uses no network.",
+        hint="Download the data once in a kernel; then the estimate finds it.",
+    ),
+    "signal": Message(
+        code="refused_signal",
+        text="The notebook wanted to send a signal to another process ({target}); an estimate does not.",
+    ),
+}
+
+NO_PADDLE = Message(
+    code="no_paddle",
+    text="The Python of the kernel “{kernel}” ({python}) has no Paddle, so the notebook was only read, not traced.",
+    hint="Install it there: {python} -m pip install paddlepaddle",
+)
+PADDLE_BROKEN = Message(
+    code="paddle_broken",
+    text="Paddle cannot be imported in the Python of the kernel “{kernel}”: {reason}",
+    hint="Try there: {python} -c 'import paddle'",
+)
+UNREADABLE = Message(
+    code="trace_unreadable",
+    text="The traced step does not read as one ({reason}).",
+    hint="Please report this; the notebook itself may be right.",
+)
+NO_TRAINING = Message(
+    code="no_training",
+    text="No training step was found in this notebook.",
+    hint="A training calls paddle.Model.fit, or backward() and an optimiser's step().",
+)
+SCAN_ONLY = Message(
+    code="scan_only",
+    text="What is shown was read from the code; without a trace there is no figure for the memory.",
+)
+FELL_BACK = Message(
+    code="measured_instead",
+    text="The step could not be traced; the figure comes from real steps on the CPU at batch sizes {batches}, fitted "
+    "to {batch_size}.",
+    hint="Expect an error of several per cent; layers that only change with larger batches are not seen.",
+)
+
+
+def fill(template: Message, **params: Param) -> Message:
+    """A sentence of the table with its fields."""
+    return msgspec.structs.replace(template, params=params)
+
+
+def about_outcome(outcome: Outcome, limits: Limits) -> Message:
+    """Why a request gave no answer."""
+    if outcome.kind == "signal" and outcome.number == signal.SIGKILL:
+        # Nobody of ours killed it, so the kernel did, for want of memory.
+        return about_outcome(msgspec.structs.replace(outcome, kind="memory"), limits)
+    seconds = limits.cpu_seconds if outcome.kind == "cpu" else limits.wall_seconds
+    return fill(
+        _OUTCOMES[outcome.kind],
+        seconds=round(seconds),
+        gibibytes=round(limits.memory_bytes / 2**30, 1),
+        number=outcome.number,
+        signal=_signal_name(outcome.number),
+        reason=": ".join(part for part in (outcome.error.get("type", ""), outcome.error.get("text", "")) if part),
+    )
+
+
+def about_refusals(outcome: Outcome) -> tuple[Message, ...]:
+    """One note for each kind of thing that user code was refused, with its first target."""
+    first: dict[str, str] = {}
+    for action, target in outcome.refused:
+        first.setdefault(action, target)
+    return tuple(fill(_REFUSED[action], target=target) for action, target in first.items())
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

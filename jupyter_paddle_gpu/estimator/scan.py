@@ -1,0 +1,38 @@
+"""The estimate that rests on reading alone: what was found, and no figure for the memory."""
+
+from __future__ import annotations
+
+from ..domain.estimates import AmpLevel, Estimate, Status
+from ..domain.messages import Message
+from ..domain.notebooks import Fact, NotebookFacts
+
+
+def scanned(facts: NotebookFacts, status: Status, *notes: Message) -> Estimate:
+    """The notebook's facts in the shape of an estimate."""
+    return Estimate(
+        status=status,
+        evidence="scan",
+        notes=(*notes, *facts.problems),
+        model=_text(facts.model),
+        batch_size=_number(facts.batch_size),
+        optimizer=_text(facts.optimizer),
+        loss=_text(facts.loss),
+        amp=_level(facts.amp),
+        distribution=_text(facts.distribution),
+    )
+
+
+def _text(fact: Fact | None) -> str | None:
+    return str(fact.value) if fact and fact.value is not None else None
+
+
+def _number(fact: Fact | None) -> int | None:
+    return fact.value if fact and isinstance(fact.value, int) and not isinstance(fact.value, bool) else None
+
+
+def _level(fact: Fact | None) -> AmpLevel | None:
+    if fact is not None:
+        for level in ("off", "O1", "O2"):
+            if fact.value == level:
+                return level
+    return None
