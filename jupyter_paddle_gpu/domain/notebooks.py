@@ -60,7 +60,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         loop: `fit` (paddle.Model.fit), `custom` (backward and step by hand) or `none` (nothing trains).
         model: name of the class or constructor that is trained, and where it is built.
-        amp: `off`, `O1`, `O2`.
+        amp: `off`, `O1`, `O2`; `amp_dtype` its `float16` or `bfloat16`.
         distribution: `none`, `data_parallel`, `fleet`, `launch`.
         epochs: number of passes over the data, where it can be read.
         roles: for each code cell that takes part, what it holds: any of `import`, `data`, `layer`, `model`,
@@ -80,6 +80,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     loss: Fact | None = None
     batch_size: Fact | None = None
     amp: Fact | None = None
+    amp_dtype: Fact | None = None
     distribution: Fact | None = None
     epochs: Fact | None = None
     roles: dict[int, tuple[str, ...]] = {}

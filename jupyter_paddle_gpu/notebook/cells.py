@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import threading
 import warnings
 from collections.abc import Iterator
@@ -145,7 +146,7 @@ def _command(tokens: list[Any]) -> Any:
     if code[-1].string in _HELP and code[-1].start[0] == first.start[0]:
         return first
     depth = 0
-    for before, token in zip(code, code[1:], strict=False):  # files = !ls, info = %who_ls
+    for before, token in itertools.pairwise(code):  # files = !ls, info = %who_ls
         if before.string == "=" and depth == 0:
             return token if token.string in ("!", "%") else None
         depth += (before.string in ("(", "[", "{")) - (before.string in (")", "]", "}"))

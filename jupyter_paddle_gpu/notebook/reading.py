@@ -102,7 +102,7 @@ def _read_bytes(path: Path, max_bytes: int) -> bytes:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:  # noqa: PTH123
             status = os.fstat(file.fileno())
             if stat.S_ISDIR(status.st_mode):
-                raise IsADirectoryError
+                raise IsADirectoryError  # noqa: TRY301 - as open() itself would for other modes
             if not stat.S_ISREG(status.st_mode):
                 raise PaddleGpuError(
                     "notebook_not_a_file",

@@ -1,0 +1,90 @@
+"""From a notebook to what trains in it. Reads the code, never runs it."""
+
+from __future__ import annotations
+
+from ..domain.messages import Message
+from ..domain.notebooks import NotebookFacts
+from .batches import BatchReader
+from .cells import ParsedCell, parsed_cells
+from .code import Code
+from .names import Names
+from .precision import read_amp, read_distribution
+from .reading import NotebookSource, language_of
+from .requirements import read_requirements
+from .roles import read_roles
+from .training import TrainingReader
+
+
+def inspect_notebook(source: NotebookSource) -> NotebookFacts:
+    """The facts of a notebook; what hinders reading is in `problems`, never an exception."""
+    language = language_of(source)
+    cells = tuple(parsed_cells(source.content["cells"]))
+    if not language.startswith("python") and language != "ipython":
+        return _unread(source, cells, language)
+    try:
+        return _read(source, cells, language)
+    except RecursionError:
+        return _unread(source, cells, language, _TOO_DEEP)
+
+
+def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) -> NotebookFacts:
+    code = Code(cells)
+    names = Names(code)
+    reader = TrainingReader(code, names)
+    magics = [(cell.cell.index, magic) for cell in cells for magic in cell.magics]
+    model, optimizer, loss = reader.model(), reader.optimizer(), reader.loss()
+    trains = reader.training.kind != "none"
+    amp, amp_dtype = read_amp(code, names, reader)
+    layers = reader.layer_facts()
+    return NotebookFacts(
+        kernel_name=source.kernel_name,
+        language=language,
+        cells=tuple(cell.cell for cell in cells),
+        imports_paddle=any(path.split(".")[0] == "paddle" for path in (*code.imports.values(), *code.stars)),
+        loop=reader.training.kind,
+        layers=layers,
+        model=model,
+        optimizer=optimizer,
+        loss=loss if trains else None,
+        batch_size=BatchReader(code, names, reader).batch_size(),
+        amp=amp,
+        amp_dtype=amp_dtype,
+        distribution=read_distribution(code, names, reader, magics),
+        epochs=reader.epochs() if trains else None,
+        roles=read_roles(
+            code,
+            names,
+            training=reader.training,
+            layers=layers,
+            facts={"model": model, "optimizer": optimizer, "loss": loss},
+            magics=magics,
+        ),
+        requirements=read_requirements(magic for _, magic in magics),
+        problems=tuple(cell.problem for cell in cells if cell.problem is not None),
+    )
+
+
+_TOO_DEEP = Message(
+    code="notebook_too_deep",
+    text="The code of this notebook is nested too deeply to be read.",
+    hint="Split the longest expression of the notebook.",
+)
+
+
+def _unread(
+    source: NotebookSource, cells: tuple[ParsedCell, ...], language: str, problem: Message | None = None
+) -> NotebookFacts:
+    problem = problem or Message(
+        code="notebook_other_language",
+        text="This notebook is written in {language}; only Python is read.",
+        hint="Choose a Python kernel for the notebook, or open another one.",
+        params={"language": language},
+    )
+    return NotebookFacts(
+        kernel_name=source.kernel_name,
+        language=language,
+        cells=tuple(cell.cell for cell in cells),
+        imports_paddle=False,
+        loop="none",
+        problems=(problem,),
+    )

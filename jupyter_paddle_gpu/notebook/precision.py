@@ -1,0 +1,96 @@
+"""Mixed precision and distribution, as far as the code says."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ..domain.notebooks import Fact, Place
+from .cells import Magic
+from .code import Code
+from .names import Names
+from .training import TrainingReader
+
+_LEVELS = ("O1", "O2")
+_LAUNCH = re.compile(r"paddle\.distributed\.launch|\bfleetrun\b")
+
+
+def read_amp(code: Code, names: Names, reader: TrainingReader) -> tuple[Fact | None, Fact | None]:
+    """The level (`off`, `O1`, `O2`) and the data type of automatic mixed precision; None where nothing trains."""
+    if reader.training.kind == "none":
+        return None, None
+    if reader.training.prepare is not None and reader.training.kind == "fit":
+        given = names.argument(reader.training.prepare, "amp_configs", 3)
+        if given is not None:
+            return _of_prepare(names, given)
+    calls = [c for c in code.of_type(ast.Call) if names.is_paddle(c.func, "auto_cast", "amp_guard")]
+    decorated = [c for c in code.of_type(ast.Call) if names.is_paddle(c.func, "decorate")]
+    on = [c for c in calls if not _is_off(names, c)]
+    level: Fact | None = None
+    for call in [*on, *(decorated if on or not calls else [])]:
+        given = names.argument(call, "level", 3) if call in calls else names.argument(call, "level")
+        fact = names.fact(given) if given is not None else None
+        if fact is None and call in calls:
+            fact = Fact(value="O1", source=names.source(call), place=code.place(call), how="default")
+        if fact is not None and (level is None or fact.value == "O2"):
+            level = fact
+    if level is None:
+        return _off(), None
+    dtypes = [given for call in [*on, *decorated] if (given := names.argument(call, "dtype")) is not None]
+    dtype = names.fact(dtypes[0]) if dtypes else Fact(value="float16", source="", place=level.place, how="default")
+    return (_off(), None) if level.value == "O0" else (level, dtype)
+
+
+def _of_prepare(names: Names, given: ast.expr) -> tuple[Fact | None, Fact | None]:
+    made = names.origin(given)
+    level, dtype = given, None
+    if isinstance(made, ast.Dict):
+        options = {k.value: v for k, v in zip(made.keys, made.values, strict=True) if isinstance(k, ast.Constant)}
+        level, dtype = options.get("level", ast.Constant(value="O1")), options.get("dtype")
+        if "level" not in options:
+            names.code.made(level, made)
+    fact = names.fact(level)
+    if fact.value in ("O0", None) and fact.how != "computed":
+        return _off(), None
+    if dtype is not None:
+        return fact, names.fact(dtype)
+    return fact, Fact(value="float16", source="", place=fact.place, how="default")
+
+
+def _is_off(names: Names, call: ast.Call) -> bool:
+    given = names.argument(call, "enable", 0)
+    known = names.evaluate(given) if given is not None else None
+    return known is not None and known.value is False
+
+
+def _off() -> Fact:
+    return Fact(value="off", source="", place=None, how="default")
+
+
+def read_distribution(code: Code, names: Names, reader: TrainingReader, magics: list[tuple[int, Magic]]) -> Fact | None:
+    """`fleet`, `data_parallel`, `launch` or `none`; None where nothing trains and nothing is launched."""
+    parallel: Fact | None = None
+    for call in code.of_type(ast.Call):
+        path = names.qualified(call.func)
+        if not path.startswith("paddle."):
+            continue
+        fact = Fact(value="", source=names.source(call), place=code.place(call), how="literal")
+        if ".fleet." in path and path.endswith((".init", ".distributed_model", ".distributed_optimizer")):
+            return _with(fact, "fleet")
+        if path.endswith(".DataParallel"):
+            parallel = parallel or _with(fact, "data_parallel")
+        elif path == "paddle.distributed.spawn":
+            parallel = parallel or _with(fact, "launch")
+    if parallel is not None:
+        return parallel
+    for cell, magic in magics:
+        if (found := _LAUNCH.search(magic.text)) is not None:
+            line = magic.line + magic.text[: found.start()].count("\n")
+            return Fact(value="launch", source=magic.text[:80], place=Place(cell, line), how="literal")
+    if reader.training.kind == "none":
+        return None
+    return Fact(value="none", source="", place=None, how="default")
+
+
+def _with(fact: Fact, value: str) -> Fact:
+    return Fact(value=value, source=fact.source, place=fact.place, how=fact.how)
