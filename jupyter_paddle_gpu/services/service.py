@@ -134,6 +134,16 @@ class Services(Rooms):
 
         return self.jobs.submit(specify(self, source, submission or Submission()), source.content)
 
+    def find_job(self, text: str) -> Job:
+        """The job whose id is `text` or begins with it; `last` is the newest.
+
+        Raises:
+            PaddleGpuError: `no_such_job` (404), `ambiguous_job` (400).
+        """
+        from .finding import find_job
+
+        return find_job(self.jobs, text)
+
     def start_jobs(self) -> None:
         """From now on start queued jobs and keep the rows right, in threads of this process, until `close`."""
         self.jobs.start()

@@ -1,0 +1,184 @@
+"""The commands: each asks one use case of the services and returns a view. They draw and decide nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import options
+from .estimate_view import EstimateView
+from .face import Face, View
+from .job_view import FOLLOW_STATUS, DoneView, JobsView, JobView
+from .machine_view import CatalogueView, DoctorView, ImagesView, InventoryView
+
+JSON = "json"
+"""Key in the context's `meta`: JSON is wanted."""
+
+
+def _set_json(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    context.meta[JSON] = value
+
+
+_json = click.option(
+    "--json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON, as REST answers it."
+)
+_job = click.argument("job_id", metavar="JOB")
+_follow = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")
+
+
+def _wants_json() -> bool:
+    return bool(click.get_current_context().meta.get(JSON))
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def paddle_gpu() -> None:
+    """What a Paddle notebook's training takes, where it fits, and the jobs that run it."""
+
+
+@paddle_gpu.command()
+@click.argument("what", metavar="[NOTEBOOK]", nargs=-1)
+@options.answers
+@options.what_if
+@_json
+@click.pass_obj
+def estimate(face: Face, what: tuple[str, ...], **asked: Any) -> View:
+    """Say what a training step takes, without running it.
+
+    Exit status: 0 estimated, 3 a question is open, 4 nothing trains, 1 or 2 an error.
+    """
+    request = options.request(**asked)
+    if (live := face.live(what, request)) is not None:
+        return live
+    source = face.source(_one(what))
+    if _wants_json():
+        return EstimateView(face.services.estimate(source, request))
+    matched = face.services.match(source, request)
+    return EstimateView(matched.estimate, matched.placement)
+
+
+@paddle_gpu.command()
+@click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
+@_json
+@click.pass_obj
+def gpus(face: Face, catalogue: bool) -> View:
+    """List the devices of this machine, or known accelerators."""
+    return CatalogueView(face.services.accelerators()) if catalogue else InventoryView(face.services.inventory())
+
+
+@paddle_gpu.command()
+@click.option("--paddle-version", default="", metavar="VERSION", help="Another version than the kernel's.")
+@click.option("--device", default="", metavar="NAME", help="For an accelerator by name, instead of this machine's.")
+@_json
+@click.pass_obj
+def images(face: Face, paddle_version: str, device: str) -> View:
+    """Say which container image a job would run in, and why."""
+    return ImagesView(face.services.images(paddle_version, device))
+
+
+@paddle_gpu.command()
+@click.argument("notebook", required=False)
+@options.answers
+@click.option("--engine", default="", metavar="NAME", help="local, docker … (see doctor).")
+@click.option("--gpus", type=click.IntRange(min=0), help="Number of devices; 0 runs on the CPU.")
+@click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")
+@click.option("--memory", "memory_bytes", callback=options.parse_bytes, metavar="SIZE", help="Limit of host memory.")
+@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="Limit of processors.")
+@click.option(
+    "--time-limit", "seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds until it is stopped."
+)
+@click.option("--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers.")
+@click.option("--name", default="", help="Name in lists.")
+@click.option("--env", "environment", multiple=True, metavar="NAME=VALUE", callback=options.parse_environment)
+@click.option("--token", default="", help="A second submit with the same token returns the first job.")
+@click.option("--estimate/--no-estimate", "estimated", default=True, help="Attach the estimate (default) or not.")
+@_follow
+@_json
+@click.pass_obj
+def submit(face: Face, notebook: str | None, follow: bool, **chosen: Any) -> View:
+    """Run a notebook as a job that needs neither terminal nor browser."""
+    source = face.source(notebook)
+    job = face.services.submit(source, options.submission(**chosen))
+    return _followed(face, job.id, 0, status=True) if follow else JobView(job)
+
+
+@paddle_gpu.command()
+@click.argument("job_id", metavar="[JOB]", required=False)
+@_json
+@click.pass_obj
+def jobs(face: Face, job_id: str | None) -> View:
+    """List the jobs, or show one."""
+    if job_id:
+        return JobView(face.services.find_job(job_id))
+    return JobsView(face.services.jobs.list())
+
+
+@paddle_gpu.command()
+@_job
+@click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
+@click.option("--since", type=click.IntRange(min=0), default=0, help="The first line's number, from 0.")
+@_json
+@click.pass_obj
+def logs(face: Face, job_id: str, follow: bool, since: int) -> View | None:
+    """Print a job's log."""
+    job = face.services.find_job(job_id)
+    if follow:
+        _followed(face, job.id, since, status=False)
+    else:
+        face.show_log(job, since, as_json=_wants_json())
+    return None
+
+
+@paddle_gpu.command()
+@_job
+@click.option("--force", is_flag=True, help="End it at once, without letting it save.")
+@_json
+@click.pass_obj
+def cancel(face: Face, job_id: str, force: bool) -> View:
+    """Ask a job to save and end. What it wrote so far is kept."""
+    return JobView(face.services.jobs.cancel(face.services.find_job(job_id).id, force=force))
+
+
+@paddle_gpu.command()
+@_job
+@_follow
+@_json
+@click.pass_obj
+def rerun(face: Face, job_id: str, follow: bool) -> View:
+    """Submit the same again as a new job."""
+    job = face.services.jobs.rerun(face.services.find_job(job_id).id)
+    return _followed(face, job.id, 0, status=True) if follow else JobView(job)
+
+
+@paddle_gpu.command()
+@_job
+@_json
+@click.pass_obj
+def delete(face: Face, job_id: str) -> View:
+    """Remove an ended job with its log. The published notebook stays."""
+    job = face.services.find_job(job_id)
+    face.services.jobs.delete(job.id)
+    return DoneView(face.say("Job {id} was deleted.", id=job.id), {"deleted": job.id})
+
+
+@paddle_gpu.command()
+@click.option("--kernel", default="python3", metavar="NAME", help="The kernel whose Python is looked at.")
+@_json
+@click.pass_obj
+def doctor(face: Face, kernel: str) -> View:
+    """Look whether everything is here that work needs, and say what to do where it is not.
+
+    Exit status 1 where something is missing that nothing works without.
+    """
+    return DoctorView(face.services.doctor(kernel))
+
+
+def _one(words: tuple[str, ...]) -> str | None:
+    if len(words) > 1:
+        raise click.UsageError(f"One notebook at a time, not {len(words)}: {' '.join(words)}")
+    return words[0] if words else None
+
+
+def _followed(face: Face, job_id: str, since: int, *, status: bool) -> View:
+    job = face.follow(face.services.jobs.get(job_id), since, as_json=_wants_json())
+    return JobView(job, status=FOLLOW_STATUS[job.state] if status else 0)

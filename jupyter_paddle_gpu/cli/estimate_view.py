@@ -1,0 +1,171 @@
+"""An estimate for people: how much, made of what, where it fits, and what is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+from ..domain.estimates import Estimate, Question
+from ..domain.messages import Message
+from ..domain.placements import Placement, Verdict
+from . import markup
+from .face import View
+from .speech import Speech, count, duration, operations, size
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+STATUS = {"ok": 0, "needs_input": 3, "no_model": 4}
+"""Exit status of `estimate`."""
+BAR_CELLS = 24
+
+
+class EstimateView(View):
+    """Draws an estimate, with the verdict on each device where a placement is given."""
+
+    def __init__(self, estimate: Estimate, placement: Placement | None = None, *, how: str = "--set") -> None:
+        self.data: Estimate = estimate
+        self.placement = placement
+        self.status = STATUS[estimate.status]
+        self._how = how
+
+    # What both drawings share
+
+    def _facts(self, say: Speech) -> Iterator[tuple[str, str]]:
+        estimate = self.data
+        yield say("Model"), estimate.model or "–"
+        yield say("Parameters"), count(estimate.parameters)
+        yield (
+            say("Batch size"),
+            count(estimate.batch_size) + (f"  ({', '.join(estimate.inputs)})" * bool(estimate.inputs)),
+        )
+        yield say("Optimiser"), estimate.optimizer or "–"
+        yield say("Mixed precision"), estimate.amp or "–"
+        if estimate.flops_per_step is not None:
+            yield say("FLOPs per step"), operations(estimate.flops_per_step)
+        yield say("Evidence"), say(_EVIDENCE[estimate.evidence]) + f", {duration(estimate.seconds)}"
+
+    def _headline(self, say: Speech) -> str:
+        estimate = self.data
+        if estimate.status == "no_model":
+            return say("Nothing that trains was found in this notebook.")
+        if estimate.peak_bytes is None:
+            return say("The estimate needs an answer.")
+        if estimate.target == "cpu":
+            return say("{peak} on the CPU", peak=size(estimate.peak_bytes))
+        peak, device = size(estimate.peak_bytes), estimate.device or say("a GPU")
+        if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
+            return say("{peak} on {device}", peak=peak, device=device)
+        low, high = size(estimate.low), size(estimate.high)
+        return say("{peak} on {device} (between {low} and {high})", peak=peak, device=device, low=low, high=high)
+
+    def _parts(self, say: Speech) -> list[tuple[str, int, float]]:
+        breakdown = self.data.breakdown
+        if breakdown is None or not breakdown.total:
+            return []
+        return [
+            (say(label), getattr(breakdown, name), getattr(breakdown, name) / breakdown.total)
+            for name, label in _KINDS.items()
+            if getattr(breakdown, name)
+        ]
+
+    def _verdicts(self) -> list[Verdict]:
+        placement = self.placement
+        return [] if placement is None else [*placement.verdicts, *placement.catalogue]
+
+    def _answer(self, question: Question) -> str:
+        suggestion = "VALUE" if question.suggestion is None else question.suggestion
+        return f"{self._how} {question.name}={suggestion}"
+
+    def _place(self, say: Speech, question: Question) -> str:
+        where = question.where
+        return "" if where is None else say("cell {cell}, line {line}", cell=where.cell + 1, line=where.line)
+
+    def rich(self, say: Speech) -> RenderableType:
+        """Facts, bars, fit, questions, notes."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        parts: list[RenderableType] = [Text(self._headline(say), style="bold")]
+        facts = Table.grid(padding=(0, 2))
+        for label, value in self._facts(say):
+            facts.add_row(Text(label, style="dim"), Text(value))
+        parts.append(facts)
+        if bars := self._parts(say):
+            grid = Table.grid(padding=(0, 2))
+            for label, amount, share in bars:
+                cells = max(1, round(share * BAR_CELLS))
+                grid.add_row(Text(label), Text(size(amount), justify="right"), Text("█" * cells, style="cyan"))
+            parts += [Text(), grid]
+        if verdicts := self._verdicts():
+            parts += [Text(), _fit_table(say, verdicts)]
+        for question in self.data.questions:
+            parts.append(Text())
+            parts.append(Text(f"? {question.name}  {self._place(say, question)}", style="bold yellow"))
+            parts.append(Text(f"  {question.why.render(say.translate)}"))
+            parts.append(Text(f"  {self._answer(question)}", style="green"))
+        parts += [_note(say, note) for note in self.data.notes]
+        return Group(*parts)
+
+    def html(self, say: Speech) -> str:
+        """The same for a cell."""
+        out = [f"<p><strong>{escape(self._headline(say))}</strong></p>"]
+        out.append(markup.table((escape(label), escape(value)) for label, value in self._facts(say)))
+        if bars := self._parts(say):
+            rows = ((escape(label), escape(size(amount)), markup.bar(share)) for label, amount, share in bars)
+            out.append(markup.table(rows))
+        if verdicts := self._verdicts():
+            head = (say("Device"), say("Fit"), say("Free"), say("Why"))
+            rows = ((*map(escape, _fit_row(say, verdict)), markup.message(say, verdict.reason)) for verdict in verdicts)
+            out.append(markup.section(say("Where it fits"), markup.table(rows, head)))
+        for question in self.data.questions:
+            where = escape(self._place(say, question))
+            out.append(
+                f"<p><strong>{escape(question.name)}</strong> {where}<br>{markup.message(say, question.why)}"
+                f"<br><code>{escape(self._answer(question))}</code></p>"
+            )
+        out += [f"<p>{markup.message(say, note)}</p>" for note in self.data.notes]
+        return "".join(out)
+
+
+def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, title=say("Where it fits"), title_justify="left", pad_edge=False)
+    for heading in (say("Device"), say("Fit"), say("Free"), say("Why")):
+        table.add_column(heading, overflow="fold")
+    for verdict in verdicts:
+        device, fit, free = _fit_row(say, verdict)
+        reason = verdict.reason.render(say.translate)
+        table.add_row(Text(device), Text(fit, style=_FIT_STYLES[verdict.fit]), Text(free), Text(reason))
+    return table
+
+
+def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str]:
+    name = verdict.device_name + (f" ({say('simulated')})" if verdict.simulated else "")
+    return name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
+
+
+def _note(say: Speech, note: Message) -> RenderableType:
+    from rich.text import Text
+
+    hint = note.render_hint(say.translate)
+    return Text(f"· {note.render(say.translate)}" + (f" {hint}" if hint else ""), style="dim")
+
+
+_EVIDENCE = {"trace": "traced step", "measured": "small real steps", "scan": "only read"}
+_KINDS = {
+    "parameters": "Parameters",
+    "gradients": "Gradients",
+    "optimizer_state": "Optimiser state",
+    "activations": "Activations",
+    "inputs": "Inputs",
+    "workspace": "Workspace",
+    "context": "Context",
+}
+_FITS = {"fits": "fits", "tight": "tight", "short": "not now", "never": "too small", "unknown": "unknown"}
+_FIT_STYLES = {"fits": "green", "tight": "yellow", "short": "red", "never": "red", "unknown": "dim"}

@@ -1,0 +1,75 @@
+"""What a command needs of the place it is typed in, and what it hands back to it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..domain.errors import PaddleGpuError
+from ..domain.estimates import EstimateRequest
+from ..domain.jobs import Job
+from ..i18n import to_json
+from .speech import Speech
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ..notebook.reading import NotebookSource
+    from ..services import Services
+
+
+class View(ABC):
+    """An answer that can be drawn: `data` (domain values) is what `--json` prints, `status` the exit status."""
+
+    data: Any
+    status: int = 0
+
+    @abstractmethod
+    def rich(self, say: Speech) -> RenderableType:
+        """For a terminal, complete by itself."""
+
+    @abstractmethod
+    def html(self, say: Speech) -> str:
+        """For a notebook cell."""
+
+    def json(self, say: Speech) -> Any:
+        """Plain JSON, the same as REST answers."""
+        return to_json(self.data, say.translate)
+
+
+class Face(ABC):
+    """Where a command is typed: a terminal or a cell."""
+
+    def __init__(self, language: str) -> None:
+        self.say = Speech(language)
+
+    @cached_property
+    def services(self) -> Services:
+        """The services with the user's own data folder."""
+        from ..services import Services
+
+        return Services()
+
+    @abstractmethod
+    def source(self, notebook: str | None) -> NotebookSource:
+        """The notebook that is meant; None is the one at hand, where there is one."""
+
+    @abstractmethod
+    def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
+        """Show the job's log from line `since` on, as far as it is."""
+
+    @abstractmethod
+    def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
+        """Show the job's log from line `since` on as it comes, until the job ends; returns the ended job."""
+
+    def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
+        """The estimate of live objects named in `words`, where this place has any; None where a notebook is meant."""
+        return None
+
+
+def no_notebook() -> PaddleGpuError:
+    """There is no notebook at hand and none was named."""
+    return PaddleGpuError(
+        "no_notebook", "No notebook was named.", hint="Give its path: `jupyter paddle-gpu estimate train.ipynb`."
+    )

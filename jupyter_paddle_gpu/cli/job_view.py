@@ -1,0 +1,115 @@
+"""Jobs for people: one, or a list of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..domain.jobs import Job
+from ..domain.messages import Message
+from .face import View
+from .machine_view import TableView
+from .speech import Speech, moment, run_time, size
+
+FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
+"""Exit status of `--follow` by the job's end; 130 is what shells give an interrupted command."""
+
+_STATES = {
+    "queued": "waiting",
+    "preparing": "preparing",
+    "running": "running",
+    "stopping": "stopping",
+    "succeeded": "succeeded",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+
+
+def state(say: Speech, job: Job) -> str:
+    """The state in words, with how far it is."""
+    words = say(_STATES[job.state])
+    progress = job.progress
+    if job.state in ("running", "stopping") and progress.cells_total:
+        words += f" {progress.cells_done}/{progress.cells_total}"
+    return words
+
+
+class JobsView(TableView):
+    """A list of jobs."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.jobs = jobs
+        self.data: Any = {"jobs": list(jobs)}
+
+    def lead(self, say: Speech) -> str:
+        """Said where there is nothing to list."""
+        return "" if self.jobs else say("There are no jobs yet.")
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return say("Job"), say("Name"), say("State"), say("Engine"), say("Submitted"), say("Time")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a job."""
+        now = time.time()
+        return [
+            (job.id, job.spec.name, state(say, job), job.spec.engine, moment(job.created), run_time(job, now))
+            for job in self.jobs
+        ]
+
+
+class JobView(TableView):
+    """One job."""
+
+    def __init__(self, job: Job, *, status: int = 0) -> None:
+        self.data: Job = job
+        self.status = status
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """The first row is the heading: a job is a list of properties."""
+        return say("Job"), self.data.id
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a property that is known."""
+        job, result = self.data, self.data.result
+        rows: list[Sequence[str]] = [
+            (say("Notebook"), job.spec.notebook),
+            (say("State"), state(say, job)),
+            (say("Engine"), job.spec.engine),
+            (say("Time"), run_time(job, time.time())),
+        ]
+        if job.device_ids:
+            rows.append((say("Devices"), ", ".join(job.device_ids)))
+        if job.spec.estimated_peak_bytes is not None:
+            rows.append((say("Estimated peak"), size(job.spec.estimated_peak_bytes)))
+        if result is not None:
+            measured = result.device_allocated_bytes or result.step_allocated_bytes or result.host_allocated_bytes
+            rows.append((say("Measured peak"), size(measured)))
+        if job.state in FOLLOW_STATUS:
+            rows.append((say("Executed notebook"), job.spec.output))
+        return rows
+
+    def sentences(self, say: Speech) -> Sequence[Message]:
+        """Why it is where it is."""
+        return (self.data.reason,) if self.data.reason else ()
+
+
+class DoneView(View):
+    """Something was done to a job that leaves nothing to draw but a sentence."""
+
+    def __init__(self, sentence: str, data: Any) -> None:
+        self._sentence = sentence
+        self.data: Any = data
+
+    def rich(self, say: Speech) -> Any:
+        """The sentence."""
+        from rich.text import Text
+
+        return Text(self._sentence)
+
+    def html(self, say: Speech) -> str:
+        """The sentence."""
+        from html import escape
+
+        return f"<p>{escape(self._sentence)}</p>"

@@ -1,0 +1,190 @@
+"""Devices, catalogue, images and the doctor's findings for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ..domain.devices import Accelerator, Device, Inventory
+from ..domain.messages import Message
+from ..domain.placements import ImageChoice
+from . import markup
+from .face import View
+from .speech import Speech, operations, size
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ..services import Check
+
+
+class TableView(View):
+    """An answer that is one table with sentences below it."""
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """The columns' headings."""
+        raise NotImplementedError
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """The cells, as plain text."""
+        raise NotImplementedError
+
+    def sentences(self, say: Speech) -> Sequence[Message]:
+        """What is to be said below the table."""
+        return ()
+
+    def lead(self, say: Speech) -> str:
+        """A line above the table."""
+        return ""
+
+    def rich(self, say: Speech) -> RenderableType:
+        """Table and sentences."""
+        from rich import box
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        parts: list[RenderableType] = [Text(lead)] if (lead := self.lead(say)) else []
+        if rows := self.rows(say):
+            table = Table(box=box.SIMPLE, pad_edge=False)
+            for heading in self.head(say):
+                table.add_column(heading, overflow="fold")
+            for row in rows:
+                table.add_row(*map(Text, row))
+            parts.append(table)
+        for sentence in self.sentences(say):
+            parts.append(Text(sentence.render(say.translate)))
+            if hint := sentence.render_hint(say.translate):
+                parts.append(Text(f"  {hint}", style="dim"))
+        return Group(*parts)
+
+    def html(self, say: Speech) -> str:
+        """The same for a cell."""
+        lead, rows = self.lead(say), self.rows(say)
+        drawn = markup.table(([escape(cell) for cell in row] for row in rows), self.head(say)) if rows else ""
+        below = "".join(f"<p>{markup.message(say, sentence)}</p>" for sentence in self.sentences(say))
+        return (f"<p>{escape(lead)}</p>" if lead else "") + drawn + below
+
+
+class InventoryView(TableView):
+    """This machine's devices."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self.data: Inventory = inventory
+
+    def lead(self, say: Speech) -> str:
+        """The machine itself."""
+        host = self.data.host
+        return say(
+            "{cpus} processors at {percent} %, memory {used} of {total}",
+            cpus=host.cpu_count,
+            percent=round(host.cpu_percent),
+            used=size(host.memory_total - host.memory_available),
+            total=size(host.memory_total),
+        )
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return "#", say("Device"), say("Memory"), say("Load"), say("Temperature"), say("Power"), say("Processes")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a device."""
+        return [_device_row(say, device) for device in self.data.devices]
+
+    def sentences(self, say: Speech) -> Sequence[Message]:
+        """Why there is no data."""
+        return (*self.data.problems, *(device.problem for device in self.data.devices if device.problem))
+
+
+def _device_row(say: Speech, device: Device) -> Sequence[str]:
+    def number(value: float | None, unit: str) -> str:
+        return "–" if value is None else f"{value:.0f} {unit}"
+
+    name = device.name + (f" ({say('simulated')})" if device.simulated else "")
+    memory = f"{size(device.memory_used)} / {size(device.memory_total)}"
+    load, heat, power = number(device.utilization, "%"), number(device.temperature, "°C"), number(device.power, "W")
+    return str(device.index), name, memory, load, heat, power, str(len(device.processes))
+
+
+class CatalogueView(TableView):
+    """Known accelerators."""
+
+    def __init__(self, accelerators: tuple[Accelerator, ...]) -> None:
+        self.data: tuple[Accelerator, ...] = accelerators
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return say("Name"), say("Maker"), say("Memory"), say("Bandwidth"), "FP16", "BF16"
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row an accelerator."""
+        return [
+            (
+                row.name,
+                row.vendor,
+                size(row.memory_bytes),
+                f"{size(row.bandwidth)}/s" if row.bandwidth else "–",
+                operations(row.fp16),
+                operations(row.bf16),
+            )
+            for row in self.data
+        ]
+
+
+class ImagesView(TableView):
+    """Container images, best first."""
+
+    def __init__(self, images: tuple[ImageChoice, ...]) -> None:
+        self.data: tuple[ImageChoice, ...] = images
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return say("Image"), say("Here"), say("Why")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row an image."""
+        return [
+            (
+                image.reference or "–",
+                say("yes") if image.local else say("no"),
+                " ".join(reason.render(say.translate) for reason in image.reasons),
+            )
+            for image in self.data
+        ]
+
+    def sentences(self, say: Speech) -> Sequence[Message]:
+        """What was ruled out and why."""
+        return [ruled_out for image in self.data for ruled_out in image.ruled_out]
+
+
+class DoctorView(TableView):
+    """The doctor's findings; status 1 where something is missing that work needs."""
+
+    def __init__(self, checks: tuple[Check, ...]) -> None:
+        self.data: tuple[Check, ...] = checks
+        self.status = int(any(check.needed and not check.ok for check in checks))
+
+    def json(self, say: Speech) -> Any:
+        """`{checks: [...]}` as REST answers it."""
+        from ..services.doctor import to_rows
+
+        return {"checks": to_rows(self.data, say.translate)}
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return "", say("Part"), say("Finding")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a check; the next step stands below the finding."""
+        marks = {(True, True): "✓", (True, False): "✓", (False, True): "✗", (False, False): "–"}
+        return [
+            (
+                marks[check.ok, check.needed],
+                check.name,
+                "\n".join(
+                    filter(None, (check.finding.render(say.translate), check.finding.render_hint(say.translate)))
+                ),
+            )
+            for check in self.data
+        ]

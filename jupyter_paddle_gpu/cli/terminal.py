@@ -1,0 +1,183 @@
+"""The terminal: where answers are drawn, how errors end the process, how a log is streamed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from ..domain.errors import PaddleGpuError
+from ..domain.jobs import Job
+from ..domain.messages import Message
+from ..i18n import terminal_language, to_json
+from .commands import JSON, paddle_gpu
+from .face import Face, View, no_notebook
+from .tail import LogTail
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..domain.jobs import LogLine
+    from ..notebook.reading import NotebookSource
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+"""Exit statuses: refused or failed, wrongly asked, interrupted (what shells give)."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command and return its exit status. An error is one sentence and a next step, never a traceback."""
+    face = TerminalFace(terminal_language())
+    as_json = "--json" in arguments  # errors too, even where the arguments cannot be parsed
+    try:
+        return _invoke(face, arguments)
+    except PaddleGpuError as error:
+        return face.fail(error.message, USAGE if error.status == 400 else FAILED, as_json=as_json)
+    except click.ClickException as error:
+        usage = Message(code="usage", text="{problem}", params={"problem": error.format_message()})
+        hint = "See `jupyter paddle-gpu {command} --help`."
+        command = error.ctx.info_name if isinstance(error, click.UsageError) and error.ctx is not None else ""
+        if command and command != _NAME:
+            usage = msgspec.structs.replace(usage, hint=hint, params={**usage.params, "command": command})
+        return face.fail(usage, USAGE, as_json=as_json)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:  # `… | head`: whoever read us has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    finally:
+        face.close()
+
+
+_NAME = "jupyter paddle-gpu"
+
+
+def _invoke(face: TerminalFace, arguments: list[str]) -> int:
+    try:
+        with paddle_gpu.make_context(_NAME, list(arguments), obj=face) as context:
+            view = paddle_gpu.invoke(context)
+            if not isinstance(view, View):
+                return 0
+            face.show(view, as_json=bool(context.meta.get(JSON)))
+            return view.status
+    except click.exceptions.Exit as done:  # --help and the like
+        return done.exit_code
+
+
+class TerminalFace(Face):
+    """Draws with colour where the terminal has it; `NO_COLOR` and pipes are respected."""
+
+    @cached_property
+    def console(self) -> Console:
+        """Standard output."""
+        from rich.console import Console
+
+        return Console(highlight=False, soft_wrap=False)
+
+    def source(self, notebook: str | None) -> NotebookSource:
+        """The notebook by its path; a terminal has none at hand."""
+        if not notebook:
+            raise no_notebook()
+        return self.services.open(Path(notebook))
+
+    def show(self, view: View, *, as_json: bool) -> None:
+        """Draw an answer, or print it as JSON."""
+        if as_json:
+            _print(msgspec.json.format(msgspec.json.encode(view.json(self.say))).decode())
+        else:
+            self.console.print(view.rich(self.say))
+
+    def fail(self, message: Message, status: int, *, as_json: bool) -> int:
+        """Say what went wrong: on standard error for people, as JSON on standard output for programs."""
+        if as_json:
+            _print(msgspec.json.encode(to_json(message, self.say.translate)).decode())
+            return status
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(stderr=True, highlight=False)
+        console.print(Text(message.render(self.say.translate), style="bold red"))
+        if hint := message.render_hint(self.say.translate):
+            console.print(Text(hint))
+        return status
+
+    def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
+        """The log as far as it is."""
+        printer = LinePrinter(as_json=as_json)
+        for lines in LogTail(self.services, job.id, since).pages():
+            printer.write(lines)
+        printer.close()
+
+    def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
+        """The log until the job ends. Ctrl-C stops looking, not the job."""
+        printer = LinePrinter(as_json=as_json)
+        tail = LogTail(self.services, job.id, since)
+        try:
+            for lines in tail.follow():
+                printer.write(lines)
+        except KeyboardInterrupt:
+            text = "You stopped looking; the job goes on."
+            hint = "`jupyter paddle-gpu logs {id} -f` looks again, `jupyter paddle-gpu cancel {id}` ends it."
+            note = Message(code="detached", text=text, hint=hint, params={"id": job.id})
+            printer.close()
+            self.fail(note, INTERRUPTED, as_json=False)
+            raise
+        printer.close()
+        return self.services.jobs.get(job.id)
+
+    def close(self) -> None:
+        """Stop what the command started in this process."""
+        if "services" in self.__dict__:
+            self.services.close()
+
+
+class LinePrinter:
+    """Log lines on standard output, standard error on standard error; JSON is a line each.
+
+    On a terminal the states of a progress bar overwrite each other as they did where they were printed; elsewhere only
+    its last state is printed.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._tty = sys.stdout.isatty()
+        self._bar: LogLine | None = None
+
+    def write(self, lines: list[LogLine]) -> None:
+        """Print a batch and let it be seen."""
+        for line in lines:
+            if self._as_json:
+                sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
+            else:
+                self._person(line)
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        """Print what is held back."""
+        if self._bar is not None:
+            self._out(self._bar, "\n")
+            self._bar = None
+        sys.stdout.flush()
+
+    def _person(self, line: LogLine) -> None:
+        held, self._bar = self._bar, line
+        if held is None:
+            return
+        replaced = line.replaces and line.stream == held.stream
+        if not replaced:
+            self._out(held, "\n")
+        elif self._tty:
+            self._out(held, "\r")
+
+    def _out(self, line: LogLine, end: str) -> None:
+        stream = sys.stderr if line.stream == "stderr" else sys.stdout
+        stream.write(("\x1b[2K" if self._tty else "") + line.text + end)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
