@@ -57,6 +57,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
         idle_seconds: after this time without a request the zygote ends and gives its memory back.
         grace_seconds: how much longer than `wall_seconds` the server waits before it gives the zygote up.
         memory_share: part of the machine's available memory that one request may map, at most `memory_bytes`.
+        fork: a child for each request out of a warm process; otherwise a fresh process for each.
         tracer: folder of the package that the zygote imports, with `trace_notebook(request)`.
     """
 
@@ -69,6 +70,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     wall_seconds: float = 60.0
     cpu_seconds: int = 60
     tracer: Path = TRACER
+    fork: bool = hasattr(os, "fork")
 
     def limits(self) -> Limits:
         """The limits of a request that starts now."""
@@ -180,9 +182,10 @@ class _Process:
     """One life of a zygote."""
 
     def __init__(self, interpreter: Interpreter, settings: WorkerSettings) -> None:
+        once = [] if settings.fork else ["--once"]
         try:
             self._popen = subprocess.Popen(
-                [*interpreter.command, str(ZYGOTE), str(settings.idle_seconds), str(settings.tracer)],
+                [*interpreter.command, str(ZYGOTE), str(settings.idle_seconds), str(settings.tracer), *once],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -155,6 +155,8 @@ class Zygote:
             self._selector.register(descriptor, selectors.EVENT_READ, one)
 
     def _take_from(self, one: Child, descriptor: int) -> None:
+        if descriptor not in one.open:  # closed while an earlier event of the same moment was looked at
+            return
         piece = os.read(descriptor, READ)
         if piece and descriptor == one.output_end:
             one.keep_output(piece)
@@ -185,6 +187,7 @@ class Zygote:
                     one.keep_output(piece)
             self._selector.unregister(descriptor)
             os.close(descriptor)
+        one.open.clear()
         shutil.rmtree(one.private, ignore_errors=True)
         write_frame(self._replies, one.outcome(status))
 

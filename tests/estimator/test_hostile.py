@@ -1,0 +1,130 @@
+"""Issue 3, item 6: whatever a notebook does, the answer is clear, comes within the limits, and the next one is served."""
+
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
+from jupyter_paddle_gpu.estimator.messages import about_outcome, about_refusals
+from jupyter_paddle_gpu.estimator.worker import Limits, Outcome, Worker, WorkerSettings
+
+LIMITS = Limits(
+    memory_bytes=1 << 30, cpu_seconds=3, wall_seconds=4.0, file_bytes=1 << 20, reply_bytes=8 << 20, output_bytes=4096
+)
+
+# name -> (code, the kinds of outcome that are right, what must have been refused)
+HOSTILE = {
+    "endless loop": ("while True: pass", {"cpu"}, set()),
+    "sleep": ("import time; time.sleep(1e6)", {"timeout"}, set()),
+    "endless loop that catches everything": (
+        "while True:\n try:\n  raise ValueError\n except BaseException: pass",
+        {"cpu"},
+        set(),
+    ),
+    "100 GB array": ("import numpy; numpy.ones(100 << 30, 'uint8')", {"memory"}, set()),
+    "100 GB in small pieces": ("a = []\nwhile True: a.append(bytearray(1 << 26))", {"memory"}, set()),
+    "100 GB tensor": ("import paddle; paddle.zeros([100 << 28], 'float32')", {"error", "memory"}, set()),
+    "os._exit": ("import os; os._exit(3)", {"exit"}, set()),
+    "sys.exit": ("import sys; sys.exit(0)", {"error"}, set()),
+    "abort": ("import os; os.abort()", {"signal"}, set()),
+    "segfault": ("import ctypes; ctypes.string_at(0)", {"signal"}, set()),
+    "fork bomb": ("import os\nwhile True: os.fork()", {"error"}, {"process"}),
+    "fork bomb that catches": (
+        "import os\nfor _ in range(100000):\n try: os.fork()\n except Exception: pass\nos._exit(9)",
+        {"exit"},
+        set(),
+    ),
+    "fork past Python": (
+        "import ctypes, os\nlibc = ctypes.CDLL(None)\nresult = [libc.fork() for _ in range(3)]\nassert result == [-1] * 3",
+        {"answer"},
+        set(),
+    ),
+    "a program": ("import subprocess; subprocess.run(['touch', 'made'])", {"error"}, {"process"}),
+    "os.system": ("import os; os.system('touch made')", {"error"}, {"process"}),
+    "processes by multiprocessing": (
+        "import multiprocessing as m; m.get_context('fork').Process(target=print).start()",
+        {"error"},
+        {"process"},
+    ),
+    "writing a file": ("open('made', 'w').write('x')", {"error"}, {"write"}),
+    "removing files": ("import shutil; shutil.rmtree('.')", {"error"}, {"write"}),
+    "writing past Python": (
+        "import ctypes\nresult = ctypes.CDLL(None).creat(b'made', 0o644)\nassert result == -1, result",
+        {"answer"},
+        set(),
+    ),
+    "a disk full of temporary files": (
+        "import tempfile; tempfile.TemporaryFile().write(b'x' * (1 << 30))",
+        {"error"},
+        set(),
+    ),
+    "a socket": ("import socket; socket.create_connection(('127.0.0.1', 9))", {"error"}, {"network"}),
+    "a download": ("import urllib.request as u; u.urlopen('http://example.invalid/x')", {"error"}, {"network"}),
+    "connecting past Python": (
+        "import ctypes\nresult = ctypes.CDLL(None).socket(2, 1, 0)\nassert result == -1, result",
+        {"answer"},
+        set(),
+    ),
+    "killing the parent": ("import os, signal; os.kill(os.getppid(), signal.SIGKILL)", {"error"}, {"signal"}),
+    "killing past Python": (
+        "import ctypes, os\nresult = ctypes.CDLL(None).kill(os.getppid(), 9)\nassert result == -1",
+        {"answer"},
+        set(),
+    ),
+    "huge output": ("for _ in range(3000): print('x' * 100000)", {"answer"}, set()),
+    "huge answer": ("result = 'x' * (20 << 20)", {"too_long"}, set()),
+    "recursion": ("def f(): return f() + 1\nf()", {"error"}, set()),
+    "deep recursion": (
+        "import sys; sys.setrecursionlimit(10**9)\ndef f(*a): return f(*map(abs, a))\nf(1)",
+        {"signal", "error", "memory"},
+        set(),
+    ),
+    "closing every descriptor": ("import os\nos.closerange(0, 1000)\nwhile True: pass", {"signal"}, set()),
+    "threads that print": (
+        "import threading\nfor _ in range(20): threading.Thread(target=lambda: [print('y') for _ in iter(int, 1)],"
+        " daemon=True).start()",
+        {"answer", "error"},
+        set(),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def worker():
+    settings = WorkerSettings(tracer=Path(__file__).parent / "bare_tracer")
+    worker = Worker(find_interpreter("python3"), settings)
+    assert worker.start().error == ""
+    yield worker
+    worker.close()
+
+
+def ask(worker: Worker, code: str, folder: Path) -> Outcome:
+    return worker.request("trace", {"cells": [{"index": 0, "source": code}]}, folder, LIMITS)
+
+
+@pytest.mark.paddle
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's guards are Linux's")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_code_is_an_answer_and_the_next_request_is_served(worker, tmp_path, name):
+    code, kinds, refused = HOSTILE[name]
+    (tmp_path / "data.csv").write_text("1,2")
+    zygote = worker.process_id
+
+    outcome = ask(worker, code, tmp_path)
+
+    assert outcome.kind in kinds, outcome
+    assert refused <= {action for action, _ in outcome.refused}
+    assert len(outcome.output) < 20_000
+    assert outcome.seconds < LIMITS.wall_seconds + 2
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+    if outcome.kind != "answer":
+        said = about_outcome(outcome, LIMITS)
+        assert "{" not in said.render() and said.render()
+    assert all("{" not in message.render() for message in about_refusals(outcome))
+    # The same zygote goes on, with no child left over.
+    following = ask(worker, "result = 42", tmp_path)
+    assert following.kind == "answer" and following.value["extra"]["result"] == 42
+    assert worker.process_id == zygote
+    assert psutil.Process(zygote).children(recursive=True) == []
