@@ -81,9 +81,9 @@ class BatchReader:
         if sampler is not None:
             return self._of_data(sampler)
         given = self._keyword(call)
-        if given is None and _last(call.func) == "batch" and len(call.args) > 1:
+        if given is None and self.names.last(call.func) == "batch" and len(call.args) > 1:
             given = call.args[1]
-        if given is None and _last(call.func) == "DistributedBatchSampler" and len(call.args) > 1:
+        if given is None and self.names.last(call.func) == "DistributedBatchSampler" and len(call.args) > 1:
             given = call.args[1]
         return self.names.fact(given) if given is not None else self._default(call)
 
@@ -119,7 +119,7 @@ class BatchReader:
         return sorted(facts, key=lambda fact: fact is not None and fact.how == "default")
 
     def _is_loader(self, call: ast.Call) -> bool:
-        return _last(call.func) in _LOADERS and self.names.is_paddle(call.func)
+        return self.names.last(call.func) in _LOADERS and self.names.is_paddle(call.func)
 
     def _keyword(self, call: ast.Call) -> ast.expr | None:
         return self.names.argument(call, "batch_size")
@@ -130,7 +130,3 @@ class BatchReader:
 
     def _default(self, call: ast.Call) -> Fact:
         return Fact(value=1, source="", place=self.code.place(call), how="default")
-
-
-def _last(expression: ast.expr) -> str:
-    return expression.id if isinstance(expression, ast.Name) else getattr(expression, "attr", "")

@@ -68,6 +68,11 @@ class Names:
         path = self.qualified(expression).split(".")
         return path[0] == "paddle" and len(path) > 1 and (not last or path[-1] in last)
 
+    def last(self, expression: ast.expr) -> str:
+        """The last component of what a name stands for: `Opt` -> `Adam` after `from … import Adam as Opt`."""
+        own = expression.id if isinstance(expression, ast.Name) else getattr(expression, "attr", "")
+        return self.qualified(expression).rsplit(".", 1)[-1] or own
+
     def steps(self, expression: ast.expr) -> list[ast.expr]:
         """The expressions that `expression` may stand for, one step back; empty where it stands for itself."""
         match expression:

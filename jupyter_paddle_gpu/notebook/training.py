@@ -17,6 +17,7 @@ _WRAPPERS = frozenset({"Model", "DataParallel", "distributed_model", "to_static"
 """Of Paddle: what takes a model (or an optimiser) as its first argument and gives it back in another form."""
 _METHODS_GIVING_THEMSELVES = frozenset({"to", "cuda", "cpu", "float", "half", "astype", "scale", "mean", "sum"})
 _REDUCTIONS = frozenset({"mean", "sum", "add", "add_n", "multiply"})
+_CREATORS = frozenset({"zeros", "to_tensor", "full", "zeros_like"})
 _EPOCH_NAMES = ("epoch", "pass", "episode")
 
 
@@ -55,12 +56,12 @@ class TrainingReader:
     def optimizer(self) -> Fact | None:
         """The optimiser's class."""
         call = self.optimizer_call
-        return self._named(call, _last(call.func)) if call is not None else None
+        return self._named(call, self.names.last(call.func)) if call is not None else None
 
     def model(self) -> Fact | None:
         """What is trained: the model given to `paddle.Model`, or whose parameters the optimiser got."""
         if (call := self.model_call()) is not None:
-            return self._named(call, _last(call.func))
+            return self._named(call, self.names.last(call.func))
         call = self.optimizer_call
         given = self.names.argument(call, "parameters") if call is not None else None
         owner = self.code.owner(given) if given is not None else None
@@ -188,7 +189,7 @@ class TrainingReader:
                 case "step" | "minimize":
                     steps = True
         if not steps:
-            backwards = [call for call in backwards if _last(call.func) == "train_batch"]
+            backwards = [call for call in backwards if self.names.last(call.func) == "train_batch"]
         prepare = next((c for c in self.code.of_type(ast.Call) if self._is_prepare(c)), None)
         first = min([*fits, *backwards], key=self.code.position, default=None)
         if first is None:
@@ -229,7 +230,7 @@ class TrainingReader:
                     return None
         return None
 
-    def _loss(self, expression: ast.expr) -> Fact | None:  # noqa: PLR0911 - one arm a form
+    def _loss(self, expression: ast.expr) -> Fact | None:  # noqa: PLR0911, PLR0912 - one arm a form
         for _ in range(MAX_STEPS):
             expression = self.names.origin(expression)
             match expression:
@@ -240,28 +241,31 @@ class TrainingReader:
                 case ast.Call(func=func, args=[first, *_]) if self.names.is_paddle(func, *_REDUCTIONS):
                     inner = self.names.origin(first)
                     if not isinstance(inner, (ast.Call, ast.BinOp)):
-                        return self._named(expression, _last(func))
+                        return self._named(expression, self.names.last(func))
                     expression = first
+                case ast.Call(func=func) if self.names.is_paddle(func, *_CREATORS):
+                    return None  # a sum that starts at zero and grows in a loop
                 case ast.Call(func=ast.Call() as maker):  # nn.CrossEntropyLoss()(x, y)
-                    return self._named(maker, _last(maker.func))
+                    return self._named(maker, self.names.last(maker.func))
                 case ast.Call(func=ast.Name() | ast.Attribute() as func) as call:
                     made = self.names.origin(func)
                     if isinstance(made, ast.Call):
-                        return self._named(made, _last(made.func))
-                    return self._named(call, _last(func))
+                        return self._named(made, self.names.last(made.func))
+                    return self._named(call, self.names.last(func))
                 case ast.Name(id=name) if name in self.code.functions:
                     return self._named(expression, name)
                 case ast.BinOp(left=left, right=right):
                     expression = right if isinstance(left, ast.Constant) else left
+                case ast.UnaryOp(operand=operand):
+                    expression = operand
                 case ast.Subscript(value=value):
                     expression = value
                 case _:
                     return None
         return None
 
-    @staticmethod
-    def _scaled(call: ast.expr) -> ast.expr | None:
-        if isinstance(call, ast.Call) and _last(call.func) == "scale" and call.args:  # GradScaler.scale(loss)
+    def _scaled(self, call: ast.expr) -> ast.expr | None:
+        if isinstance(call, ast.Call) and self.names.last(call.func) == "scale" and call.args:  # GradScaler.scale(loss)
             return call.args[0]
         return None
 
@@ -288,15 +292,15 @@ class TrainingReader:
         return isinstance(made, ast.Name) and any(self._is_model(call) for call in self.code.of_type(ast.Call))
 
     def _is_optimizer(self, call: ast.Call) -> bool:
-        name = _last(call.func)
+        name = self.names.last(call.func)
         return self.names.is_paddle(call.func) and (name in OPTIMIZERS or name.removesuffix("Optimizer") in OPTIMIZERS)
 
     def _wraps(self, call: ast.Call) -> bool:
-        name = _last(call.func)
+        name = self.names.last(call.func)
         return name in _WRAPPERS and (self.names.is_paddle(call.func) or name.startswith("distributed_"))
 
     def _makes_layer(self, call: ast.Call) -> bool:
-        name = _last(call.func)
+        name = self.names.last(call.func)
         if isinstance(call.func, ast.Name) and name in self.code.classes:
             return True
         return name[:1].isupper() or bool(self.names.qualified(call.func))
