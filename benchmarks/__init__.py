@@ -1,1 +1,1 @@
-"""Measurements, each printing a table and writing JSON into `results/`: ratios within one run, since machines differ."""
+"""Measurements: each prints a table and writes JSON into `results/`; ratios within one run, since machines differ."""
