@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..domain.devices import Accelerator, Device, Inventory
 from ..domain.messages import Message
 from ..domain.placements import ImageChoice
+from ..i18n import to_json
 from . import markup
 from .face import View
 from .speech import Speech, operations, size
@@ -169,7 +170,7 @@ class DoctorView(TableView):
         """`{checks: [...]}` as REST answers it."""
         from ..services.doctor import to_rows
 
-        return {"checks": to_rows(self.data, say.translate)}
+        return to_json({"checks": to_rows(self.data, say.translate)})
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

@@ -6,7 +6,9 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from .. import __version__
 from ..domain.errors import PaddleGpuError
@@ -49,17 +51,28 @@ def _guarded(name: str, part: Callable[[], Iterable[Check]]) -> list[Check]:
         return [Check(name=name, ok=False, finding=finding, needed=False)]
 
 
-def to_rows(checks: Iterable[Check], translate: Translate) -> list[dict[str, Any]]:
-    """Checks as faces send them: `{name, ok, needed, code, message, hint}`."""
+class CheckRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A check as faces send it, in the reader's language."""
+
+    name: str
+    ok: bool
+    needed: bool
+    code: str
+    message: str
+    hint: str
+
+
+def to_rows(checks: Iterable[Check], translate: Translate) -> list[CheckRow]:
+    """Checks in the reader's language."""
     return [
-        {
-            "name": check.name,
-            "ok": check.ok,
-            "needed": check.needed,
-            "code": check.finding.code,
-            "message": check.finding.render(translate),
-            "hint": check.finding.render_hint(translate),
-        }
+        CheckRow(
+            name=check.name,
+            ok=check.ok,
+            needed=check.needed,
+            code=check.finding.code,
+            message=check.finding.render(translate),
+            hint=check.finding.render_hint(translate),
+        )
         for check in checks
     ]
 

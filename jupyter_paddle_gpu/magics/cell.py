@@ -1,0 +1,131 @@
+"""The cell's face: which notebook it stands in, its live objects, and how it follows a job."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..cli.face import Face, View
+from ..cli.tail import LogTail
+from ..domain.errors import PaddleGpuError
+from ..domain.estimates import EstimateRequest
+from ..domain.jobs import Job, LogLine
+from ..i18n import terminal_language
+from .progress import JobProgress
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from ..notebook.reading import NotebookSource
+
+UNSAVED = "cells.ipynb"
+"""The name under which executed cells are read where no notebook file is known."""
+_VSCODE_FILE = "__vsc_ipynb_file__"
+
+
+class CellFace(Face):
+    """Speaks to the cell that is running."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(terminal_language())
+        self._shell = shell
+
+    def source(self, notebook: str | None) -> NotebookSource:
+        """A notebook by path, else the one this cell stands in, else the cells that were executed."""
+        if notebook:
+            return self.services.open(Path(notebook))
+        for file in self._files():
+            if file.suffix == ".ipynb" and file.is_file():
+                return self.services.open(file)
+        return self.services.open(Path.cwd() / UNSAVED, self._executed())
+
+    def _files(self) -> Iterator[Path]:
+        # Jupyter Server tells the kernel at its start; where the notebook was renamed since, the cells are read.
+        if session := os.environ.get("JPY_SESSION_NAME"):
+            yield Path(session)
+        if file := self._shell.user_ns.get(_VSCODE_FILE):
+            yield Path(str(file))
+
+    def _executed(self) -> dict[str, Any]:
+        cells = [text for text in self._shell.history_manager.input_hist_raw[1:] if text.strip()]
+        metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        return {
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": metadata,
+            "cells": [
+                {
+                    "cell_type": "code",
+                    "id": f"executed-{number}",
+                    "metadata": {},
+                    "source": text,
+                    "outputs": [],
+                    "execution_count": None,
+                }
+                for number, text in enumerate(cells)
+            ],
+        }
+
+    def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
+        """An estimate of live objects by their names in this kernel."""
+        if not words or any(not word.isidentifier() for word in words):
+            return None
+        from .live import estimate_live
+
+        return estimate_live(self, self._shell.user_ns, words, request)
+
+    def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
+        """The log as far as it is."""
+        printer = CellPrinter(as_json=as_json)
+        for lines in LogTail(self.services, job.id, since).pages():
+            printer.write(lines)
+        printer.close()
+
+    def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
+        """The log until the job ends, with a bar where widgets are; interrupting the cell only stops looking."""
+        progress = JobProgress(job, self.say) if not as_json else None
+        printer, tail = CellPrinter(as_json=as_json), LogTail(self.services, job.id, since)
+        try:
+            for lines in tail.follow():
+                printer.write(lines)
+                if progress is not None:
+                    progress.show(self.services.jobs.get(job.id))
+        except KeyboardInterrupt:
+            raise PaddleGpuError(
+                "detached",
+                "You stopped looking; the job goes on.",
+                hint="`%paddle_gpu logs {id} -f` looks again, `%paddle_gpu cancel {id}` ends it.",
+                id=job.id,
+            ) from None
+        finally:
+            printer.close()
+            if progress is not None:
+                progress.show(self.services.jobs.get(job.id))
+        return self.services.jobs.get(job.id)
+
+
+class CellPrinter:
+    """Log lines on the cell's standard output, a batch in one write: every write is a message to the browser."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._first = True
+
+    def write(self, lines: list[LogLine]) -> None:
+        """Print a batch; the states of a progress bar overwrite each other."""
+        if self._as_json:
+            print("\n".join(msgspec.json.encode(line).decode() for line in lines), flush=True)
+            return
+        # The line's end comes with the next line, so that a bar's next state can still overwrite it.
+        text = "".join(("\r" if line.replaces else "\n") + line.text for line in lines)
+        print(text.removeprefix("\n") if self._first else text, end="", flush=True)
+        self._first = False
+
+    def close(self) -> None:
+        """End the last line."""
+        if not self._as_json and not self._first:
+            print(flush=True)

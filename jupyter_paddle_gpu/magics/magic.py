@@ -1,0 +1,106 @@
+"""The magic itself: a line in, a drawn answer or one clear sentence out."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from IPython.core.magic import Magics, line_magic, magics_class
+
+from ..cli.commands import JSON, paddle_gpu
+from ..cli.face import View
+from ..cli.speech import Speech
+from ..domain.errors import PaddleGpuError
+from ..domain.messages import Message
+from .cell import CellFace
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+PLAIN_WIDTH = 110
+"""Columns of the plain text of an answer: what an output area of a notebook shows without wrapping."""
+
+
+class CellError(Exception):
+    """Ends the cell with a sentence and a next step; IPython shows that instead of a traceback."""
+
+    def __init__(self, message: Message, say: Speech) -> None:
+        self.code = message.code
+        self._lines = [line for line in (message.render(say.translate), message.render_hint(say.translate)) if line]
+        super().__init__("\n".join(self._lines))
+
+    def _render_traceback_(self) -> list[str]:
+        return self._lines
+
+
+class Result:
+    """An answer in a cell: drawn as HTML where that is shown, complete as plain text where it is not.
+
+    Attributes:
+        value: the domain value (an `Estimate`, an `Inventory`, a `Job` …).
+        json: the same as plain JSON, as REST answers it.
+    """
+
+    def __init__(self, view: View, say: Speech) -> None:
+        self._view = view
+        self._say = say
+        self.value: Any = view.data
+
+    @property
+    def json(self) -> Any:
+        """Plain JSON."""
+        return msgspec.json.decode(msgspec.json.encode(self._view.json(self._say)))
+
+    def __repr__(self) -> str:
+        from io import StringIO
+
+        from rich.console import Console
+
+        console = Console(file=StringIO(), width=PLAIN_WIDTH, force_terminal=False, no_color=True, highlight=False)
+        with console.capture() as drawn:
+            console.print(self._view.rich(self._say))
+        return drawn.get().rstrip()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._view.html(self._say)}
+
+
+@magics_class
+class PaddleGpuMagics(Magics):
+    """Holds one face for the kernel's life, so that a second estimate finds its worker warm."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._face = CellFace(shell)
+
+    @line_magic  # type: ignore[untyped-decorator]
+    def paddle_gpu(self, line: str) -> Result | None:
+        """What a Paddle notebook's training takes, where it fits, and the jobs that run it.
+
+        `%paddle_gpu estimate` looks at this notebook, `%paddle_gpu estimate model --batch-size 64` at a live model;
+        `%paddle_gpu --help` lists the commands.
+        """
+        say = self._face.say
+        try:
+            return self._run(shlex.split(line) or ["--help"])
+        except PaddleGpuError as error:
+            raise CellError(error.message, say) from None
+        except (click.ClickException, ValueError) as error:  # ValueError: a quotation mark without its other half
+            text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            usage = Message(code="usage", text="{problem}", hint="See `%paddle_gpu --help`.", params={"problem": text})
+            raise CellError(usage, say) from None
+
+    def _run(self, words: list[str]) -> Result | None:
+        try:
+            with paddle_gpu.make_context("%paddle_gpu", words, obj=self._face) as context:
+                view = paddle_gpu.invoke(context)
+                if not isinstance(view, View):
+                    return None
+                if context.meta.get(JSON):
+                    print(msgspec.json.format(msgspec.json.encode(view.json(self._face.say))).decode())
+                    return None
+                return Result(view, self._face.say)
+        except click.exceptions.Exit:  # --help
+            return None

@@ -1,0 +1,38 @@
+"""A bar for a followed job, where ipywidgets and a front end for it are there; nothing where they are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..cli.job_view import state
+from ..cli.speech import Speech
+from ..domain.jobs import Job
+
+
+class JobProgress:
+    """Cells done of all cells, with the state in words."""
+
+    def __init__(self, job: Job, say: Speech) -> None:
+        self._say = say
+        self._bar: Any = None
+        try:
+            import ipywidgets
+            from IPython.core.getipython import get_ipython
+            from IPython.display import display
+        except ImportError:
+            return
+        if getattr(get_ipython(), "kernel", None) is None:  # a terminal shows the log alone
+            return
+        self._bar = ipywidgets.IntProgress(min=0, max=1, description=job.spec.name[:20])
+        self._label = ipywidgets.Label()
+        display(ipywidgets.HBox([self._bar, self._label]))
+        self.show(job)
+
+    def show(self, job: Job) -> None:
+        """Draw the job as it is now."""
+        if self._bar is None:
+            return
+        self._bar.max = max(job.progress.cells_total, 1)
+        self._bar.value = self._bar.max if job.state == "succeeded" else job.progress.cells_done
+        self._bar.bar_style = {"succeeded": "success", "failed": "danger", "cancelled": "warning"}.get(job.state, "")
+        self._label.value = state(self._say, job)

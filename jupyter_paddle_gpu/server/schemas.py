@@ -1,0 +1,90 @@
+"""Writes the component schemas of `openapi.yaml` from the structs that the handlers really send and take.
+
+`python -m jupyter_paddle_gpu.server.schemas` rewrites them; a test fails when they are not what the structs say. The
+paths of the document are written by hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..domain.devices import Accelerator, Inventory
+from ..domain.estimates import Estimate
+from ..domain.jobs import Job
+from ..domain.notebooks import NotebookFacts
+from ..domain.placements import ImageChoice, Placement
+from ..services import Matched
+from .bodies import CancelBody, EstimateBody, NotebookBody, PlacementBody, SubmitBody, Subscription
+
+DOCUMENT = Path(__file__).with_name("openapi.yaml")
+REFERENCE = "#/components/schemas/{name}"
+
+RENDERED_MESSAGE: dict[str, Any] = {
+    "title": "Message",
+    "description": "A sentence in the reader's language and its next step (may be empty). Programs compare `code`.",
+    "type": "object",
+    "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "hint": {"type": "string"}},
+    "required": ["code", "message", "hint"],
+}
+"""What becomes of a `Message` on its way out, and the shape of every error."""
+
+
+def components() -> dict[str, Any]:
+    """All component schemas by name."""
+    from ..engines.base import Features
+    from ..jobs.log import LogPage
+    from ..services.doctor import CheckRow
+
+    types = [
+        *(NotebookBody, EstimateBody, PlacementBody, SubmitBody, CancelBody, Subscription),
+        *(
+            NotebookFacts,
+            Estimate,
+            Placement,
+            Matched,
+            Inventory,
+            Accelerator,
+            ImageChoice,
+            Features,
+            Job,
+            LogPage,
+            CheckRow,
+        ),
+    ]
+    _, schemas = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    schemas["Message"] = RENDERED_MESSAGE
+    return dict(sorted((name, _nullable_numbers(schema)) for name, schema in schemas.items()))
+
+
+def _nullable_numbers(schema: Any) -> Any:
+    """A float of ours may be not-a-number (a loss that diverged), which JSON writes as null."""
+    if isinstance(schema, dict):
+        if schema.get("additionalProperties") == {"type": "number"}:
+            return {**schema, "additionalProperties": {"type": ["number", "null"]}}
+        return {key: _nullable_numbers(value) for key, value in schema.items()}
+    return [_nullable_numbers(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def load() -> dict[str, Any]:
+    """The document as it stands beside the handlers."""
+    import yaml
+
+    document: dict[str, Any] = yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
+    return document
+
+
+def main() -> None:
+    """Write the components anew."""
+    import yaml
+
+    document = load()
+    document.setdefault("components", {})["schemas"] = msgspec.json.decode(msgspec.json.encode(components()))
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+    DOCUMENT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
