@@ -21,6 +21,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
+        set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
         device: an accelerator's name from the catalogue, or a device id or index of this machine.
         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
     """
@@ -31,6 +32,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
     amp_dtype: Literal["float16", "bfloat16"] | None = None
     accumulation: int | None = None
     recompute: bool | None = None
+    set_to_zero: bool | None = None
     device: str | None = None
     target: Literal["gpu", "cpu"] = "gpu"
     details: bool = False

@@ -102,6 +102,11 @@ SCAN_ONLY = Message(
     code="scan_only",
     text="What is shown was read from the code; without a trace there is no figure for the memory.",
 )
+DETAILS_LATE = Message(
+    code="details_late",
+    text="Not every remedy was computed: each needs further traces, and the time for them was used up.",
+    hint="Ask again for the one that matters, for instance with --amp O1 or --batch-size.",
+)
 FELL_BACK = Message(
     code="measured_instead",
     text="The step could not be traced; the figure comes from real steps on the CPU at batch sizes {batches}, fitted "

@@ -18,9 +18,10 @@ from ..domain.estimates import Estimate, EstimateRequest
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from . import messages
-from .assemble import answer, cpu_peak, gpu_peak
+from .assemble import Peak, answer, cpu_peak, gpu_peak
 from .cache import Cache, trace_key
 from .calibration import Calibration, Key
+from .details import Details, PeakOf
 from .interpreters import Interpreter, find_interpreter
 from .scan import scanned
 from .trace import Trace
@@ -36,12 +37,16 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
         traces_kept: traces that are remembered, so that another device or target is answered at once.
         workers: interpreters that are kept warm at the same time.
         calibration: file of the machine's constants; None is the one in Jupyter's data folder.
+        usable_share: part of a card's memory that a process may take when the largest batch is sought.
+        details_seconds: after this time no further remedy or batch is computed for one request.
     """
 
     worker: WorkerSettings = WorkerSettings()
     traces_kept: int = 16
     workers: int = 2
     calibration: Path | None = None
+    usable_share: float = 0.95
+    details_seconds: float = 60.0
 
 
 class Traced(msgspec.Struct, frozen=True):
@@ -106,11 +111,35 @@ class EstimateService:
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "needs_input", missing)
-        traced = self.trace(facts, folder, request, interpreter)
-        return self._answer(facts, traced, request, accelerator)
+        traced = self.trace(facts, folder, request, interpreter, keep=True)
+        estimate = self._answer(facts, traced, request, accelerator)
+        if not request.details or estimate.status != "ok":
+            return estimate
+        limit = round(_memory(accelerator) * self.settings.usable_share) if accelerator else None
+        peak = self._peak_of(facts, folder, interpreter, accelerator)
+        return Details(request, peak, self.settings.details_seconds).add_to(estimate, accelerator, limit)
 
-    def trace(self, facts: NotebookFacts, folder: Path, request: EstimateRequest, interpreter: Interpreter) -> Traced:
-        """The notebook's step under a request, from memory where nothing changed."""
+    def largest_batch(
+        self,
+        facts: NotebookFacts,
+        folder: Path,
+        request: EstimateRequest,
+        limit: int,
+        accelerator: Accelerator | None = None,
+    ) -> int | None:
+        """The largest batch whose upper bound (`high`) stays within `limit` bytes; None where not even one sample does.
+
+        Raises:
+            SearchFailedError: the step could not be traced at a batch size that was needed.
+            PaddleGpuError: there is no interpreter to ask.
+        """
+        peak = self._peak_of(facts, folder, find_interpreter(facts.kernel_name), accelerator)
+        return Details(request, peak, self.settings.details_seconds).largest_batch(limit, {})
+
+    def trace(
+        self, facts: NotebookFacts, folder: Path, request: EstimateRequest, interpreter: Interpreter, *, keep: bool
+    ) -> Traced:
+        """The notebook's step under a request, from memory where nothing changed; `keep` remembers it."""
         asked = tracer_request(facts, folder, request)
         key = trace_key(asked, folder, interpreter.python, interpreter.paddle_version or "")
         if (known := self._traces.get(key)) is not None:
@@ -121,11 +150,12 @@ class EstimateService:
             outcome = worker.request("trace", asked, folder, limits)
         except PaddleGpuError as error:
             return Traced(None, (error.message,))
-        if outcome.kind == "answer":
-            traced = _read(outcome)
+        if outcome.kind != "answer":
+            return Traced(None, (messages.about_outcome(outcome, limits), *messages.about_refusals(outcome)))
+        traced = _read(outcome)
+        if keep:
             self._traces.put(key, traced)
-            return traced
-        return Traced(None, (messages.about_outcome(outcome, limits), *messages.about_refusals(outcome)))
+        return traced
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None
@@ -141,12 +171,23 @@ class EstimateService:
             )
         if trace.status == "needs_input":
             return msgspec.structs.replace(scanned(facts, "needs_input", *notes), questions=questions)
+        estimate = answer(trace, self._peak(trace, request, accelerator))
+        return msgspec.structs.replace(estimate, questions=questions, notes=notes)
+
+    def _peak(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None) -> Peak:
         if request.target == "cpu":
-            peak = cpu_peak(trace)
-        else:
-            key = Key(accelerator.name, "", trace.paddle_version) if accelerator else None
-            peak = gpu_peak(trace, accelerator, self.calibration, key=key)
-        return msgspec.structs.replace(answer(trace, peak), questions=questions, notes=notes)
+            return cpu_peak(trace)
+        key = Key(accelerator.name, "", trace.paddle_version) if accelerator else None
+        return gpu_peak(trace, accelerator, self.calibration, key=key)
+
+    def _peak_of(
+        self, facts: NotebookFacts, folder: Path, interpreter: Interpreter, accelerator: Accelerator | None
+    ) -> PeakOf:
+        def peak(asked: EstimateRequest) -> Peak | None:
+            trace = self.trace(facts, folder, asked, interpreter, keep=False).trace
+            return self._peak(trace, asked, accelerator) if trace and trace.status == "ok" else None
+
+        return peak
 
     def _worker(self, interpreter: Interpreter) -> Worker:
         identity = (*interpreter.command, interpreter.python, interpreter.paddle_version or "")
@@ -157,6 +198,10 @@ class EstimateService:
         for old in surplus:
             old.close()
         return worker
+
+
+def _memory(accelerator: Accelerator) -> int:
+    return accelerator.usable_bytes or accelerator.memory_bytes
 
 
 def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest) -> dict[str, Any]:
@@ -174,6 +219,7 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
         "amp_dtype": request.amp_dtype,
         "accumulation": request.accumulation,
         "recompute": request.recompute,
+        "set_to_zero": request.set_to_zero,
         "target": request.target,
     }
 

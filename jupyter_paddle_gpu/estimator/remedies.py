@@ -1,0 +1,55 @@
+"""What would make a step smaller, each computed by tracing the changed step, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from ..domain.estimates import Estimate, Remedy
+
+ACCUMULATION = 4
+"""Micro-batches of the accumulation that is offered: the same effective batch from steps of a quarter."""
+
+Change = Literal["amp_o1", "amp_o2", "batch_size", "recompute", "accumulation", "clear_grad"]
+Ask = Callable[[Mapping[str, Any]], int | None]
+"""Bytes of the step with a changed request; None where it cannot be had."""
+Largest = Callable[[Mapping[str, Any]], int | None]
+"""Largest batch on the device with a changed request; None where not even one sample fits or it cannot be told."""
+
+
+def candidates(estimate: Estimate) -> list[tuple[Change, dict[str, Any]]]:
+    """The changes that make sense for a step: name and request."""
+    batch = estimate.batch_size or 1
+    found: list[tuple[Change, dict[str, Any]]] = []
+    if estimate.amp not in ("O1", "O2"):
+        found.append(("amp_o1", {"amp": "O1"}))
+    if estimate.amp != "O2":
+        found.append(("amp_o2", {"amp": "O2"}))
+    found.append(("recompute", {"recompute": True}))
+    if batch > 1:
+        found.append(("batch_size", {"batch_size": batch // 2}))
+    if batch >= ACCUMULATION:
+        found.append(("accumulation", {"batch_size": batch // ACCUMULATION, "accumulation": ACCUMULATION}))
+    found.append(("clear_grad", {"set_to_zero": False}))
+    return found
+
+
+def remedies(estimate: Estimate, ask: Ask, largest: Largest | None) -> tuple[Remedy, ...]:
+    """Every change that really saves memory, the largest saving first."""
+    if estimate.peak_bytes is None:
+        return ()
+    found = []
+    for change, request in candidates(estimate):
+        size = ask(request)
+        if size is None or size >= estimate.peak_bytes:
+            continue
+        found.append(
+            Remedy(
+                change=change,
+                request=request,
+                peak_bytes=size,
+                saves_bytes=estimate.peak_bytes - size,
+                largest_batch=largest(request) if largest else None,
+            )
+        )
+    return tuple(sorted(found, key=lambda remedy: -remedy.saves_bytes))
