@@ -1,4 +1,4 @@
-"""What a user waits for: the server's start with and without us, an estimate, a job's id, a printed line on the screen."""
+"""What a user waits for: the server's start with and without us, an estimate, a job id, a line on the screen."""
 
 from __future__ import annotations
 
@@ -64,14 +64,17 @@ class Server:
         self.start_seconds = time.perf_counter() - started
 
     def _wait(self, until: float) -> None:
-        while time.perf_counter() < until:
-            try:
-                self.call("GET", "/api")
-            except (URLError, OSError):
-                time.sleep(0.005)
-            else:
-                return
-        raise TimeoutError("the server does not answer")
+        while not self._answers():
+            if time.perf_counter() > until:
+                raise TimeoutError("the server does not answer")
+            time.sleep(0.005)
+
+    def _answers(self) -> bool:
+        try:
+            self.call("GET", "/api")
+        except (URLError, OSError):
+            return False
+        return True
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()

@@ -1,0 +1,73 @@
+"""What a client may send as a notebook, and what each wrong one is told."""
+
+import json
+import os
+
+import pytest
+
+
+def cells(*sources):
+    made = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+        for n, source in enumerate(sources)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": made}
+
+
+async def test_inspection_of_a_file_and_of_unsaved_content(api, example):
+    status, facts = await api("POST", "inspections", body={"path": example("digits_fit.ipynb")})
+    assert status == 200
+    assert (facts["loop"], facts["batch_size"]["value"], facts["batch_size"]["name"]) == ("fit", 64, "BATCH_SIZE")
+    content = cells("import paddle\nbatch = 7", "net = paddle.nn.Linear(1, 1)")
+    status, facts = await api("POST", "inspections", body={"path": "not/there/yet.ipynb", "content": content})
+    assert (status, facts["imports_paddle"], facts["loop"]) == (200, True, "none")
+
+
+async def test_a_cell_that_does_not_parse_is_a_fact_not_a_failure(api):
+    content = cells("import paddle", "for x in", "net = paddle.nn.Linear(1, 1)")
+    status, facts = await api("POST", "inspections", body={"path": "broken.ipynb", "content": content})
+    assert status == 200
+    assert any(problem["hint"] for problem in facts["problems"])
+
+
+async def test_an_empty_notebook_has_nothing_that_trains(api):
+    status, facts = await api("POST", "inspections", body={"path": "empty.ipynb", "content": cells()})
+    assert (status, facts["loop"], facts["cells"]) == (200, "none", [])
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x89PNG\r\n\x1a\n\0\0", b"", b"[1, 2]", b'{"nbformat": 4', b"\xff\xfe\0"], ids=repr
+)
+@pytest.mark.parametrize("route", ["inspections", "estimates", "placements", "jobs"])
+async def test_what_is_no_notebook_gets_a_sentence(api, jp_root_dir, content, route):
+    (jp_root_dir / "odd.ipynb").write_bytes(content)
+    status, error = await api("POST", route, body={"path": "odd.ipynb"})
+    assert (status, set(error)) == (422, {"code", "message", "hint"})
+    assert "odd.ipynb" in error["message"]
+    assert error["hint"]
+
+
+async def test_fifty_megabytes_are_refused(api, jp_root_dir):
+    with (jp_root_dir / "big.ipynb").open("wb") as file:
+        file.truncate(50_000_000)
+    status, error = await api("POST", "estimates", body={"path": "big.ipynb"})
+    assert status == 413
+    assert "big.ipynb" in error["message"]
+
+
+async def test_paths_outside_and_links_out_are_refused(api, jp_root_dir, tmp_path):
+    secret = tmp_path / "secret.ipynb"
+    secret.write_text(json.dumps(cells("password = 1")))
+    os.symlink(secret, jp_root_dir / "link.ipynb")
+    for path in ("link.ipynb", "../secret.ipynb", "a/../../secret.ipynb"):
+        status, error = await api("POST", "inspections", body={"path": path})
+        assert (status, error["code"]) == (403, "outside_root"), path
+    status, _ = await api("POST", "inspections", body={"path": ".hidden.ipynb"})
+    assert status == 404
+
+
+async def test_a_missing_notebook_is_404(api):
+    status, error = await api("POST", "inspections", body={"path": "no.ipynb"})
+    assert status == 404
+    assert "no.ipynb" in error["message"]
