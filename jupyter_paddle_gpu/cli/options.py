@@ -11,6 +11,7 @@ import click
 
 from ..domain.estimates import EstimateRequest
 from ..domain.notebooks import FactValue
+from .speech import Speech
 
 if TYPE_CHECKING:
     from ..services import Submission
@@ -145,3 +146,15 @@ def submission(
         environment=environment,
         estimate=estimated,
     )
+
+
+def localise(command: click.Command, say: Speech) -> None:
+    """Put the help texts of a command and of all below it into the reader's language."""
+    if command.help:
+        command.help = say.translate(command.help)
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.help:
+            parameter.help = say.translate(parameter.help)
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            localise(below, say)

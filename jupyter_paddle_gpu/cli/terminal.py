@@ -17,6 +17,7 @@ from ..domain.messages import Message
 from ..i18n import terminal_language, to_json
 from .commands import JSON, paddle_gpu
 from .face import Face, View, no_notebook
+from .options import localise
 from .tail import LogTail
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def run(arguments: list[str]) -> int:
     """Run a command and return its exit status. An error is one sentence and a next step, never a traceback."""
     face = TerminalFace(terminal_language())
     as_json = "--json" in arguments  # errors too, even where the arguments cannot be parsed
+    localise(paddle_gpu, face.say)
     try:
         return _invoke(face, arguments)
     except PaddleGpuError as error:

@@ -1,5 +1,3 @@
-import os
-
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
@@ -30,10 +28,10 @@ def test_links_are_kept_inside_and_refused_outside(tmp_path):
     (root / "real").mkdir(parents=True)
     outside.mkdir()
     (outside / "x.ipynb").write_text("{}")
-    os.symlink(root / "real", root / "inner")
-    os.symlink(outside, root / "outer")
-    os.symlink(outside / "x.ipynb", root / "x.ipynb")
-    os.symlink(root / "loop", root / "loop")
+    (root / "inner").symlink_to(root / "real")
+    (root / "outer").symlink_to(outside)
+    (root / "x.ipynb").symlink_to(outside / "x.ipynb")
+    (root / "loop").symlink_to(root / "loop")
     assert contents_file("inner/a.ipynb", root) == root.resolve() / "inner" / "a.ipynb"
     assert refusal("outer/x.ipynb", root) == ("outside_root", 403)
     assert refusal("x.ipynb", root) == ("outside_root", 403)
@@ -42,7 +40,7 @@ def test_links_are_kept_inside_and_refused_outside(tmp_path):
 
 def test_a_root_that_is_a_link_works(tmp_path):
     (tmp_path / "real").mkdir()
-    os.symlink(tmp_path / "real", tmp_path / "root")
+    (tmp_path / "root").symlink_to(tmp_path / "real")
     assert contents_file("a.ipynb", tmp_path / "root") == tmp_path.resolve() / "real" / "a.ipynb"
 
 

@@ -1,0 +1,51 @@
+"""What terminal and cell say exists in Chinese: sentences, the words of tables, and the help of every command."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import click
+
+import jupyter_paddle_gpu
+from jupyter_paddle_gpu.cli import estimate_view, job_view
+from jupyter_paddle_gpu.cli.commands import paddle_gpu
+from jupyter_paddle_gpu.i18n import translator
+
+PACKAGE = Path(jupyter_paddle_gpu.__file__).parent
+TABLES = (estimate_view._EVIDENCE, estimate_view._KINDS, estimate_view._FITS, job_view._STATES)
+
+
+def said():
+    for path in (*PACKAGE.glob("cli/*.py"), *PACKAGE.glob("magics/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "say":
+                text = node.args[0] if node.args else None
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    yield text.value
+    for table in TABLES:
+        yield from table.values()
+
+
+def helps(command: click.Command):
+    yield command.help
+    yield from (p.help for p in command.params if isinstance(p, click.Option))
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            yield from helps(below)
+
+
+def untranslated(texts):
+    translate = translator("zh-CN")
+    return sorted({text for text in texts if text and translate(text) == text and text not in _SAME})
+
+
+_SAME = {"#", "FP16", "BF16"}
+
+
+def test_every_word_has_its_chinese():
+    assert untranslated(said()) == []
+
+
+def test_every_help_has_its_chinese():
+    assert untranslated(helps(paddle_gpu)) == []
