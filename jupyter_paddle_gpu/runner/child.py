@@ -1,0 +1,88 @@
+"""The process that executes the cells. It owns no file: all it does is told to the supervisor."""
+
+import io
+import os
+import platform
+import signal
+import sys
+from typing import Optional
+
+from . import channel, document, paddle_hooks, processes, spec as specs
+from .plain_shell import PlainShell
+from .shell import Publisher, Shell
+
+
+class Stream(io.TextIOWrapper):
+    """stdout as Python code sees it: written through at once, so that its order with native output is kept."""
+
+    def write(self, text: str) -> int:
+        """Write and flush."""
+        count = super().write(text)
+        self.flush()
+        return count
+
+
+class ErrorStream(Stream):
+    """stderr as Python code sees it: goes through the channel, which keeps its order with stdout."""
+
+    sender: Optional[channel.Sender] = None
+
+    def write(self, text: str) -> int:
+        """Send, or write plainly in a fork of this process."""
+        if self.sender is None or not self.sender.mine:
+            return super().write(text)
+        if text:
+            self.sender.send("stream", name="stderr", text=str(text))
+        return len(text)
+
+
+def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int:
+    """Execute the notebook of a `spec.json`; 0 where every cell ran."""
+    processes.die_with_parent(int(parent))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    spec = specs.read(path)
+    stdout = os.dup(1)  # marks go there even where the notebook redirects descriptor 1
+    sender = channel.Sender(stdout, int(messages), int(answers), nonce)
+    sys.stdout = Stream(io.FileIO(1, "w", closefd=False), encoding="utf-8", errors="replace")
+    sys.stderr = ErrorStream(io.FileIO(2, "w", closefd=False), encoding="utf-8", errors="replace")
+    sys.stderr.sender = sender
+    sys.path.insert(0, spec.folder)
+    sys.argv = [sys.argv[0]]
+    paddle_hooks.install(sender)
+    return _run(spec, sender)
+
+
+def _run(spec: specs.Spec, sender: channel.Sender) -> int:
+    notebook = document.Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
+    publisher = Publisher(sender)
+    shell = _shell(spec, publisher)
+    sender.send("hello", text="Python %s, %s, in %s" % (platform.python_version(), shell.title, spec.folder))
+    done = 0
+    completed = True
+    for count, index in enumerate(notebook.code_cells, 1):
+        if sender.ask("cell", index=index, count=count) != "g":
+            completed = False
+            break
+        outcome = shell.run(document.source_of(notebook.cells[index]), count)
+        allowed = "raises-exception" in document.tags_of(notebook.cells[index])
+        failed = outcome.failure is not None and (not allowed or outcome.interrupted)
+        failure = dict(outcome.failure or {}, cell=index) if failed else None
+        sender.send("end", index=index, ok=not failed, failure=failure, facts=paddle_hooks.facts())
+        if failed:
+            completed = False
+            break
+        done += 1
+    shell.close()
+    sender.send("bye", completed=completed, facts=paddle_hooks.facts())
+    return 0 if completed else 1
+
+
+def _shell(spec: specs.Spec, publisher: Publisher) -> Shell:
+    if spec.shell != "plain":
+        try:
+            from .ipython_shell import IPythonShell
+
+            return IPythonShell(publisher, spec.sets)
+        except ImportError:
+            pass
+    return PlainShell(publisher, spec.sets)

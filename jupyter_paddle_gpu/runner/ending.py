@@ -1,0 +1,53 @@
+"""How a job ended, as one of the classes that `domain.reasons` has sentences for."""
+
+import re
+import signal
+from typing import Any, Dict, Optional
+
+_DEVICE_MEMORY = re.compile(
+    r"Out of memory error on (?:GPU|XPU|NPU|MLU|DCU|GCU|device)|CUDA error\(2\)|cudaErrorMemoryAllocation"
+    r"|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED",
+    re.IGNORECASE,
+)
+_HOST_MEMORY = re.compile(r"Fail to alloc memory of|Cannot allocate memory|bad_alloc|Unable to allocate", re.IGNORECASE)
+_DISK = re.compile(r"No space left on device|Disk quota exceeded")
+
+
+def of_error(failure: Dict[str, Any]) -> str:
+    """The class of an error that a cell raised (`name`, `value`, `traceback`)."""
+    name, value = failure["name"], failure["value"]
+    if name == "KeyboardInterrupt":
+        return "interrupted"
+    if _DEVICE_MEMORY.search(value):
+        return "out_of_memory_device"
+    if name in ("MemoryError", "_ArrayMemoryError") or _HOST_MEMORY.search(value):
+        return "out_of_memory_host"
+    if name == "OSError" and _DISK.search(value):
+        return "disk_full"
+    return "cell_error"
+
+
+def of_signal(number: int, *, oom_killed: bool) -> str:
+    """The class of a signal that ended the notebook's process without our doing."""
+    if number == signal.SIGKILL and oom_killed:
+        return "out_of_memory_host"
+    return "killed"
+
+
+def exit_status(reason: str, signal_number: Optional[int]) -> int:
+    """The runner's own exit status: 0, 1, or as a shell would give a signal."""
+    if reason == "succeeded":
+        return 0
+    if reason == "cancelled":
+        return 128 + signal.SIGTERM
+    if signal_number:
+        return 128 + signal_number
+    return 1
+
+
+def signal_name(number: int) -> str:
+    """`SIGKILL`, or the number where the platform has no name for it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -1,0 +1,45 @@
+"""Files that are never seen half written, and how a full disk is recognised."""
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import Any, Union
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error says: no space, no quota, or the file-size limit reached."""
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def write_all(descriptor: int, data: Union[bytes, memoryview]) -> None:
+    """`os.write` until everything is written; raises `OSError`."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write by temporary file, fsync and rename: a reader sees the old content or the new one. Raises `OSError`."""
+    temporary = path.with_name(".%s.%d.tmp" % (path.name, os.getpid()))
+    try:
+        descriptor = os.open(str(temporary), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(str(temporary), str(path))
+    except OSError:
+        try:
+            temporary.unlink()
+        except OSError:
+            pass
+        raise
+
+
+def replace_json(path: Path, value: Any) -> None:
+    """`replace` with JSON (UTF-8, one line)."""
+    replace(path, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

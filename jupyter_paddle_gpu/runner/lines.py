@@ -1,0 +1,112 @@
+"""A stream of text cut into lines as a terminal would show them: `\\r` and `\\b` move back, later text writes over."""
+
+import re
+import time
+from typing import Callable
+
+_SPECIAL = re.compile("[\r\b\x1b]")
+_TOKENS = re.compile("\r\n|\n|\r|\b+|\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|[^\r\n\b\x1b]+|\x1b")
+_ANSI = re.compile("\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|\x1b")
+
+Emit = Callable[[str, bool, bool, str], None]
+"""(text, replaces, complete, end): `complete` False for a passing state; `end` is a line feed or nothing."""
+
+
+def plain(text: str) -> str:
+    """Text without terminal control sequences (colours, cursor moves, titles)."""
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+class Lines:
+    """Assembles one stream. Passing states (progress bars, lines without an end yet) come out at a bounded rate."""
+
+    def __init__(self, emit: Emit, *, limit: int, state_seconds: float, partial_seconds: float) -> None:
+        self._emit = emit
+        self._limit = limit
+        self._state_seconds = state_seconds
+        self._partial_seconds = partial_seconds
+        self._line = ""
+        self._cursor = 0
+        self._shown = ""  # the state that was emitted last, where this line has one
+        self._has_state = False
+        self._in_place = False
+        self._changed_at = 0.0
+        self._emitted_at = 0.0
+
+    def feed(self, text: str) -> None:
+        """Take in text as it was printed."""
+        if not text:
+            return
+        if not _SPECIAL.search(text) and self._cursor == len(self._line):
+            self._feed_plain(text)
+        else:
+            for token in _TOKENS.findall(text):
+                self._take(token)
+        self._changed_at = time.monotonic()
+        self.tick()
+
+    def tick(self) -> None:
+        """Show a passing state where one is due; called now and then."""
+        if not self._line or (self._has_state and self._line == self._shown):
+            return
+        now = time.monotonic()
+        if self._in_place:
+            due = now - self._emitted_at >= self._state_seconds
+        else:
+            due = now - max(self._changed_at, self._emitted_at) >= self._partial_seconds
+        if due:
+            self._emit(self._line, self._has_state, False, "")
+            self._has_state, self._shown, self._emitted_at = True, self._line, now
+
+    def finish(self) -> None:
+        """End a line that has no line feed: something else follows (a figure, the next cell, the end)."""
+        if self._line or self._has_state:
+            self._complete("")
+
+    def _feed_plain(self, text: str) -> None:
+        first, *rest = text.split("\n")
+        self._append(first)
+        for part in rest:
+            self._complete("\n")
+            self._append(part)
+
+    def _append(self, text: str) -> None:
+        self._line += text
+        while len(self._line) > self._limit and not self._in_place:
+            rest = self._line[self._limit :]
+            self._line = self._line[: self._limit]
+            self._complete("")
+            self._line = rest
+        self._cursor = len(self._line)
+
+    def _take(self, token: str) -> None:
+        if token in ("\n", "\r\n"):
+            self._complete("\n")
+        elif token == "\r":
+            self._cursor, self._in_place = 0, True
+        elif token[0] == "\b":
+            self._cursor, self._in_place = max(0, self._cursor - len(token)), True
+        elif token in ("\x1b[K", "\x1b[0K"):
+            self._line = self._line[: self._cursor]
+        elif token == "\x1b[2K":
+            self._line = " " * self._cursor
+        elif token[0] == "\x1b":
+            # Colours stay (they are part of what a notebook shows); other moves of the cursor are not followed.
+            if token[-1] == "m":
+                self._write(token)
+        else:
+            self._write(token)
+
+    def _write(self, text: str) -> None:
+        if self._cursor == len(self._line) and not self._in_place:
+            self._append(text)
+            return
+        end = self._cursor + len(text)
+        self._line = (self._line[: self._cursor] + text + self._line[end:])[: self._limit]
+        self._cursor = min(end, len(self._line))
+
+    def _complete(self, end: str) -> None:
+        text = self._line.rstrip(" ") if self._in_place else self._line
+        replaces = self._has_state
+        self._line, self._shown, self._cursor, self._has_state, self._in_place = "", "", 0, False, False
+        self._emit(text, replaces, True, end)

@@ -1,0 +1,90 @@
+"""The job's log: one JSON object a line, `n` equal to the line's number, appended by one process at a time."""
+
+import json
+import os
+from pathlib import Path
+from typing import List
+
+from . import files
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Log:
+    """Appends records; holds back what a full disk does not take, so that no line is lost and none half written."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(str(path), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        self._size, self._next = _repair(self._descriptor)
+        self._pending: List[bytes] = []
+
+    def add(self, time: float, stream: str, text: str, replaces: bool = False) -> None:
+        """Queue a record (seconds since the epoch); `flush` writes it."""
+        record = {"n": self._next, "t": round(time, 3), "s": stream, "x": text}
+        if replaces:
+            record["r"] = True
+        self._next += 1
+        self._pending.append(_encode(record).encode("utf-8", "replace") + b"\n")
+
+    def flush(self) -> bool:
+        """Write what is queued. False: the disk is full, the rest stays queued. Raises other `OSError`."""
+        if not self._pending:
+            return True
+        data = b"".join(self._pending)
+        try:
+            files.write_all(self._descriptor, data)
+        except OSError as error:
+            if not files.is_full(error):
+                raise
+            self._keep_whole_lines()
+            return False
+        self._size += len(data)
+        self._pending = []
+        return True
+
+    def _keep_whole_lines(self) -> None:
+        written = os.fstat(self._descriptor).st_size - self._size
+        count = 0
+        for line in self._pending:
+            if len(line) > written:
+                break
+            written -= len(line)
+            self._size += len(line)
+            count += 1
+        os.ftruncate(self._descriptor, self._size)
+        del self._pending[:count]
+
+    def close(self) -> None:
+        """Make what is written durable and let go of the file."""
+        os.fsync(self._descriptor)
+        os.close(self._descriptor)
+
+
+def _repair(descriptor: int) -> "tuple[int, int]":
+    """Cut off a last line that a crash left without its end; returns the size and the next sequence number."""
+    size = os.fstat(descriptor).st_size
+    end, block, tail = size, 65536, b""
+    while end > 0 and tail.count(b"\n") < 2:
+        start = max(0, end - block)
+        tail = os.pread(descriptor, end - start, start) + tail
+        end = start
+    whole = tail.rfind(b"\n") + 1
+    if whole < len(tail):
+        size -= len(tail) - whole
+        os.ftruncate(descriptor, size)
+    last = tail[:whole].rstrip(b"\n").rsplit(b"\n", 1)[-1]
+    if not last:
+        return size, 0
+    try:
+        return size, int(json.loads(last.decode("utf-8"))["n"]) + 1
+    except (ValueError, KeyError, TypeError):
+        return size, _count(descriptor, size)
+
+
+def _count(descriptor: int, size: int) -> int:
+    count, offset = 0, 0
+    while offset < size:
+        block = os.pread(descriptor, 1 << 20, offset)
+        count += block.count(b"\n")
+        offset += len(block)
+    return count

@@ -1,0 +1,199 @@
+"""What is learnt from Paddle while it works for the user: memory peaks, and progress of `paddle.Model`.
+
+Nothing is imported here that the notebook does not import. A hook that fails is dropped in silence: the user's training
+must never stumble over us.
+"""
+
+import contextlib
+import functools
+import importlib.abc
+import statistics
+import sys
+from typing import Any, Callable, Dict, List, Optional
+
+from .channel import Sender
+
+_FIRST_STEPS = 2
+"""The first steps create optimiser state and fill caches: they are not steady."""
+_MOST_STEPS = 10_000
+
+
+class _Steps:
+    """Host peak between the ends of two optimiser steps: one whole training step each."""
+
+    def __init__(self) -> None:
+        self.overall = 0
+        self.peaks: List[int] = []
+        self.seen = 0
+        self.busy = False
+
+    def ended(self, core: Any) -> None:
+        peak = int(core.host_memory_stat_peak_value("Allocated", 0))
+        core.host_memory_stat_reset_peak_value("Allocated", 0)
+        self.overall = max(self.overall, peak)
+        self.seen += 1
+        if self.seen > _FIRST_STEPS and len(self.peaks) < _MOST_STEPS:
+            self.peaks.append(peak)
+
+
+_steps = _Steps()
+
+
+def install(sender: Sender) -> None:
+    """Watch for the modules of Paddle that are of interest."""
+    hooks: Dict[str, Callable[[Any], None]] = {
+        "paddle.optimizer": _watch_steps,
+        "paddle.hapi.model": lambda module: _watch_fit(module, sender),
+    }
+    sys.meta_path.insert(0, _Finder(hooks))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Calls a hook after a module has been executed."""
+
+    def __init__(self, hooks: Dict[str, Callable[[Any], None]]) -> None:
+        self._hooks = hooks
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
+        hook = self._hooks.pop(fullname, None)
+        if hook is None:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(fullname, path, target) if find and finder is not self else None
+            if spec is not None:
+                if spec.loader is not None:
+                    _after(spec.loader, hook)
+                return spec
+        return None
+
+
+def _after(loader: Any, hook: Callable[[Any], None]) -> None:
+    execute = loader.exec_module
+
+    def exec_module(module: Any) -> None:
+        execute(module)
+        with contextlib.suppress(Exception):
+            hook(module)
+
+    loader.exec_module = exec_module
+
+
+def _watch_steps(module: Any) -> None:
+    base = module.Optimizer
+    for value in list(vars(module).values()):
+        if not (isinstance(value, type) and issubclass(value, base)):
+            continue
+        for name in ("step", "minimize"):  # hapi and older code call minimize
+            if name in vars(value):
+                setattr(value, name, _measured(getattr(value, name)))
+
+
+def _measured(step: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(step)
+    def measured(*arguments: Any, **options: Any) -> Any:
+        if _steps.busy:  # a class's step that calls its parent's is one step
+            return step(*arguments, **options)
+        _steps.busy = True
+        try:
+            return step(*arguments, **options)
+        finally:
+            _steps.busy = False
+            core = _core()
+            if core is not None:
+                with contextlib.suppress(Exception):
+                    _steps.ended(core)
+
+    return measured
+
+
+def _watch_fit(module: Any, sender: Sender) -> None:
+    """Add a callback to every `fit`; `config_callbacks` is where hapi puts its own together."""
+    from paddle.hapi.callbacks import Callback
+
+    class Progress(Callback):  # type: ignore[misc]
+        """Tells epoch, step and metrics."""
+
+        epoch: Optional[int] = None
+
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            self.epoch = epoch + 1
+            self._tell(None, {})
+
+        def on_train_batch_end(self, step: int, logs: Any = None) -> None:
+            self._tell(step + 1, logs or {})
+
+        def on_eval_end(self, logs: Any = None) -> None:
+            self._send({"metrics": _numbers(logs or {}, "eval_")})
+
+        def _tell(self, step: Optional[int], logs: Dict[str, Any]) -> None:
+            fields = {"epoch": self.epoch, "epochs": self.params.get("epochs"), "step": step}
+            self._send(dict(fields, steps=self.params.get("steps"), metrics=_numbers(logs)))
+
+        def _send(self, fields: Dict[str, Any]) -> None:
+            sender.send("metric", **{key: value for key, value in fields.items() if value not in (None, {})})
+
+    original = module.config_callbacks
+
+    @functools.wraps(original)
+    def config_callbacks(*arguments: Any, **options: Any) -> Any:
+        callbacks = original(*arguments, **options)
+        if options.get("mode", "train") == "train":
+            with contextlib.suppress(Exception):
+                progress = Progress()
+                progress.set_params(callbacks.callbacks[0].params)
+                callbacks.append(progress)
+        return callbacks
+
+    module.config_callbacks = config_callbacks
+
+
+def _numbers(logs: Dict[str, Any], prefix: str = "") -> Dict[str, float]:
+    found = {}
+    for name, value in logs.items():
+        if name in ("step", "batch_size"):
+            continue
+        number = value[0] if isinstance(value, (list, tuple)) and value else value
+        number = number[0] if isinstance(number, (list, tuple)) and number else number
+        with contextlib.suppress(TypeError, ValueError):
+            found[prefix + str(name)] = float(number)
+    return found
+
+
+def _core() -> Any:
+    paddle = sys.modules.get("paddle")
+    base = getattr(paddle, "base", None) or getattr(paddle, "fluid", None)
+    return getattr(base, "core", None)
+
+
+def facts() -> Dict[str, Any]:
+    """Paddle's version and the peaks of its allocators in bytes; empty where the notebook did not import it."""
+    paddle, core = sys.modules.get("paddle"), _core()
+    if paddle is None or core is None:
+        return {}
+    found: Dict[str, Any] = {"paddle_version": getattr(paddle, "__version__", None)}
+    found["host_allocated_bytes"] = _ask(lambda: max(_steps.overall, core.host_memory_stat_peak_value("Allocated", 0)))
+    found["host_reserved_bytes"] = _ask(lambda: core.host_memory_stat_peak_value("Reserved", 0))
+    found["device_allocated_bytes"] = _device_peak(paddle, "max_memory_allocated")
+    found["device_reserved_bytes"] = _device_peak(paddle, "max_memory_reserved")
+    found["steps_measured"] = len(_steps.peaks)
+    if len(_steps.peaks) >= 3:
+        found["step_allocated_bytes"] = int(statistics.median(_steps.peaks))
+    return found
+
+
+def _device_peak(paddle: Any, name: str) -> Optional[int]:
+    """The largest peak over the devices this process sees; None on the CPU. Asking must not start a device."""
+    device = str(_ask(paddle.device.get_device, "cpu"))
+    if device.startswith("cpu") or not _ask(paddle.device.is_compiled_with_cuda, False):
+        return None
+    ask = getattr(paddle.device.cuda, name)
+    peak: Optional[int] = _ask(lambda: max(int(ask(index)) for index in range(paddle.device.cuda.device_count())))
+    return peak
+
+
+def _ask(question: Callable[[], Any], default: Any = None) -> Any:
+    try:
+        return question()
+    except Exception:
+        return default

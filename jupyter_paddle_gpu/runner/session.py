@@ -1,0 +1,272 @@
+"""One run of the notebook's process: reads its pipes, answers it, stops it when it must, and says how it ended."""
+
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from typing import Any, Dict, List, Optional
+
+from . import channel, ending, processes
+from .recorder import Recorder
+from .spec import Spec
+
+_TICK_SECONDS = 0.2
+_READ_BYTES = 1 << 18
+_INTERRUPT_AGAIN = 0.35
+_KILL_AFTER = 0.7
+"""Shares of `stop_seconds`: a second SIGINT for code that swallowed the first, then SIGKILL, then time to save."""
+
+
+class Session:
+    """Runs the child to its end. `run` returns the outcome for `result.json`."""
+
+    def __init__(self, spec: Spec, recorder: Recorder, child: List[str]) -> None:
+        self._spec, self._recorder, self._command = spec, recorder, child
+        self._nonce = secrets.token_hex(8)
+        self._receiver = channel.Receiver(self._nonce)
+        self._selector = selectors.DefaultSelector()
+        self._started = time.monotonic()
+        self._stop_reason: Optional[str] = None
+        self._stop_at = 0.0
+        self._stop_step = 0
+        self._sampled_at = 0.0
+        self._failure: Optional[Dict[str, Any]] = None
+        self._facts: Dict[str, Any] = {}
+        self._completed = False
+        self._pid = 0
+        self._answers = -1
+        self._fds: Dict[str, int] = {}
+
+    def run(self) -> Dict[str, Any]:
+        """Start the child, follow it, end what it left behind. Raises `OSError` where it cannot be started."""
+        processes.become_subreaper()
+        wake = self._catch_signals()
+        oom_before = processes.oom_kills()
+        self._spawn()
+        status, rss = self._follow(wake)
+        signal.set_wakeup_fd(-1)
+        left = processes.end_descendants(self._spec.limits.leftover_seconds)
+        self._drain()
+        if left:
+            self._recorder.system("%d processes that the notebook left behind were ended." % left)
+        oom_after = processes.oom_kills()
+        oom_killed = oom_before is not None and oom_after is not None and oom_after > oom_before
+        outcome = dict(self._facts, process_rss_bytes=rss, failure=self._failure)
+        outcome.update(self._verdict(status, oom_killed=oom_killed))
+        return outcome
+
+    def _verdict(self, status: int, *, oom_killed: bool) -> Dict[str, Any]:
+        if self._completed and self._failure is None:
+            return {"reason": "succeeded"}
+        if self._stop_reason:
+            return {"reason": self._stop_reason}
+        if self._failure:
+            reason = ending.of_error(self._failure)
+            # Nobody asked for the interrupt: the user's code raised it itself.
+            reason = "cell_error" if reason == "interrupted" else reason
+            return {"reason": reason, "message": "%(name)s: %(value)s" % self._failure}
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            reason = ending.of_signal(number, oom_killed=oom_killed)
+            return {"reason": reason, "signal": number, "message": ending.signal_name(number)}
+        code = os.WEXITSTATUS(status)
+        return {"reason": "exited", "status": code, "message": "exit status %d" % code}
+
+    # ---- starting
+
+    def _spawn(self) -> None:
+        out, err, messages, answers = os.pipe(), os.pipe(), os.pipe(), os.pipe()
+        environment = dict(os.environ, **self._spec.environment)
+        environment["PADDLE_GPU_JOB_ID"] = self._spec.id
+        environment["PADDLE_GPU_CHECKPOINTS"] = str(self._spec.checkpoints)
+        environment.setdefault("PYTHONUNBUFFERED", "1")  # Python programs that the notebook starts print at once
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        command = [sys.executable, *flags, *self._command, str(messages[1]), str(answers[0]), self._nonce]
+        child = subprocess.Popen(
+            [*command, str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=out[1],
+            stderr=err[1],
+            pass_fds=(messages[1], answers[0]),
+            cwd=self._spec.folder,
+            env=environment,
+        )
+        child.returncode = 0  # it is waited for here, with everything else that becomes ours
+        self._pid = child.pid
+        for descriptor in (out[1], err[1], messages[1], answers[0]):
+            os.close(descriptor)
+        self._answers = answers[1]
+        self._fds = {"stderr": err[0], "messages": messages[0], "stdout": out[0]}
+        for name, descriptor in self._fds.items():
+            os.set_blocking(descriptor, False)
+            self._selector.register(descriptor, selectors.EVENT_READ, name)
+
+    def _catch_signals(self) -> int:
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        self._selector.register(reader, selectors.EVENT_READ, "wake")
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self.stop("cancelled"))
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        return reader
+
+    # ---- following
+
+    def _follow(self, wake: int) -> "tuple[int, int]":
+        while True:
+            self._selector.select(_TICK_SECONDS)
+            try:
+                os.read(wake, 512)
+            except BlockingIOError:
+                pass
+            ended = processes.reap()
+            self._pump()
+            self._recorder.tick()
+            if not self._recorder.flush():
+                self._wait_for_space()
+            if self._pid in ended:
+                return ended[self._pid]
+            self._check_limits()
+            self._push_stop()
+
+    def _pump(self) -> None:
+        """Take in what has come. stderr first: what native code says there comes before the error that follows it."""
+        self._read("stderr")
+        # The printed bytes are read before the messages: a mark that is seen then has its message in the pipe already.
+        printed = self._read_bytes("stdout")
+        self._read("messages")
+        if printed:
+            self._receiver.take_printed(printed)
+        self._handle_ready()
+
+    def _handle_ready(self) -> None:
+        for item in self._receiver.ready():
+            if isinstance(item, bytes):
+                self._recorder.printed("stdout", item)
+            else:
+                self._handle(item)
+
+    def _read(self, name: str) -> None:
+        data = self._read_bytes(name)
+        while data:
+            if name == "stderr":
+                self._recorder.printed("stderr", data)
+            else:
+                self._receiver.take_messages(data)
+            data = self._read_bytes(name) if name == "messages" else b""
+
+    def _read_bytes(self, name: str) -> bytes:
+        descriptor = self._fds.get(name)
+        if descriptor is None:
+            return b""
+        try:
+            data = os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return b""
+        if not data:
+            self._selector.unregister(descriptor)
+            os.close(descriptor)
+            del self._fds[name]
+        return data
+
+    def _drain(self) -> None:
+        """After the end of all processes: the rest of the pipes."""
+        while self._fds:
+            before = dict(self._fds)
+            size = sum(self._drain_one(name) for name in list(before))
+            if not size and before == self._fds:
+                break
+        self._receiver.take_printed(b"", last=True)
+        self._handle_ready()
+
+    def _drain_one(self, name: str) -> int:
+        data = self._read_bytes(name)
+        if name == "stdout":
+            self._receiver.take_printed(data)
+        elif name == "stderr":
+            self._recorder.printed("stderr", data)
+        else:
+            self._receiver.take_messages(data)
+        self._handle_ready()
+        return len(data)
+
+    def _handle(self, message: Dict[str, Any]) -> None:
+        kind = message["kind"]
+        if kind == "hello":
+            self._recorder.system(message["text"])
+        elif kind == "cell":
+            self._read("stderr")
+            self._recorder.start_cell(message["index"], message["count"])
+            self._answer(b"s" if self._stop_reason else b"g")
+        elif kind == "end":
+            self._read("stderr")
+            self._failure = message.get("failure")
+            self._facts.update(message.get("facts") or {})
+            self._recorder.end_cell(message["index"], message["ok"])
+        elif kind == "bye":
+            self._facts.update(message.get("facts") or {})
+            self._completed = bool(message["completed"])
+        else:
+            self._recorder.message(message)
+
+    def _answer(self, letter: bytes) -> None:
+        try:
+            os.write(self._answers, letter)
+        except OSError:
+            pass  # the child is gone; its end is noticed on its own
+
+    # ---- stopping
+
+    def stop(self, reason: str) -> None:
+        """Ask the child to end (SIGINT: the user's code sees KeyboardInterrupt and may save)."""
+        if self._stop_reason is None:
+            self._stop_reason, self._stop_at = reason, time.monotonic()
+            self._send_interrupt()
+
+    def _send_interrupt(self) -> None:
+        if not self._pid:  # not started yet: it will be told at its first cell
+            return
+        try:
+            os.kill(self._pid, signal.SIGINT)
+        except OSError:
+            pass
+
+    def _push_stop(self) -> None:
+        if self._stop_reason is None:
+            return
+        waited = (time.monotonic() - self._stop_at) / self._spec.stop_seconds
+        if self._stop_step == 0 and waited > _INTERRUPT_AGAIN:
+            self._stop_step = 1
+            self._send_interrupt()
+        elif self._stop_step == 1 and waited > _KILL_AFTER:
+            self._stop_step = 2
+            processes.kill(self._pid)
+
+    def _check_limits(self) -> None:
+        now, limits = time.monotonic(), self._spec.limits
+        if self._spec.seconds and now - self._started > self._spec.seconds:
+            self.stop("time_limit")
+        if self._spec.memory_bytes and now - self._sampled_at > limits.sample_seconds:
+            self._sampled_at = now
+            if processes.resident_bytes(self._pid, self._spec.memory_bytes) > self._spec.memory_bytes:
+                # No time to ask: the machine is what the limit protects.
+                self._stop_reason = self._stop_reason or "out_of_memory_host"
+                self._stop_at, self._stop_step = now, 2
+                processes.kill(self._pid)
+
+    def _wait_for_space(self) -> None:
+        """The disk is full: the notebook is held up by its full pipes, and nothing is lost, until there is space."""
+        since = time.monotonic()
+        while not self._recorder.flush():
+            if self._stop_reason:
+                return
+            if time.monotonic() - since > self._spec.limits.disk_patience_seconds:
+                self.stop("disk_full")
+                return
+            self._check_limits()
+            time.sleep(min(1.0, self._spec.limits.disk_patience_seconds / 4))

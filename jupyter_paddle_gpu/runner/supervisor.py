@@ -1,0 +1,89 @@
+"""Starts the notebook's process, keeps everything it prints and shows, and says at the end how it went."""
+
+import os
+import signal
+import sys
+import time
+import traceback
+from typing import Any, List, Optional
+
+from . import files, processes, spec as specs
+from .ending import exit_status
+from .recorder import Recorder
+from .session import Session
+
+ALREADY_RUNNING = 75
+"""Exit status (EX_TEMPFAIL) of a second runner on the same folder: it has touched nothing."""
+
+
+def main(path: str, *, detach: bool, entry: str) -> int:
+    """Run the job of a `spec.json` to its end; the exit status says how it ended."""
+    spec = specs.read(path)
+    for folder in (spec.log.parent, spec.checkpoints):
+        folder.mkdir(parents=True, exist_ok=True)
+    told = _fork_away() if detach else None
+    lock = _lock(spec)
+    if lock is None or spec.result.exists():
+        _tell(told, ALREADY_RUNNING)
+        return ALREADY_RUNNING
+    files.replace_json(spec.identity, processes.identity())
+    _tell(told, 0)
+    return _run(spec, [os.path.abspath(entry), "--child", os.path.abspath(path)])
+
+
+def _run(spec: specs.Spec, child: List[str]) -> int:
+    started = time.time()
+    recorder: Optional[Recorder] = None
+    try:
+        recorder = Recorder(spec)
+        outcome = Session(spec, recorder, child).run()
+    except Exception as error:
+        # Our own fault or the disk's: it must still be told, or the job would look as if it had vanished.
+        traceback.print_exc()
+        reason = "disk_full" if files.is_full(error) else "runner_error"
+        outcome = {"reason": reason, "message": "%s: %s" % (type(error).__name__, error)}
+        processes.end_descendants(0.0)
+    outcome = dict(outcome, started=started, ended=time.time(), seconds=round(time.time() - started, 3))
+    outcome["exit_code"] = exit_status(outcome["reason"], outcome.get("signal"))
+    if recorder:
+        recorder.finish(outcome)
+    files.replace_json(spec.result, outcome)
+    return int(outcome["exit_code"])
+
+
+def _fork_away() -> int:
+    """Go on in a process of its own session whose parent is gone; returns where to report that it is up."""
+    reader, writer = os.pipe()
+    if os.fork():
+        os.close(writer)
+        status = os.read(reader, 1)
+        os._exit(status[0] if status else 1)
+    os.close(reader)
+    os.setsid()
+    return writer
+
+
+def _tell(told: Optional[int], status: int) -> None:
+    if told is not None:
+        os.write(told, bytes([status]))
+        os.close(told)
+
+
+def _lock(spec: specs.Spec) -> Any:
+    """The lock that says a runner lives; None where another one has it. It goes with this process."""
+    import fcntl
+
+    handle = spec.lock.open("a")
+    for attempt in range(20):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            # Somebody may just be looking whether it is held.
+            if attempt == 19:
+                return None
+            time.sleep(0.02)
+        else:
+            break
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    sys.stdout.flush()
+    return handle
