@@ -113,6 +113,15 @@ FELL_BACK = Message(
     "to {batch_size}.",
     hint="Expect an error of several per cent; layers that only change with larger batches are not seen.",
 )
+MEASURED_AS_IT_IS = Message(
+    code="measured_as_it_is",
+    text="The step could not be traced; the figure comes from a real step on the CPU with the notebook's own batches.",
+    hint="What-if on the batch size needs a notebook whose batches come from paddle.io or from one variable.",
+)
+FIT_UNSURE = Message(
+    code="fit_unsure",
+    text="The measured steps do not lie on straight lines over the batch size, so the figure is unsure.",
+)
 
 
 def fill(template: Message, **params: Param) -> Message:

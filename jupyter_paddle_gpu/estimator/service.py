@@ -22,10 +22,11 @@ from .assemble import Peak, answer, cpu_peak, gpu_peak
 from .cache import Cache, trace_key
 from .calibration import Calibration, Key
 from .details import Details, PeakOf
+from .fallback import BATCHES, Measured, fitted
 from .interpreters import Interpreter, find_interpreter
 from .scan import scanned
 from .trace import Trace
-from .translate import note, question
+from .translate import UNTRACEABLE, note, question
 from .worker import Outcome, Worker, WorkerSettings
 
 
@@ -150,12 +151,28 @@ class EstimateService:
             outcome = worker.request("trace", asked, folder, limits)
         except PaddleGpuError as error:
             return Traced(None, (error.message,))
-        if outcome.kind != "answer":
-            return Traced(None, (messages.about_outcome(outcome, limits), *messages.about_refusals(outcome)))
-        traced = _read(outcome)
-        if keep:
+        if outcome.kind == "answer":
+            traced = _read(outcome)
+        else:
+            traced = Traced(None, (messages.about_outcome(outcome, limits), *messages.about_refusals(outcome)))
+        if outcome.kind in ("error", "signal") or _untraceable(traced.trace):
+            traced = self._measured(worker, facts, folder, asked) or traced
+        if keep and traced.trace is not None:
             self._traces.put(key, traced)
         return traced
+
+    def _measured(self, worker: Worker, facts: NotebookFacts, folder: Path, asked: dict[str, Any]) -> Traced | None:
+        """Real tiny steps instead of a trace; None where they fail as well."""
+        name = facts.batch_size.name if facts.batch_size else ""
+        runs: dict[int, Measured] = {}
+        for batch in BATCHES:
+            outcome = worker.request("measure", {**asked, "batch_name": name, "measured_batch": batch}, folder)
+            if outcome.kind != "answer":
+                break
+            runs[batch] = msgspec.convert(outcome.value, Measured)
+        wanted = asked["batch_size"] or (scanned(facts, "ok").batch_size if not asked["answers"] else None)
+        found = fitted(runs, wanted)
+        return Traced(*found) if found else None
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None
@@ -243,6 +260,10 @@ OTHER_LANGUAGES = frozenset(
     )
 )
 """Cell magics whose cells hold no Python."""
+
+
+def _untraceable(trace: Trace | None) -> bool:
+    return trace is not None and any(question.why in UNTRACEABLE for question in trace.questions)
 
 
 def _read(outcome: Outcome) -> Traced:

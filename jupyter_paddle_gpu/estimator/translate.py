@@ -11,6 +11,8 @@ from .trace import TracedNote, TracedQuestion
 
 NOTES: dict[str, Message] = {}
 QUESTIONS: dict[str, Message] = {}
+UNTRACEABLE: frozenset[str] = frozenset()
+"""Reasons for which a real step may still give an answer."""
 _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
 
 

@@ -1,4 +1,4 @@
-"""Issue 3, item 6: whatever a notebook does, the answer is clear, comes within the limits, and the next one is served."""
+"""Whatever a notebook does: a clear answer within the limits, and the next request is served at once."""
 
 import sys
 from pathlib import Path
@@ -37,7 +37,7 @@ HOSTILE = {
         set(),
     ),
     "fork past Python": (
-        "import ctypes, os\nlibc = ctypes.CDLL(None)\nresult = [libc.fork() for _ in range(3)]\nassert result == [-1] * 3",
+        "import ctypes\nlibc = ctypes.CDLL(None)\nresult = [libc.fork() for _ in range(3)]\nassert result == [-1] * 3",
         {"answer"},
         set(),
     ),

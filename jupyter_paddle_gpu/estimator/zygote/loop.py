@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import child, kernel
+from . import child, kernel, measure
 from .protocol import FrameBuffer, FrameError, read_frame, write_frame
 
 READ = 1 << 16
@@ -225,6 +225,7 @@ def prepare(tracer_folder: Path) -> tuple[dict[str, Any], dict[str, child.Handle
 
         tracer = load_tracer(tracer_folder)
         handlers["trace"] = tracer.trace_notebook
+        handlers["measure"] = measure.measure_notebook
         greeting["paddle_version"] = paddle.__version__
     except Exception as error:  # a broken installation is an answer
         greeting["error"] = f"{type(error).__name__}: {error}"[:1000]

@@ -1,0 +1,135 @@
+"""Where no trace is possible: real tiny steps, fitted, against a real step at the wanted batch."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
+from jupyter_paddle_gpu.estimator.fallback import Measured, fitted
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.estimator.worker import WorkerSettings
+
+FAILING = Path(__file__).parent / "failing_tracer"
+
+MODEL = """
+import paddle
+import paddle.nn as nn
+BATCH = 64
+class Images(paddle.io.Dataset):
+    def __len__(self):
+        return 2000
+    def __getitem__(self, index):
+        return paddle.rand([3, 32, 32]).numpy(), index % 10
+net = nn.Sequential(nn.Conv2D(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(4096, 10))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+"""
+LOOP = """
+for images, labels in paddle.io.DataLoader(Images(), batch_size=BATCH):
+    loss = nn.functional.cross_entropy(net(images), labels.reshape([-1]))
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+FIT = """
+model = paddle.Model(net)
+model.prepare(optimizer, nn.CrossEntropyLoss())
+model.fit(Images(), batch_size=BATCH, epochs=1, verbose=0)
+"""
+
+
+def facts(*sources, batch=64):
+    return NotebookFacts(
+        kernel_name="python3",
+        language="python",
+        cells=tuple(CodeCell(index=index, id=str(index), source=source) for index, source in enumerate(sources)),
+        imports_paddle=True,
+        loop="custom",
+        batch_size=Fact(value=batch, source="BATCH", place=None, how="constant", name="BATCH"),
+    )
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    settings = EstimateSettings(
+        worker=WorkerSettings(tracer=FAILING), calibration=tmp_path_factory.mktemp("data") / "calibration.json"
+    )
+    service = EstimateService(settings)
+    yield service
+    service.close()
+
+
+def real_peak(*sources):
+    """The CPU allocator's peak over the third of four steps, in a process of its own."""
+    meter = textwrap.dedent("""
+        import paddle
+        _core, _steps, _original = paddle.base.core, [], paddle.optimizer.Adam.{name}
+        def _step(self, *arguments):
+            _original(self, *arguments)
+            _steps.append(_core.host_memory_stat_peak_value("Allocated", 0))
+            _core.host_memory_stat_reset_peak_value("Allocated", 0)
+            if len(_steps) == 4:
+                import json, os
+                print(json.dumps(_steps[2]), flush=True)
+                os._exit(0)
+        paddle.optimizer.Adam.{name} = _step
+    """).replace("{name}", "minimize" if "fit(" in sources[-1] else "step")
+    code = "\n".join((meter, *sources))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("training", [LOOP, FIT], ids=["loop", "fit"])
+def test_tiny_steps_give_the_peak_of_a_large_one(service, tmp_path, training):
+    estimate = service.estimate(facts(MODEL, training), tmp_path, EstimateRequest(target="cpu"))
+    truth = real_peak(MODEL, training)
+
+    assert (estimate.status, estimate.evidence) == ("ok", "measured")
+    assert estimate.batch_size == 64 and estimate.optimizer == "Adam"
+    assert abs(estimate.peak_bytes - truth) < 0.08 * truth
+    assert estimate.breakdown.total == estimate.peak_bytes
+    assert estimate.notes[0].code == "measured_instead"
+    assert "64" in estimate.notes[0].render()
+
+
+@pytest.mark.paddle
+def test_a_notebook_that_does_not_run_is_read_only(service, tmp_path):
+    estimate = service.estimate(facts("import paddle\nnothing_there()"), tmp_path, EstimateRequest(target="cpu"))
+
+    assert (estimate.status, estimate.evidence, estimate.batch_size) == ("needs_input", "scan", 64)
+    assert estimate.peak_bytes is None
+    assert "estimate_error" in {note.code for note in estimate.notes}
+
+
+def run(batch, forward, backward, **more):
+    return Measured(
+        steps=3, phases={"forward": forward, "backward": backward, "update": 10}, batch_size=32, changed=True, **more
+    )
+
+
+def test_each_phase_has_its_own_line():
+    # Backward leads at tiny batches, forward at large ones: a line through the whole peaks would miss that.
+    runs = {batch: run(batch, 10 * batch, 1000 + 2 * batch) for batch in (4, 8, 16)}
+    trace, notes = fitted(runs, 400)
+
+    assert max(storage.bytes for storage in trace.storages) == 4000
+    assert [note.code for note in notes] == ["measured_instead"]
+
+
+def test_a_bent_line_is_said():
+    runs = {4: run(4, 100, 0), 8: run(8, 1000, 0), 16: run(16, 1100, 0)}
+
+    assert "fit_unsure" in {note.code for note in fitted(runs, 64)[1]}
+
+
+def test_without_a_way_to_change_the_batch_it_is_the_step_as_it_is():
+    as_it_is = Measured(steps=3, phases={"forward": 500, "backward": 700, "update": 100}, changed=False)
+    trace, notes = fitted({4: as_it_is, 8: as_it_is}, None)
+
+    assert trace.batch_size is None and notes[0].code == "measured_as_it_is"
+    assert fitted({}, 64) is None and fitted({4: Measured(steps=1)}, 64) is None
