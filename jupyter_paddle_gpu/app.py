@@ -16,7 +16,7 @@ from .services import Services, Settings
 from .services.settings import default_data_folder
 
 
-class PaddleGpuApp(ExtensionApp):  # type: ignore[misc]
+class PaddleGpuApp(ExtensionApp):
     """Estimates what a Paddle notebook's training takes, and runs it where it fits."""
 
     name = "paddle_gpu"
@@ -43,6 +43,9 @@ class PaddleGpuApp(ExtensionApp):  # type: ignore[misc]
         0.1,
         help="How often a log that a client follows is looked at; half of it is the mean delay of a line.",
         min=0.01,
+    ).tag(config=True)
+    device_seconds = Float(
+        1.0, help="Time between samples of the devices; they are sampled only while a page shows them.", min=0.1
     ).tag(config=True)
     stop_seconds = Float(
         3.0, help="Longest time that shutting the server down waits for us; jobs go on in any case.", min=0.0
@@ -75,6 +78,7 @@ class PaddleGpuApp(ExtensionApp):  # type: ignore[misc]
             allow_hidden=bool(getattr(contents, "allow_hidden", False)),
             policy_file=Path(self.policy_file).expanduser() if self.policy_file else None,
             max_notebook_bytes=self.max_notebook_bytes or None,
+            device_seconds=self.device_seconds,
         )
 
     def initialize_handlers(self) -> None:

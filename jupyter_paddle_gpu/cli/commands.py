@@ -42,7 +42,7 @@ def paddle_gpu() -> None:
 @options.what_if
 @_json
 @click.pass_obj
-def estimate(face: Face, what: tuple[str, ...], **asked: Any) -> View:
+def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     """Say what a training step takes, without running it.
 
     Exit status: 0 estimated, 3 a question is open, 4 nothing trains, 1 or 2 an error.
@@ -61,7 +61,7 @@ def estimate(face: Face, what: tuple[str, ...], **asked: Any) -> View:
 @click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
 @_json
 @click.pass_obj
-def gpus(face: Face, catalogue: bool) -> View:
+def gpus(face: Face, /, catalogue: bool) -> View:
     """List the devices of this machine, or known accelerators."""
     return CatalogueView(face.services.accelerators()) if catalogue else InventoryView(face.services.inventory())
 
@@ -71,7 +71,7 @@ def gpus(face: Face, catalogue: bool) -> View:
 @click.option("--device", default="", metavar="NAME", help="For an accelerator by name, instead of this machine's.")
 @_json
 @click.pass_obj
-def images(face: Face, paddle_version: str, device: str) -> View:
+def images(face: Face, /, paddle_version: str, device: str) -> View:
     """Say which container image a job would run in, and why."""
     return ImagesView(face.services.images(paddle_version, device))
 
@@ -89,13 +89,20 @@ def images(face: Face, paddle_version: str, device: str) -> View:
 )
 @click.option("--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers.")
 @click.option("--name", default="", help="Name in lists.")
-@click.option("--env", "environment", multiple=True, metavar="NAME=VALUE", callback=options.parse_environment)
+@click.option(
+    "--env",
+    "environment",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=options.parse_environment,
+    help="Environment variable of the job.",
+)
 @click.option("--token", default="", help="A second submit with the same token returns the first job.")
 @click.option("--estimate/--no-estimate", "estimated", default=True, help="Attach the estimate (default) or not.")
 @_follow
 @_json
 @click.pass_obj
-def submit(face: Face, notebook: str | None, follow: bool, **chosen: Any) -> View:
+def submit(face: Face, /, notebook: str | None, follow: bool, **chosen: Any) -> View:
     """Run a notebook as a job that needs neither terminal nor browser."""
     source = face.source(notebook)
     job = face.services.submit(source, options.submission(**chosen))
@@ -106,7 +113,7 @@ def submit(face: Face, notebook: str | None, follow: bool, **chosen: Any) -> Vie
 @click.argument("job_id", metavar="[JOB]", required=False)
 @_json
 @click.pass_obj
-def jobs(face: Face, job_id: str | None) -> View:
+def jobs(face: Face, /, job_id: str | None) -> View:
     """List the jobs, or show one."""
     if job_id:
         return JobView(face.services.find_job(job_id))
@@ -119,7 +126,7 @@ def jobs(face: Face, job_id: str | None) -> View:
 @click.option("--since", type=click.IntRange(min=0), default=0, help="The first line's number, from 0.")
 @_json
 @click.pass_obj
-def logs(face: Face, job_id: str, follow: bool, since: int) -> View | None:
+def logs(face: Face, /, job_id: str, follow: bool, since: int) -> View | None:
     """Print a job's log."""
     job = face.services.find_job(job_id)
     if follow:
@@ -134,7 +141,7 @@ def logs(face: Face, job_id: str, follow: bool, since: int) -> View | None:
 @click.option("--force", is_flag=True, help="End it at once, without letting it save.")
 @_json
 @click.pass_obj
-def cancel(face: Face, job_id: str, force: bool) -> View:
+def cancel(face: Face, /, job_id: str, force: bool) -> View:
     """Ask a job to save and end. What it wrote so far is kept."""
     return JobView(face.services.jobs.cancel(face.services.find_job(job_id).id, force=force))
 
@@ -144,7 +151,7 @@ def cancel(face: Face, job_id: str, force: bool) -> View:
 @_follow
 @_json
 @click.pass_obj
-def rerun(face: Face, job_id: str, follow: bool) -> View:
+def rerun(face: Face, /, job_id: str, follow: bool) -> View:
     """Submit the same again as a new job."""
     job = face.services.jobs.rerun(face.services.find_job(job_id).id)
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)
@@ -154,7 +161,7 @@ def rerun(face: Face, job_id: str, follow: bool) -> View:
 @_job
 @_json
 @click.pass_obj
-def delete(face: Face, job_id: str) -> View:
+def delete(face: Face, /, job_id: str) -> View:
     """Remove an ended job with its log. The published notebook stays."""
     job = face.services.find_job(job_id)
     face.services.jobs.delete(job.id)
@@ -165,7 +172,7 @@ def delete(face: Face, job_id: str) -> View:
 @click.option("--kernel", default="python3", metavar="NAME", help="The kernel whose Python is looked at.")
 @_json
 @click.pass_obj
-def doctor(face: Face, kernel: str) -> View:
+def doctor(face: Face, /, kernel: str) -> View:
     """Look whether everything is here that work needs, and say what to do where it is not.
 
     Exit status 1 where something is missing that nothing works without.

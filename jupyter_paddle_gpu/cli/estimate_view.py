@@ -74,6 +74,25 @@ class EstimateView(View):
         placement = self.placement
         return [] if placement is None else [*placement.verdicts, *placement.catalogue]
 
+    def _changes(self, say: Speech) -> list[tuple[str, str, str]]:
+        """Each remedy with what the step would take then, and the largest batch that would fit."""
+        return [
+            (
+                say(_CHANGES[remedy.change]),
+                f"{size(self.data.peak_bytes)} → {size(remedy.peak_bytes)}",
+                "" if remedy.largest_batch is None else say("batch up to {batch}", batch=remedy.largest_batch),
+            )
+            for remedy in self.data.remedies
+        ]
+
+    def _largest(self, say: Speech) -> list[str]:
+        return [
+            say("{device}: not even one sample fits.", device=fit.device)
+            if fit.largest_batch is None
+            else say("{device}: the largest batch that fits is {batch}.", device=fit.device, batch=fit.largest_batch)
+            for fit in self.data.fits
+        ]
+
     def _answer(self, question: Question) -> str:
         suggestion = "VALUE" if question.suggestion is None else question.suggestion
         return f"{self._how} {question.name}={suggestion}"
@@ -101,6 +120,12 @@ class EstimateView(View):
             parts += [Text(), grid]
         if verdicts := self._verdicts():
             parts += [Text(), _fit_table(say, verdicts)]
+        parts += [Text(line) for line in self._largest(say)]
+        if changes := self._changes(say):
+            remedies = Table.grid(padding=(0, 2))
+            for change in changes:
+                remedies.add_row(*map(Text, change))
+            parts += [Text(), Text(say("What would save memory"), style="bold"), remedies]
         for question in self.data.questions:
             parts.append(Text())
             parts.append(Text(f"? {question.name}  {self._place(say, question)}", style="bold yellow"))
@@ -120,6 +145,10 @@ class EstimateView(View):
             head = (say("Device"), say("Fit"), say("Free"), say("Why"))
             rows = ((*map(escape, _fit_row(say, verdict)), markup.message(say, verdict.reason)) for verdict in verdicts)
             out.append(markup.section(say("Where it fits"), markup.table(rows, head)))
+        out += [f"<p>{escape(line)}</p>" for line in self._largest(say)]
+        if changes := self._changes(say):
+            rows = ([escape(cell) for cell in change] for change in changes)
+            out.append(markup.section(say("What would save memory"), markup.table(rows)))
         for question in self.data.questions:
             where = escape(self._place(say, question))
             out.append(
@@ -169,3 +198,11 @@ _KINDS = {
 }
 _FITS = {"fits": "fits", "tight": "tight", "short": "not now", "never": "too small", "unknown": "unknown"}
 _FIT_STYLES = {"fits": "green", "tight": "yellow", "short": "red", "never": "red", "unknown": "dim"}
+_CHANGES = {
+    "amp_o1": "Mixed precision O1",
+    "amp_o2": "Mixed precision O2",
+    "batch_size": "Half the batch",
+    "recompute": "Recompute activations",
+    "accumulation": "Sum gradients over smaller batches",
+    "clear_grad": "clear_grad(set_to_zero=False)",
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -151,7 +152,7 @@ def submission(
 def localise(command: click.Command, say: Speech) -> None:
     """Put the help texts of a command and of all below it into the reader's language."""
     if command.help:
-        command.help = say.translate(command.help)
+        command.help = say.translate(inspect.cleandoc(command.help))
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.help:
             parameter.help = say.translate(parameter.help)

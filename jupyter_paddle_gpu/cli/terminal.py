@@ -13,7 +13,7 @@ import msgspec
 
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
-from ..domain.messages import Message
+from ..domain.messages import Message, Param
 from ..i18n import terminal_language, to_json
 from .commands import JSON, paddle_gpu
 from .face import Face, View, no_notebook
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 """Exit statuses: refused or failed, wrongly asked, interrupted (what shells give)."""
+
+
+DEBUG_VARIABLE = "PADDLE_GPU_DEBUG"
+"""Set: a mistake of ours shows its traceback."""
 
 
 def run(arguments: list[str]) -> int:
@@ -51,6 +55,12 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # `… | head`: whoever read us has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        text, hint = "Something went wrong inside: {error}.", "Please report it with what {variable}=1 shows."
+        params: dict[str, Param] = {"error": f"{type(error).__name__}: {error}", "variable": DEBUG_VARIABLE}
+        return face.fail(Message(code="internal", text=text, hint=hint, params=params), FAILED, as_json=as_json)
     finally:
         face.close()
 

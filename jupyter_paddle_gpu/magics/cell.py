@@ -51,7 +51,8 @@ class CellFace(Face):
             yield Path(str(file))
 
     def _executed(self) -> dict[str, Any]:
-        cells = [text for text in self._shell.history_manager.input_hist_raw[1:] if text.strip()]
+        history = self._shell.history_manager
+        cells = [text for text in history.input_hist_raw[1:] if text.strip()] if history is not None else []
         metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         return {
             "nbformat": 4,

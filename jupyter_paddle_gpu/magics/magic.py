@@ -11,6 +11,7 @@ from IPython.core.magic import Magics, line_magic, magics_class
 
 from ..cli.commands import JSON, paddle_gpu
 from ..cli.face import View
+from ..cli.options import localise
 from ..cli.speech import Speech
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
@@ -74,8 +75,9 @@ class PaddleGpuMagics(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._face = CellFace(shell)
+        localise(paddle_gpu, self._face.say)
 
-    @line_magic  # type: ignore[untyped-decorator]
+    @line_magic
     def paddle_gpu(self, line: str) -> Result | None:
         """What a Paddle notebook's training takes, where it fits, and the jobs that run it.
 

@@ -25,7 +25,9 @@ class JobProgress:
             return
         self._bar = ipywidgets.IntProgress(min=0, max=1, description=job.spec.name[:20])
         self._label = ipywidgets.Label()
-        display(ipywidgets.HBox([self._bar, self._label]))
+        display(  # type: ignore[no-untyped-call]
+            ipywidgets.HBox([self._bar, self._label])
+        )
         self.show(job)
 
     def show(self, job: Job) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from http.client import responses
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import msgspec
+from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.extension.handler import ExtensionHandlerMixin
 from tornado import web
@@ -21,9 +23,20 @@ RESOURCE = "paddle_gpu"
 """What Jupyter Server's authorizer is asked about."""
 
 Body = TypeVar("Body")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):  # type: ignore[misc]
+def permitted(action: Literal["read", "write", "execute"]) -> Callable[[Method], Method]:
+    """Let in who is logged in and whom the server's authorizer allows `action` on our resource."""
+
+    def decorate(method: Method) -> Method:
+        authorizing: Callable[[Method], Method] = authorized(action, resource=RESOURCE)
+        return cast("Method", web.authenticated(authorizing(method)))
+
+    return decorate
+
+
+class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
     """Parses and answers; whatever decides stands in `Services`.
 
     Errors are `{code, message, hint}` in the language of `Accept-Language`. Subclasses set `_track_activity = False`

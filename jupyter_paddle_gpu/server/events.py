@@ -22,7 +22,7 @@ from .context import SETTING, ServerContext
 from .feed import Feed
 
 
-class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):  # type: ignore[misc]
+class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
     """GET events?language=…: a client says what it wants to hear (`Subscription`), as often as it likes.
 
     Messages to the client: `{type: devices, inventory}`, `{type: job, job}`, `{type: job_deleted, id}`,

@@ -38,6 +38,7 @@ class Feed:
         services, call = self._context.services, self._context.call
         if wanted.devices and self._stop_devices is None:
             self._stop_devices = await call(lambda: services.devices.subscribe(self._on_inventory))
+            self._on_inventory(await call(services.inventory))  # not to wait for the next sample
         elif not wanted.devices and self._stop_devices is not None:
             stop, self._stop_devices = self._stop_devices, None
             await call(stop)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from jupyter_server.auth.decorator import authorized
-from tornado import web
-
 from ..domain.errors import PaddleGpuError
-from .base import RESOURCE, PaddleGpuHandler
+from .base import PaddleGpuHandler, permitted
 from .bodies import CancelBody, SubmitBody
 
 LOG_PAGE = 1_000
@@ -21,14 +18,12 @@ class JobsHandler(PaddleGpuHandler):
 
     _track_activity = False
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self) -> None:
         """Answer `{jobs}`, the newest first."""
         self.answer({"jobs": await self.context.call(self.services.jobs.list)})
 
-    @web.authenticated
-    @authorized("execute", resource=RESOURCE)
+    @permitted("execute")
     async def post(self) -> None:
         """Submit; answer the job with 201."""
         body = self.body(SubmitBody)
@@ -41,14 +36,12 @@ class JobHandler(PaddleGpuHandler):
 
     _track_activity = False
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer the job."""
         self.answer(await self.context.call(self.services.jobs.get, job_id))
 
-    @web.authenticated
-    @authorized("write", resource=RESOURCE)
+    @permitted("write")
     async def delete(self, job_id: str) -> None:
         """Remove an ended job with its folder; answer 204. The published notebook stays."""
         await self.context.call(self.services.jobs.delete, job_id)
@@ -59,8 +52,7 @@ class JobHandler(PaddleGpuHandler):
 class CancelHandler(PaddleGpuHandler):
     """POST jobs/<id>/cancel."""
 
-    @web.authenticated
-    @authorized("execute", resource=RESOURCE)
+    @permitted("execute")
     async def post(self, job_id: str) -> None:
         """Ask the job to save and end, or end it (`force`); answer the job as it is then."""
         body = self.body(CancelBody)
@@ -70,8 +62,7 @@ class CancelHandler(PaddleGpuHandler):
 class RerunHandler(PaddleGpuHandler):
     """POST jobs/<id>/rerun."""
 
-    @web.authenticated
-    @authorized("execute", resource=RESOURCE)
+    @permitted("execute")
     async def post(self, job_id: str) -> None:
         """Submit the same again as a new job; answer it with 201."""
         self.answer(await self.context.call(self.services.jobs.rerun, job_id), 201)
@@ -80,8 +71,7 @@ class RerunHandler(PaddleGpuHandler):
 class PublishHandler(PaddleGpuHandler):
     """POST jobs/<id>/notebook."""
 
-    @web.authenticated
-    @authorized("write", resource=RESOURCE)
+    @permitted("write")
     async def post(self, job_id: str) -> None:
         """Put the executed notebook, as far as it is, beside its source; answer its contents path."""
         file = await self.context.call(self.services.jobs.publish, job_id)
@@ -102,8 +92,7 @@ class LogHandler(PaddleGpuHandler):
 
     _track_activity = False
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer a page of the log from line `since` on."""
         since = self.whole_number("since", 0)
@@ -114,8 +103,7 @@ class LogHandler(PaddleGpuHandler):
 class LogFileHandler(PaddleGpuHandler):
     """GET jobs/<id>/log/file."""
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer the whole log as plain text, sent piece by piece."""
         jobs = self.services.jobs

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from jupyter_server.auth.decorator import authorized
-from tornado import web
-
 from .. import __version__
 from ..services.doctor import to_rows
-from .base import RESOURCE, PaddleGpuHandler
+from .base import PaddleGpuHandler, permitted
 
 
 class VersionHandler(PaddleGpuHandler):
     """GET version: tells a front end whether its server half is there."""
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self) -> None:
         """Answer `{version}`."""
         self.answer({"version": __version__})
@@ -25,8 +21,7 @@ class DevicesHandler(PaddleGpuHandler):
 
     _track_activity = False
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self) -> None:
         """Answer the inventory."""
         self.answer(await self.context.call(self.services.inventory))
@@ -35,8 +30,7 @@ class DevicesHandler(PaddleGpuHandler):
 class AcceleratorsHandler(PaddleGpuHandler):
     """GET accelerators."""
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self) -> None:
         """Answer the catalogue."""
         self.answer(await self.context.call(self.services.accelerators))
@@ -45,8 +39,7 @@ class AcceleratorsHandler(PaddleGpuHandler):
 class ImagesHandler(PaddleGpuHandler):
     """GET images?paddle_version=…&device=…."""
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self) -> None:
         """Answer the images for this machine, or for an accelerator by name."""
         version = self.get_query_argument("paddle_version", "")
@@ -57,8 +50,7 @@ class ImagesHandler(PaddleGpuHandler):
 class EnginesHandler(PaddleGpuHandler):
     """GET engines."""
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self) -> None:
         """Answer what each engine can do here."""
         self.answer(await self.context.call(self.services.features))
@@ -67,8 +59,7 @@ class EnginesHandler(PaddleGpuHandler):
 class DoctorHandler(PaddleGpuHandler):
     """GET doctor?kernel=…."""
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def get(self) -> None:
         """Answer `{checks: [{name, ok, needed, code, message, hint}]}`."""
         checks = await self.context.call_long(self.services.doctor, self.get_query_argument("kernel", "python3"))

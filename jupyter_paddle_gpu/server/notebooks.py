@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from jupyter_server.auth.decorator import authorized
-from tornado import web
-
-from .base import RESOURCE, PaddleGpuHandler
+from .base import PaddleGpuHandler, permitted
 from .bodies import EstimateBody, NotebookBody, PlacementBody
 
 
 class InspectionsHandler(PaddleGpuHandler):
     """POST inspections: reads, executes nothing."""
 
-    @web.authenticated
-    @authorized("read", resource=RESOURCE)
+    @permitted("read")
     async def post(self) -> None:
         """Answer the notebook's facts."""
         body = self.body(NotebookBody)
@@ -24,8 +20,7 @@ class InspectionsHandler(PaddleGpuHandler):
 class EstimatesHandler(PaddleGpuHandler):
     """POST estimates: runs the notebook's model cells in an isolated child, hence `execute`."""
 
-    @web.authenticated
-    @authorized("execute", resource=RESOURCE)
+    @permitted("execute")
     async def post(self) -> None:
         """Answer the estimate."""
         body = self.body(EstimateBody)
@@ -36,8 +31,7 @@ class EstimatesHandler(PaddleGpuHandler):
 class PlacementsHandler(PaddleGpuHandler):
     """POST placements: facts, estimate and the verdict on each device, all that the panel shows before a submit."""
 
-    @web.authenticated
-    @authorized("execute", resource=RESOURCE)
+    @permitted("execute")
     async def post(self) -> None:
         """Answer `{facts, estimate, placement}`."""
         body = self.body(PlacementBody)

@@ -12,7 +12,7 @@ import msgspec
 
 from .. import __version__
 from ..domain.errors import PaddleGpuError
-from ..domain.messages import Message, Translate
+from ..domain.messages import Message, Param, Translate
 from .requests import Check
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _data_folder(folder: Path) -> Iterable[Check]:
         )
         yield Check(name="data_folder", ok=False, finding=finding)
         return
-    params = {"folder": str(folder), "gib": round(free / 2**30, 1)}
+    params: dict[str, Param] = {"folder": str(folder), "gib": round(free / 2**30, 1)}
     if free < DISK_NEEDED:
         finding = Message(
             code="disk_nearly_full",

@@ -22,9 +22,9 @@ def find_job(jobs: JobService, text: str) -> Job:
     if len(found) > 1:
         raise PaddleGpuError(
             "ambiguous_job",
-            "“{text}” is the beginning of several jobs: {ids}.",
+            "“{start}” is the beginning of several jobs: {ids}.",
             hint="Type more of it.",
-            text=text,
+            start=text,
             ids=", ".join(job.id for job in found[:5]),
         )
     if not found:

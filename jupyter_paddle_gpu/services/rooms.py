@@ -39,7 +39,7 @@ class Rooms:
         def build() -> DeviceService:
             from ..devices.service import DeviceService
 
-            return DeviceService()
+            return DeviceService(self.settings.data_folder, interval=self.settings.device_seconds)
 
         return self._once("devices", build)
 
@@ -48,9 +48,9 @@ class Rooms:
         """Estimates, with a warm worker for each interpreter."""
 
         def build() -> EstimateService:
-            from ..estimator.service import EstimateService
+            from ..estimator.service import EstimateService, EstimateSettings
 
-            return EstimateService()
+            return EstimateService(EstimateSettings(calibration=self.settings.data_folder / "calibration.json"))
 
         return self._once("estimator", build)
 
@@ -97,3 +97,5 @@ class Rooms:
             built["jobs"].stop()
         if "estimator" in built:
             built["estimator"].close()
+        if "devices" in built:
+            built["devices"].close()

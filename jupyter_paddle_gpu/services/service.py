@@ -70,7 +70,7 @@ class Services(Rooms):
         return self._estimate(source, self.inspect(source), request or EstimateRequest())
 
     def _estimate(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
-        accelerator = targets.resolve(request, self.devices.snapshot, self.find_accelerator)
+        accelerator = targets.resolve(request, self.inventory, self.find_accelerator)
         estimate = self.estimator.estimate(facts, source.path.parent, request, accelerator)
         self._kept.put(source, request, estimate)
         return estimate

@@ -30,6 +30,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         allow_hidden: also accept notebooks in hidden folders, as `ContentsManager.allow_hidden` says.
         policy_file: the policy that matching and engines go by; None: the one in the data folder, where there is one.
         max_notebook_bytes: larger notebooks are refused; None: what the reader allows by itself.
+        device_seconds: time between samples of the devices while somebody looks.
         estimates_kept: estimates kept in memory, so that a submit finds the one that was shown before it.
     """
 
@@ -39,3 +40,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     policy_file: Path | None = None
     max_notebook_bytes: int | None = None
     estimates_kept: int = 64
+    device_seconds: float = 1.0
