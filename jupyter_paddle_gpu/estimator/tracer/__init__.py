@@ -1,4 +1,19 @@
-"""Runs in the notebook kernel's own interpreter: standard library, numpy and paddle alone; speaks JSON.
+"""Traces a training step inside the notebook kernel's interpreter; standard library, numpy and paddle only.
 
-Nothing here imports the rest of `jupyter_paddle_gpu`: the folder is put on that interpreter's path as it is.
+`trace_notebook(request)` and `trace_live(...)` return the JSON shape of `estimator.trace.Trace`; `prepare()` installs
+the wrappers beforehand, so that a warm process answers quickly. Paddle is imported with the first of them, not before.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["prepare", "trace_live", "trace_notebook"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from . import requests
+
+        return getattr(requests, name)
+    raise AttributeError(name)

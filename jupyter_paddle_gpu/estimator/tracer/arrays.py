@@ -1,0 +1,131 @@
+"""What a dygraph tensor is to the tracer: an array over a storage, and the autograd state beside it.
+
+Tensors of the traced program are real `paddle.Tensor` objects with shape and dtype and no memory. What we know about one
+is an attribute of that object, so that it goes when the object goes: Python's own reference counts are the lifetimes.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from paddle.base import core
+
+from .dtypes import SIZE, VAR_TYPE, name_of
+from .ledger import Ledger, Storage
+
+if TYPE_CHECKING:
+    from .autograd import Node
+    from .values import Value
+
+ATTRIBUTE = "_traced_state"
+_DENSE = core.VarDesc.VarType.DENSE_TENSOR
+Shape = tuple[int, ...]
+
+
+def contiguous_strides(shape: Shape) -> Shape:
+    """Strides, in elements, of a freshly allocated array."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+class Array:
+    """A view of a storage: what eager mode calls a tensor's impl. Strides in elements."""
+
+    __slots__ = ("dtype", "shape", "storage", "strides", "value")
+
+    def __init__(
+        self, storage: Storage | None, shape: Shape, strides: Shape, dtype: str, value: Value | None = None
+    ) -> None:
+        self.storage, self.shape, self.strides, self.dtype, self.value = storage, shape, strides, dtype, value
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements seen through this view."""
+        return prod(self.shape) * SIZE[self.dtype]
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        step = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides)):
+            if size != 1 and stride != step:
+                return False
+            step *= size
+        return True
+
+    @property
+    def fills_storage(self) -> bool:
+        """Whether the view is the whole of its storage."""
+        return self.storage is not None and self.nbytes == self.storage.record.bytes
+
+    def view(self, shape: Shape, strides: Shape) -> Array:
+        """Another view of the same storage."""
+        return Array(self.storage, shape, strides, self.dtype)
+
+
+def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str) -> Array:
+    """A fresh contiguous array."""
+    size = prod(shape) * SIZE[dtype]
+    storage = ledger.allocate(size, op, shape, dtype) if size else None
+    return Array(storage, shape, contiguous_strides(shape), dtype)
+
+
+class State:
+    """Everything the tracer knows about one tensor object."""
+
+    __slots__ = ("__weakref__", "accumulation", "array", "grad", "grad_is_stale", "hooks", "node", "retains", "slot")
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.node: Node | None = None
+        self.slot = 0
+        self.grad: Array | None = None
+        self.grad_is_stale = False
+        """`clear_gradient(set_to_zero=True)` was called: the memory stays, the next gradient replaces it."""
+        self.hooks: dict[int, Any] = {}
+        self.retains = False
+        self.accumulation: Any = None
+
+
+def new_tensor(array: Array, stop_gradient: bool = True) -> Any:
+    """A `paddle.Tensor` without memory that stands for the array."""
+    tensor = core.eager.Tensor(VAR_TYPE[array.dtype], list(array.shape), "", _DENSE, False)
+    tensor.stop_gradient = stop_gradient
+    setattr(tensor, ATTRIBUTE, State(array))
+    return tensor
+
+
+def known_state(tensor: Any) -> State | None:
+    """The state of a tensor, None for one that was never seen."""
+    return tensor.__dict__.get(ATTRIBUTE)  # type: ignore[no-any-return]
+
+
+def adopt(tensor: Any, ledger: Ledger) -> State:
+    """State for a tensor that something else made: a parameter without memory, or a tensor with data."""
+    from .values import Known
+
+    shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
+    if tensor._is_initialized():
+        with ledger.allocating("parameters" if tensor.persistable else "inputs"):
+            array = allocate(ledger, shape, dtype, "data")
+        if not tensor.persistable:
+            array.value = Known(ORIGINAL["detach"](tensor))
+    else:
+        with ledger.allocating("optimizer_state" if ledger.kind == "optimizer_state" else "parameters"):
+            array = allocate(ledger, shape, dtype, "parameter")
+    state = State(array)
+    setattr(tensor, ATTRIBUTE, state)
+    return state
+
+
+ORIGINAL: dict[str, Any] = {}
+"""Paddle's own tensor methods, kept by name before `methods` replaces them."""

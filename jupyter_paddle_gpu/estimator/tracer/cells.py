@@ -1,0 +1,138 @@
+"""Runs a notebook's cells, with answers in place of what the notebook assigns."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import linecache
+import sys
+import types
+from typing import Any
+
+from .environment import DownloadNeeded
+from .steps import StepSeen
+
+Question = dict[str, Any]
+
+
+class Answers(ast.NodeTransformer):
+    """Binds names to given values wherever they are assigned."""
+
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self.answers = answers
+        self.used: set[str] = set()
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """`name = ...`."""
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.answers:
+            name = node.targets[0].id
+            self.used.add(name)
+            node.value = ast.copy_location(ast.Constant(self.answers[name]), node.value)
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """`name: int = ...`."""
+        if isinstance(node.target, ast.Name) and node.target.id in self.answers and node.value is not None:
+            self.used.add(node.target.id)
+            node.value = ast.copy_location(ast.Constant(self.answers[node.target.id]), node.value)
+        return self.generic_visit(node)
+
+
+class CellRun:
+    """One run of a notebook's cells, up to the end of a training step."""
+
+    def __init__(self, cells: list[dict[str, Any]], answers: dict[str, Any]) -> None:
+        self.cells = cells
+        self.answers = answers
+        self.finished = False
+        self.questions: list[Question] = []
+        self.failure: Question | None = None
+
+    def run(self) -> None:
+        """Execute cell after cell; a cell that fails does not keep the later ones from running."""
+        module = types.ModuleType("__main__")
+        namespace = module.__dict__
+        namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": _no_shell})
+        outer = sys.modules.get("__main__")
+        sys.modules["__main__"] = module
+        try:
+            for cell in self.cells:
+                self._run_cell(cell, namespace)
+                if self.finished:
+                    break
+        finally:
+            if outer is not None:
+                sys.modules["__main__"] = outer
+
+    def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
+        name = f"<cell {cell['index']}>"
+        source = cell["source"]
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        try:
+            tree = Answers(self.answers).visit(ast.parse(source, name))
+            code = compile(ast.fix_missing_locations(tree), name, "exec")
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(code, namespace)
+        except StepSeen:
+            self.finished = True
+        except DownloadNeeded as problem:
+            self._ask(cell, problem, "download", {"url": problem.url})
+        except (FileNotFoundError, NotADirectoryError) as problem:
+            self._ask(cell, problem, "file_missing", {"path": str(problem.filename or problem)})
+        except ModuleNotFoundError as problem:
+            self._ask(cell, problem, "module_missing", {"module": str(problem.name)})
+        except NameError as problem:
+            self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
+        except (Exception, SystemExit) as problem:
+            self._fail(cell, problem, "cell_failed", {"error": type(problem).__name__, "message": str(problem)[-400:]})
+
+    def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
+        self.questions.append(self._question(cell, problem, why, params))
+
+    def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
+        if self.failure is None:
+            self.failure = self._question(cell, problem, why, params)
+
+    def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
+        line = _line_of(problem, f"<cell {cell['index']}>")
+        return {
+            "name": _assigned_at(cell["source"], line),
+            "why": why,
+            "params": params,
+            "cell": cell["index"],
+            "line": line,
+            "suggestion": None,
+        }
+
+
+def _line_of(problem: BaseException, name: str) -> int:
+    line = getattr(problem, "lineno", None) if isinstance(problem, SyntaxError) else None
+    step = problem.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == name:
+            line = step.tb_lineno
+        step = step.tb_next
+    return line or 1
+
+
+def _assigned_at(source: str, line: int) -> str:
+    """The name that the statement at a line assigns."""
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:
+        return ""
+    for statement in ast.walk(ast.Module(statements, [])):
+        if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or line):
+            target = statement.targets[0]
+            if isinstance(target, ast.Name):
+                return target.id
+    return ""
+
+
+def _ignore(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _no_shell() -> None:
+    return None

@@ -1,0 +1,129 @@
+"""Entry points of eager mode that are neither operators nor methods: backward, gradients, data coming in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.base import core
+
+from .arrays import known_state, new_tensor
+from .autograd import Backward, edge_of
+from .dtypes import SIZE, name_of
+from .interception import call, current
+from .runtime import Runtime
+from .values import Known
+
+_installed = False
+
+
+def run_backward(runtime: Runtime, tensors: list[Any], grads: list[Any] | None, retain_graph: bool, *_: Any) -> None:
+    """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
+    runtime.backward(tensors, list(grads or []), retain_graph)
+
+
+def run_partial_grad(
+    runtime: Runtime, outputs: list[Any], inputs: list[Any], grad_outputs: list[Any], retain_graph: bool,
+    create_graph: bool, *_: Any,
+) -> list[Any]:  # fmt: skip
+    """`paddle.grad`."""
+    if create_graph:
+        runtime.note("create_graph")
+    edges = [edge_of(runtime.state(tensor), tensor) for tensor in inputs]
+    with runtime.ledger.during("backward"):
+        backward = Backward(runtime, retain_graph=retain_graph or create_graph, capture=dict.fromkeys(edges))
+        backward.run(runtime.roots(outputs, grad_outputs))
+    found = []
+    for edge, tensor in zip(edges, inputs):
+        grad = backward.captured.get(edge)
+        made = None if grad is None else new_tensor(grad, stop_gradient=not create_graph)
+        if made is None and create_graph:
+            made = call("full_like", tensor, 0.0, tensor.dtype, core.CPUPlace())
+        found.append(made)
+    return found
+
+
+def get_all_grads(runtime: Runtime, tensors: list[Any]) -> list[Any]:
+    """Gradients of parameters, None where there is none."""
+    return [tensor.grad for tensor in tensors]
+
+
+def clear_gradients(runtime: Runtime, tensors: list[Any], set_to_zero: bool = True) -> None:
+    """`core.clear_gradients`: all at once."""
+    for tensor in tensors:
+        tensor.clear_gradient(set_to_zero)
+
+
+def to_tensor(runtime: Runtime, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
+    """`paddle.to_tensor`: the numbers stay where they are, the tensor counts."""
+    if isinstance(data, paddle.Tensor):
+        made = data._copy_to(place, False)
+        if dtype is not None and name_of(dtype) != name_of(data.dtype):
+            made = made.astype(dtype)
+        made.stop_gradient = stop_gradient
+        return made
+    array = np.asarray(_plain(data))
+    if array.dtype == np.object_:
+        raise ValueError("Failed to convert input data to a regular ndarray")
+    wanted = _element_type(array, data, dtype)
+    if wanted not in SIZE:
+        message = f"paddle.to_tensor cannot take data of type {array.dtype}"
+        raise TypeError(message)
+    if wanted != "bfloat16" and str(array.dtype) != wanted:
+        array = array.astype(wanted)
+    made = runtime.create("to_tensor", tuple(array.shape), wanted, Known(array), "inputs")
+    made.stop_gradient = stop_gradient
+    return made
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    return data.numpy() if isinstance(data, paddle.Tensor) else data
+
+
+def _element_type(array: np.ndarray[Any, Any], data: Any, dtype: Any) -> str:
+    """The rules of `_to_tensor_non_static`: Python floats and float64 arrays of Python values become the default."""
+    if dtype is not None:
+        return name_of(dtype)
+    name = str(array.dtype)
+    if name in {"float16", "float32", "float64"} and not isinstance(data, (np.ndarray, np.generic)):
+        return str(paddle.get_default_dtype())
+    return name
+
+
+_ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
+    (core.eager, "run_backward", run_backward),
+    (core.eager, "run_partial_grad", run_partial_grad),
+    (core.eager, "get_all_grads", get_all_grads),
+    (core, "clear_gradients", clear_gradients),
+    (paddle.tensor.creation, "_to_tensor_non_static", to_tensor),
+)
+
+
+def entry(owner: Any, name: str, traced: Callable[..., Any]) -> None:
+    """Replace a function by one that uses `traced(runtime, ...)` while a trace runs."""
+    original = getattr(owner, name)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        return original(*args, **kwargs) if runtime is None else traced(runtime, *args, **kwargs)
+
+    function.__name__ = name
+    setattr(owner, name, function)
+
+
+def install() -> None:
+    """Replace the entry points, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    for owner, name, traced in _ENTRIES:
+        if hasattr(owner, name):
+            entry(owner, name, traced)
+
+
+__all__ = ["install", "known_state"]

@@ -1,0 +1,21 @@
+"""Which gradient kernels work in place.
+
+Eager mode's generated gradient functions check, where the operator has an in-place twin (`matmul_grad_` beside
+`matmul_grad`), whether nothing else holds the incoming tensor and then write the first result over it.
+"""
+
+from __future__ import annotations
+
+from paddle import _C_ops
+
+_TWINS = frozenset(name[:-1] for name in dir(_C_ops) if name.endswith("_grad_"))
+_SOURCE = {"cross_entropy_with_softmax_grad": "softmax"}
+"""The operand that the first result overwrites, where it is not `out_grad`."""
+
+
+def inplace_twin(name: str, operand_names: tuple[str, ...]) -> dict[int, int]:
+    """{result index: operand index} of the in-place variant of a gradient operator; empty where there is none."""
+    if name not in _TWINS:
+        return {}
+    source = _SOURCE.get(name, "out_grad")
+    return {0: operand_names.index(source)} if source in operand_names else {}

@@ -1,0 +1,92 @@
+"""The record of a run: operations in order, and storages with the operations between which they lived.
+
+Time is the number of operations recorded so far. An operation that runs at index i allocates its results at i; a storage
+whose last reference goes away while `now == n` was last alive at operation n - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Record:
+    """What is remembered of a storage after it is gone. `end` is None while it is alive."""
+
+    __slots__ = ("bytes", "dtype", "end", "kind", "layer", "op", "shape", "start")
+
+    def __init__(
+        self, size: int, start: int, kind: str, op: str, layer: str, shape: tuple[int, ...], dtype: str
+    ) -> None:
+        self.bytes, self.start, self.kind, self.op = size, start, kind, op
+        self.layer, self.shape, self.dtype = layer, shape, dtype
+        self.end: int | None = None
+
+
+class Storage:
+    """One allocation. It lives exactly as long as something in the traced program refers to it."""
+
+    __slots__ = ("__weakref__", "ledger", "record")
+
+    def __init__(self, ledger: Ledger, record: Record) -> None:
+        self.ledger = ledger
+        self.record = record
+
+    def __del__(self) -> None:
+        self.record.end = max(self.ledger.now - 1, self.record.start)
+
+
+class Operation:
+    """One operation that ran: a row of the trace."""
+
+    __slots__ = ("bytes_moved", "flops", "layer", "name", "phase", "workspace_cpu", "workspace_high", "workspace_low")
+
+    def __init__(self, name: str, phase: str, layer: str) -> None:
+        self.name, self.phase, self.layer = name, phase, layer
+        self.flops = self.bytes_moved = 0
+        self.workspace_cpu = self.workspace_low = self.workspace_high = 0
+
+
+class Ledger:
+    """Operations and storages of one run."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.records: list[Record] = []
+        self.now = 0
+        self.kind = "activations"
+        self.phase = "forward"
+        self.layer = ""
+
+    def allocate(self, size: int, op: str, shape: tuple[int, ...], dtype: str) -> Storage:
+        """A new storage, alive from the operation that runs now."""
+        record = Record(size, self.now, self.kind, op, self.layer, shape, dtype)
+        self.records.append(record)
+        return Storage(self, record)
+
+    def begin(self, name: str) -> Operation:
+        """Start an operation at time `now`; `finish` moves time on."""
+        return Operation(name, self.phase, self.layer)
+
+    def finish(self, operation: Operation) -> None:
+        """The operation is over: everything released from here on was last alive at it."""
+        self.operations.append(operation)
+        self.now += 1
+
+    @contextmanager
+    def allocating(self, kind: str) -> Iterator[None]:
+        """Storages allocated inside are of `kind`."""
+        before, self.kind = self.kind, kind
+        try:
+            yield
+        finally:
+            self.kind = before
+
+    @contextmanager
+    def during(self, phase: str) -> Iterator[None]:
+        """Operations inside belong to `phase`: forward, backward or update."""
+        before, self.phase = self.phase, phase
+        try:
+            yield
+        finally:
+            self.phase = before

@@ -1,0 +1,110 @@
+"""`paddle.io.DataLoader` over one batch of the user's own data set.
+
+The first batch is put together by the user's data set, sampler and collate function; every iteration gets fresh tensors
+with those shapes. Workers and threads are not started.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.io.dataloader.collate import default_collate_fn
+
+from .interception import current
+from .runtime import Runtime
+from .values import Known
+
+DISTINCT_SAMPLES = 8
+"""Samples that are really loaded; a larger batch repeats them."""
+EPOCH = 64
+"""Batches that one pass over a loader gives at most."""
+batch_size_override: int | None = None
+"""The batch size asked for, for every loader of the running trace."""
+seen_batch_sizes: list[int] = []
+_installed = False
+
+
+def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
+    """What `for batch in loader` goes through."""
+    size, count = _size_and_count(loader)
+    batch = _collated(loader, size)
+    if size:
+        seen_batch_sizes.append(size)
+    for _ in range(count):
+        yield _as_tensors(runtime, batch, loader)
+
+
+def _size_and_count(loader: Any) -> tuple[int, int]:
+    sampler = getattr(loader, "batch_sampler", None)
+    size = batch_size_override or getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None) or 0
+    try:
+        total = len(loader.dataset)
+    except (TypeError, AttributeError, RuntimeError):
+        return int(size), EPOCH
+    if not size:
+        return 0, min(total, EPOCH)
+    size = min(int(size), total) if batch_size_override is None else int(size)
+    batches = len(sampler) if sampler is not None and batch_size_override is None else max(1, total // max(size, 1))
+    return size, max(1, min(batches, EPOCH))
+
+
+def _samples(loader: Any, size: int) -> list[Any]:
+    dataset = loader.dataset
+    wanted = size or 1
+    if isinstance(dataset, paddle.io.IterableDataset):
+        first = list(itertools.islice(iter(dataset), min(wanted, DISTINCT_SAMPLES)))
+    else:
+        first = [dataset[i] for i in _indices(loader, min(wanted, DISTINCT_SAMPLES))]
+    return [first[i % len(first)] for i in range(wanted)]
+
+
+def _indices(loader: Any, count: int) -> list[int]:
+    total = len(loader.dataset)
+    try:
+        found = list(next(iter(loader.batch_sampler)))
+    except (TypeError, StopIteration, AttributeError):
+        found = list(range(total))
+    found = [int(i) for i in found[:count]]
+    return found or [0]
+
+
+def _collated(loader: Any, size: int) -> Any:
+    samples = _samples(loader, size)
+    if not size and getattr(loader, "batch_sampler", None) is None:
+        return samples[0]
+    collate = getattr(loader, "collate_fn", None) or default_collate_fn
+    return collate(samples)
+
+
+def _as_tensors(runtime: Runtime, batch: Any, loader: Any) -> Any:
+    if isinstance(batch, (list, tuple)):
+        return [_as_tensors(runtime, item, loader) for item in batch]
+    if isinstance(batch, dict):
+        return {key: _as_tensors(runtime, item, loader) for key, item in batch.items()}
+    if isinstance(batch, paddle.Tensor):
+        array = runtime.state(batch).array
+        return runtime.create("to_tensor", array.shape, array.dtype, array.value, "inputs")
+    if isinstance(batch, np.ndarray):
+        return runtime.create("to_tensor", batch.shape, str(batch.dtype), Known(batch), "inputs")
+    return batch
+
+
+def install() -> None:
+    """Replace the loader's iteration, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    kind = paddle.io.DataLoader
+    original = kind.__iter__
+
+    def __iter__(self: Any) -> Any:  # noqa: N807
+        runtime = current()
+        return original(self) if runtime is None else iterate(runtime, self)
+
+    kind.__iter__ = __iter__
+    kind.__call__ = __iter__

@@ -1,0 +1,96 @@
+"""When the user's program asks a tensor for its numbers.
+
+Known data answers truly. What depends on the model gets a stand-in: ones for floating types, zeros for integers. Where
+such a stand-in decides which way the program goes, the trace says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from .dtypes import name_of
+from .interception import tracing
+from .runtime import Runtime
+
+_NUMPY = {"bfloat16": "uint16"}
+
+
+def _known(runtime: Runtime, tensor: Any) -> Any:
+    """The data as numpy, or None."""
+    value = runtime.state(tensor).array.value
+    if value is None:
+        return None
+    try:
+        with tracing(None):
+            return value.get().numpy()
+    except Exception:
+        runtime.note("value_failed")
+        return None
+
+
+def numpy(runtime: Runtime, tensor: Any, *args: Any) -> Any:
+    """`Tensor.numpy()`."""
+    found = _known(runtime, tensor)
+    if found is not None:
+        return found
+    dtype = name_of(tensor.dtype)
+    make = np.ones if dtype.startswith("float") else np.zeros
+    return make(list(tensor.shape), dtype=_NUMPY.get(dtype, dtype))
+
+
+def array(runtime: Runtime, tensor: Any, dtype: Any = None, copy: Any = None) -> Any:
+    """`numpy.asarray(tensor)`."""
+    found = numpy(runtime, tensor)
+    return found if dtype is None else found.astype(dtype)
+
+
+def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
+    """`Tensor.item()`."""
+    return numpy(runtime, tensor).item(*args)
+
+
+def as_float(runtime: Runtime, tensor: Any) -> float:
+    """`float(tensor)`."""
+    return float(numpy(runtime, tensor).reshape(-1)[0])
+
+
+def as_int(runtime: Runtime, tensor: Any) -> int:
+    """`int(tensor)`; a stand-in may size something."""
+    found = _known(runtime, tensor)
+    if found is None:
+        runtime.note("stand_in_number", line=_user_line())
+        return int(numpy(runtime, tensor).reshape(-1)[0])
+    return int(found.reshape(-1)[0])
+
+
+def as_bool(runtime: Runtime, tensor: Any) -> bool:
+    """`if tensor:`; the branch taken on a stand-in is noted."""
+    found = _known(runtime, tensor)
+    if found is None:
+        runtime.note("stand_in_branch", line=_user_line())
+        return True
+    return bool(found.all())
+
+
+def text(runtime: Runtime, tensor: Any) -> str:
+    """`print(tensor)`: no numbers."""
+    return f"Tensor(shape={list(tensor.shape)}, dtype={name_of(tensor.dtype)}, traced)"
+
+
+def formatted(runtime: Runtime, tensor: Any, spec: str) -> str:
+    """`f"{tensor:.3f}"`."""
+    if not tensor.shape:
+        return format(numpy(runtime, tensor).item(), spec)
+    return text(runtime, tensor)
+
+
+def _user_line() -> int:
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<cell "):
+            return frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return 0

@@ -1,0 +1,223 @@
+"""The way in: a notebook (or live objects) to a traced training step, as plain JSON values."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import paddle
+
+from . import amp, engine, environment, interception, layers, loader, methods, overrides, pylayers, steps
+from .cells import CellRun
+from .inference import Inference
+from .report import inputs_of, rows, shown, versions
+from .runtime import Runtime
+
+BATCH_SIZE_NAMES = ("batch_size", "BATCH_SIZE", "batchsize", "BATCHSIZE", "bs", "BS", "train_batch_size")
+"""Names that a batch size asked for is bound to, besides what loaders take."""
+_inference = Inference()
+
+
+def prepare() -> None:
+    """Install the traced runtime's wrappers; pass-through until a trace runs. Cheap, once a process."""
+    interception.install()
+    methods.install()
+    engine.install()
+    pylayers.install()
+    amp.install()
+    steps.install()
+    layers.install()
+    loader.install()
+    environment.install()
+    assert overrides.linear
+
+
+def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
+    """Trace the training step of a notebook.
+
+    Args:
+        request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, and the what-ifs `batch_size`,
+            `amp`, `amp_dtype`, `accumulation`, `recompute`, `target`.
+
+    Returns:
+        The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
+        and `notes`.
+    """
+    answers = dict(request.get("answers") or {})
+    size = request.get("batch_size")
+    if size:
+        answers.update({name: size for name in BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
+    run = CellRun(request["cells"], answers)
+    folder = request.get("folder")
+
+    def execute() -> None:
+        with _working_in(folder):
+            run.run()
+
+    return _trace(execute, request, run)
+
+
+def trace_live(
+    model: Any,
+    loss: Callable[..., Any] | None = None,
+    optimizer: Any = None,
+    inputs: Any = None,
+    labels: Any = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Trace a plain training step of live objects: forward, loss, backward, update, clear.
+
+    Args:
+        model: a `paddle.nn.Layer` or a prepared `paddle.Model`.
+        loss: called with the outputs and the labels; None takes the mean of the first output.
+        optimizer: None takes Adam over the model's parameters.
+        inputs, labels: tensors, arrays or (shape, dtype) pairs; the batch size asked for replaces dimension 0.
+    """
+    size = options.get("batch_size")
+
+    def execute() -> None:
+        nonlocal loss, optimizer
+        network = model
+        if isinstance(model, paddle.Model):
+            network, loss, optimizer = model.network, loss or model._loss, optimizer or model._optimizer
+        chosen = optimizer or paddle.optimizer.Adam(parameters=network.parameters())
+        if steps.watch is not None:
+            steps.watch.created(chosen)
+        while True:
+            batch = [_placeholder(item, size) for item in _listed(inputs)]
+            targets = [_placeholder(item, size) for item in _listed(labels)]
+            _live_step(network, loss, chosen, batch, targets)
+
+    def run() -> None:
+        with contextlib.suppress(steps.StepSeen):
+            execute()
+
+    return _trace(run, options, None)
+
+
+def _live_step(network: Any, loss: Any, optimizer: Any, batch: list[Any], targets: list[Any]) -> None:
+    outputs = network(*batch)
+    first = _listed(outputs)
+    value = loss(*first, *targets) if loss is not None else first[0].mean()
+    if isinstance(value, (list, tuple)):
+        value = paddle.add_n(list(value))
+    if value.ndim:
+        value = value.mean()
+    value.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
+        return [value]
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _placeholder(item: Any, size: int | None) -> Any:
+    runtime = interception.current()
+    assert runtime is not None
+    if isinstance(item, tuple):
+        shape, dtype = item
+    elif isinstance(item, paddle.Tensor):
+        shape, dtype = item.shape, str(item.dtype).rsplit(".", 1)[-1]
+    else:
+        array = np.asarray(item)
+        shape, dtype = array.shape, str(array.dtype)
+    shape = tuple(int(s) for s in shape)
+    if size and shape:
+        shape = (size, *shape[1:])
+    return runtime.create("to_tensor", shape, dtype, None, "inputs")
+
+
+def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | None) -> dict[str, Any]:
+    started = time.perf_counter()
+    prepare()
+    runtime = Runtime(_inference)
+    watch, paths = steps.begin(runtime), layers.begin()
+    loader.batch_size_override = request.get("batch_size")
+    loader.seen_batch_sizes.clear()
+    amp.begin(request.get("amp"), request.get("amp_dtype"))
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with interception.tracing(runtime), warnings.catch_warnings(), _quiet():
+            warnings.simplefilter("ignore")
+            execute()
+    finally:
+        if collecting:
+            gc.enable()
+    cells_done = time.perf_counter()
+    result = _result(runtime, watch, paths, run)
+    result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
+    return result
+
+
+def _result(runtime: Runtime, watch: steps.StepWatch, paths: layers.LayerPaths, run: CellRun | None) -> dict[str, Any]:
+    window = watch.last_window()
+    questions = [] if run is None else list(run.questions)
+    notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
+    if window is None:
+        if run is not None and run.failure is not None and not questions:
+            questions.append(run.failure)
+        status = "needs_input" if questions else "no_model"
+        return {"status": status, "questions": questions, "notes": notes, **versions()}
+    if watch.window is None:
+        notes.append({"code": "few_steps", "params": {}})
+    storages, operations = rows(runtime.ledger, window)
+    model = paths.main()
+    total, trainable = layers.parameters_of(paths.roots)
+    arrived = inputs_of(runtime.ledger, window)
+    sizes = loader.seen_batch_sizes[:1] or [r.shape[0] for r in arrived if r.shape]
+    return {
+        "status": "ok",
+        "evidence": "trace",
+        **versions(),
+        "model": None if model is None else type(model).__name__,
+        "batch_size": sizes[0] if sizes else None,
+        "optimizer": " + ".join(type(optimizer).__name__ for optimizer in watch.optimizers),
+        "loss": amp.loss_name(runtime),
+        "amp": amp.seen_level(),
+        "parameters": total,
+        "trainable_parameters": trainable,
+        "inputs": [shown(record) for record in arrived],
+        "operations": operations,
+        "storages": storages,
+        "layers": paths.tree(),
+        "questions": questions,
+        "notes": notes,
+    }
+
+
+def _assigns(cells: list[dict[str, Any]], name: str) -> bool:
+    return any(line.replace(" ", "").startswith(f"{name}=") for cell in cells for line in cell["source"].splitlines())
+
+
+@contextlib.contextmanager
+def _working_in(folder: str | None) -> Any:
+    before = os.getcwd()
+    if folder:
+        os.chdir(folder)
+        sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        if folder and folder in sys.path:
+            sys.path.remove(folder)
+
+
+@contextlib.contextmanager
+def _quiet() -> Any:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield

@@ -1,0 +1,162 @@
+"""When a whole training step has been seen, and which operations it spans.
+
+A step ends where an optimizer has updated. With several optimizers (GAN) the step is one period of their order; with
+gradient accumulation the updates are rarer than the backward passes and the step simply spans them. Two equal periods
+in a row are asked for: in the second one gradients, optimizer state and Python's leftovers are all there.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import paddle
+
+from .interception import current
+from .runtime import Runtime
+
+PATIENCE = 20.0
+"""Seconds after which a step is taken as it is, though not every optimizer has updated twice."""
+LONGEST_PERIOD = 64
+
+
+class StepSeen(BaseException):
+    """Ends the user's program: everything needed is recorded."""
+
+
+class StepWatch:
+    """Collects the updates of one run and stops it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.optimizers: list[Any] = []
+        self.window: tuple[int, int] | None = None
+        self._order: list[int] = []
+        self._ends: list[int] = []
+        self._depth = 0
+        self._known: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._started = time.monotonic()
+
+    def created(self, optimizer: Any) -> None:
+        """An optimizer was made: the step is not whole before it has updated."""
+        self._known.add(optimizer)
+
+    def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
+        """Run an update, in its phase; nested calls (minimize inside step) count once."""
+        self._depth += 1
+        try:
+            with self.runtime.ledger.during("update"):
+                result = call()
+        finally:
+            self._depth -= 1
+        if self._depth == 0:
+            self._ended(optimizer)
+        return result
+
+    def _ended(self, optimizer: Any) -> None:
+        if optimizer not in self.optimizers:
+            self.optimizers.append(optimizer)
+        self._order.append(self.optimizers.index(optimizer))
+        self._ends.append(self.runtime.ledger.now)
+        period = self._period()
+        if period is not None:
+            self.window = (self._ends[-period - 1], self._ends[-1])
+            raise StepSeen
+
+    def _period(self) -> int | None:
+        order = self._order
+        patient = time.monotonic() - self._started < PATIENCE
+        for length in range(1, min(LONGEST_PERIOD, len(order) // 2) + 1):
+            if order[-length:] == order[-2 * length : -length]:
+                complete = len(set(order[-length:])) >= len(self._known | weakref.WeakSet(self.optimizers))
+                if complete or not patient:
+                    return length
+        return None
+
+    def check(self) -> None:
+        """Raise again where the user's program caught the end (a bare `except`)."""
+        if self.window is not None:
+            raise StepSeen
+
+    def last_window(self) -> tuple[int, int] | None:
+        """The best window when the program ended by itself: the last update's step."""
+        if self.window is not None:
+            return self.window
+        if not self._ends:
+            return None
+        if len(self._ends) > 1:
+            return self._ends[-2], self._ends[-1]
+        return self._first_forward(), self.runtime.ledger.now
+
+    def _first_forward(self) -> int:
+        operations = self.runtime.ledger.operations
+        first_backward = next((i for i, op in enumerate(operations) if op.phase == "backward"), len(operations))
+        start = first_backward
+        while start > 0 and operations[start - 1].name not in {"to_tensor", "parameter"}:
+            start -= 1
+        return start
+
+
+watch: StepWatch | None = None
+"""The watch of the running trace, beside `interception.current()`."""
+_installed = False
+
+
+def begin(runtime: Runtime) -> StepWatch:
+    """Start watching a run."""
+    global watch  # noqa: PLW0603
+    watch = StepWatch(runtime)
+    runtime.before_call = lambda name, tensors: watch.check() if watch is not None else None
+    return watch
+
+
+def _subclasses(kind: type) -> list[type]:
+    return [kind, *(found for child in kind.__subclasses__() for found in _subclasses(child))]
+
+
+def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
+    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        if runtime is None or watch is None:
+            return original(self, *args, **kwargs)
+        return watch.update(self, lambda: original(self, *args, **kwargs))
+
+    update.__name__ = original.__name__
+    return update
+
+
+def _state_kind(original: Callable[..., Any]) -> Callable[..., Any]:
+    def allocate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        if runtime is None:
+            return original(self, *args, **kwargs)
+        with runtime.ledger.allocating("optimizer_state"):
+            return original(self, *args, **kwargs)
+
+    return allocate
+
+
+def install() -> None:
+    """Wrap every optimizer's update and its state's allocation, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    base = paddle.optimizer.Optimizer
+    for kind in _subclasses(base):
+        for name in ("step", "minimize"):
+            if name in vars(kind):
+                setattr(kind, name, _watched(vars(kind)[name]))
+        for name in ("_add_accumulator", "_create_master_weight", "_create_global_learning_rate"):
+            if name in vars(kind):
+                setattr(kind, name, _state_kind(vars(kind)[name]))
+    init = base.__init__
+
+    def create(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        if current() is not None and watch is not None:
+            watch.created(self)
+
+    base.__init__ = create

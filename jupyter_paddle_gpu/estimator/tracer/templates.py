@@ -1,0 +1,78 @@
+"""What one call of a Paddle operator does, worked out once from Paddle's own program builder and then reused.
+
+A template is a tiny program over numbered slots: the tensor arguments first, then every result. Steps are the operators
+that Paddle builds for the call (a type promotion adds a cast); each step knows its gradient operators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+Shape = tuple[int, ...]
+Operand = Union[int, tuple[int, ...], None]
+"""A slot, the slots of a list of tensors, or nothing (absent, or an attribute that Paddle passes as a constant)."""
+Meta = tuple[Shape, str]
+"""Shape and dtype name."""
+
+
+@dataclass
+class GradStep:
+    """One gradient operator.
+
+    `operands` and `results` are slots; `needed` tells for each operand whether its data (not only its shape) is used;
+    `inplace` maps a result's index to the operand whose memory it takes when nothing else holds it.
+    """
+
+    name: str
+    operands: tuple[Operand, ...]
+    operand_names: tuple[str, ...]
+    needed: tuple[bool, ...]
+    results: tuple[Operand, ...]
+    attrs: dict[str, Any]
+    inplace: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass
+class Gradient:
+    """The gradient of one step.
+
+    `incoming` maps the slot of a result to the slot of its gradient; `outgoing` maps the slot of an operand to the slot
+    of the gradient computed for it; `saved` are forward slots whose data is kept until then.
+    """
+
+    steps: list[GradStep]
+    incoming: dict[int, int]
+    outgoing: dict[int, int]
+    saved: frozenset[int]
+    metas: dict[int, Meta]
+
+
+@dataclass
+class Step:
+    """One operator of the call; `inplace` maps a result's index to the operand it overwrites."""
+
+    name: str
+    operands: tuple[Operand, ...]
+    operand_names: tuple[str, ...]
+    results: tuple[Operand, ...]
+    attrs: dict[str, Any]
+    inplace: dict[int, int]
+    gradient: Gradient | None = None
+
+
+@dataclass
+class Template:
+    """The program of a call. `returned` has the structure of the call's result with slots in place of tensors."""
+
+    arguments: int
+    steps: list[Step]
+    metas: dict[int, Meta]
+    returned: Any
+
+
+def slots_of(operand: Operand) -> tuple[int, ...]:
+    """The slots of an operand as a tuple."""
+    if operand is None:
+        return ()
+    return (operand,) if isinstance(operand, int) else operand

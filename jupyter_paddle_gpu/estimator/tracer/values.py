@@ -1,0 +1,83 @@
+"""Data that is known without training: what a value would be if somebody asked for it.
+
+Loops and shapes sometimes hang on data (`int(lengths.max())`). Data that comes from the user's arrays is known; results
+of operations on known data are computed only when asked for. Whatever depends on a parameter is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import paddle
+
+LIMIT = 1 << 27
+"""Bytes above which a value is not computed."""
+
+
+class Value:
+    """A value that can be had; `get` gives a real tensor."""
+
+    __slots__ = ("_result",)
+
+    def get(self) -> Any:
+        """The real tensor; raises whatever Paddle raises while computing it."""
+        raise NotImplementedError
+
+
+class Known(Value):
+    """Data that is there: a numpy array or a real tensor."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def get(self) -> Any:
+        """The data as a tensor."""
+        if isinstance(self.data, np.ndarray):
+            return paddle.to_tensor(self.data)
+        return self.data
+
+
+class Computed(Value):
+    """The result of an operator on known values; computed once, then its recipe is dropped."""
+
+    __slots__ = ("args", "function", "kwargs")
+
+    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+
+    def get(self) -> Any:
+        """All results of the operator."""
+        if self.function is not None:
+            self._result = self.function(*_resolve(self.args), **_resolve(self.kwargs))
+            self.function = self.args = self.kwargs = None  # type: ignore[assignment]
+        return self._result
+
+
+class Part(Value):
+    """One of the results of an operator, by the path of indices into them."""
+
+    __slots__ = ("path", "whole")
+
+    def __init__(self, whole: Value, path: tuple[int, ...]) -> None:
+        self.whole, self.path = whole, path
+
+    def get(self) -> Any:
+        """The result at the path."""
+        result = self.whole.get()
+        for index in self.path:
+            result = result[index]
+        return result
+
+
+def _resolve(node: Any) -> Any:
+    if isinstance(node, Value):
+        return node.get()
+    if isinstance(node, (list, tuple)):
+        return type(node)(_resolve(item) for item in node)
+    if isinstance(node, dict):
+        return {key: _resolve(item) for key, item in node.items()}
+    return node
