@@ -1,0 +1,85 @@
+"""The inventory for everybody: all vendors, the host, simulated cards; sampled once however many look."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..domain.devices import Inventory
+from .host import HostReader
+from .nvidia import NvidiaReader
+from .other import OtherVendorsReader
+from .reader import Reader
+from .sampler import DEFAULT_INTERVAL, Sampler
+from .simulated import VARIABLE, SimulatedReader
+
+
+class DeviceService:
+    """What devices there are and how they are.
+
+    Args:
+        data_folder: the folder whose disk is watched.
+        interval: seconds between samples while somebody subscribes.
+        simulate: cards to show for teaching (`A100 80GB x2, T4`); None takes `PADDLE_GPU_SIMULATE`.
+        readers: one a vendor; None takes all there are.
+    """
+
+    def __init__(
+        self,
+        data_folder: Path | None = None,
+        *,
+        interval: float = DEFAULT_INTERVAL,
+        simulate: str | None = None,
+        readers: Sequence[Reader] | None = None,
+    ) -> None:
+        wish = os.environ.get(VARIABLE, "") if simulate is None else simulate
+        self._readers: list[Reader] = list(readers) if readers is not None else [NvidiaReader(), OtherVendorsReader()]
+        if wish:
+            self._readers.append(SimulatedReader(wish))
+        self._host = HostReader(data_folder)
+        self._interval = interval
+        self._reading = threading.Lock()
+        self._latest: Inventory | None = None
+        self._sampler: Sampler[Inventory] = Sampler(self._read, interval=interval, idle=self._release)
+
+    def snapshot(self) -> Inventory:
+        """The devices now; while somebody subscribes, the last sample. Blocks on the drivers, never raises."""
+        latest = self._latest
+        if latest is not None and self._sampler.running and time.time() - latest.time < 2 * self._interval:
+            return latest
+        return self._read()
+
+    def subscribe(self, callback: Callable[[Inventory], None]) -> Callable[[], None]:
+        """Hand every sample to `callback`, called from the sampling thread; returns the function that ends it."""
+        return self._sampler.subscribe(callback)
+
+    def close(self) -> None:
+        """End all subscriptions and let go of the drivers."""
+        self._sampler.stop()
+        self._release()
+
+    def _read(self) -> Inventory:
+        with self._reading:
+            readings = [reader.read() for reader in self._readers]
+            devices = tuple(device for reading in readings for device in reading.devices)
+            problems = tuple(problem for reading in readings for problem in reading.problems)
+            if any(not device.simulated for device in devices):
+                # "No GPU here" would be wrong beside a card of another vendor.
+                problems = tuple(problem for problem in problems if problem.code != "no_gpu")
+            self._latest = Inventory(
+                time=time.time(),
+                host=self._host.read(),
+                devices=devices,
+                driver_version=next((r.driver_version for r in readings if r.driver_version), None),
+                cuda_version=next((r.cuda_version for r in readings if r.cuda_version), None),
+                problems=problems,
+            )
+            return self._latest
+
+    def _release(self) -> None:
+        with self._reading:
+            for reader in self._readers:
+                reader.close()

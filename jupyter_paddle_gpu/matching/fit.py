@@ -1,0 +1,172 @@
+"""Does an estimate fit a device? One verdict, with the sentence that says why."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..domain.devices import Accelerator, Device, DeviceProcess
+from ..domain.estimates import Estimate
+from ..domain.messages import Message
+from ..domain.placements import Verdict
+from .policy import Policy
+from .sizes import human
+
+_AMPERE = (8, 0)
+
+
+def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator: Accelerator | None = None) -> Verdict:
+    """The verdict on one live (or simulated) device; `accelerator` is its row of the catalogue, for the step time."""
+    if device.memory_total is None:
+        verdict = _unknown(device.id, device.name, device.problem or _NO_FIGURES)
+    else:
+        used = device.memory_used or 0
+        free = device.memory_total - used if device.memory_free is None else device.memory_free
+        verdict = _judge(device.id, device.name, device.memory_total, free, estimate, policy)
+        if verdict.fit == "short" and (holder := _largest(device.processes)) is not None:
+            verdict = _with_holder(verdict, holder)
+    return _completed(verdict, estimate, accelerator, simulated=device.simulated)
+
+
+def judge_model(accelerator: Accelerator, estimate: Estimate | None, policy: Policy) -> Verdict:
+    """The verdict on an empty card of a known model."""
+    total = accelerator.usable_bytes or accelerator.memory_bytes
+    verdict = _judge(accelerator.name, accelerator.name, total, total, estimate, policy)
+    return _completed(verdict, estimate, accelerator, simulated=False)
+
+
+def seconds_per_step(estimate: Estimate, accelerator: Accelerator) -> float | None:
+    """Lower bound of a training step's time in seconds.
+
+    The roofline (Williams, Waterman, Patterson 2009): a step takes at least its FLOPs over the card's peak rate, and
+    at least its bytes over the memory bandwidth. In fp32, cards from Ampere on may use TF32 at half the FP16 rate.
+    """
+    rate = accelerator.fp32
+    if estimate.amp in ("O1", "O2"):
+        rate = accelerator.fp16
+    elif accelerator.fp32 and accelerator.fp16 and (accelerator.compute_capability or (0, 0)) >= _AMPERE:
+        rate = max(accelerator.fp32, accelerator.fp16 / 2)
+    bounds = []
+    if estimate.flops_per_step and rate:
+        bounds.append(estimate.flops_per_step / rate)
+    if estimate.bytes_moved and accelerator.bandwidth:
+        bounds.append(estimate.bytes_moved / accelerator.bandwidth)
+    return max(bounds, default=None)
+
+
+def _judge(identity: str, name: str, total: int, free: int, estimate: Estimate | None, policy: Policy) -> Verdict:
+    needed = _upper(estimate)
+    allowed = int(total * policy.memory_threshold)
+    room = max(0, min(free, allowed - (total - free)))
+    if estimate is None or needed is None:
+        return _unknown(identity, name, _NO_ESTIMATE, free_bytes=room)
+    low = min(needed, needed if estimate.low is None else estimate.low)
+    figures = {"needed": human(needed), "free": human(room), "total": human(allowed), "low": human(low)}
+    if needed <= room:
+        text = Message(code="fits", text="Fits with {spare} to spare.", params={"spare": human(room - needed)})
+        return Verdict(
+            device_id=identity, device_name=name, fit="fits", reason=text, free_bytes=room, needed_bytes=needed
+        )
+    if low <= room:
+        return Verdict(
+            device_id=identity,
+            device_name=name,
+            fit="tight",
+            reason=Message(
+                code="tight",
+                text="May just fit: {low} to {needed} are needed, {free} can be had.",
+                hint="A smaller batch is the safe side.",
+                params=figures,
+            ),
+            free_bytes=room,
+            needed_bytes=needed,
+            missing_bytes=needed - room,
+        )
+    if low <= allowed:
+        return Verdict(
+            device_id=identity,
+            device_name=name,
+            fit="short",
+            reason=Message(
+                code="short",
+                text="{missing} short: {needed} are needed, {free} can be had now.",
+                hint="Wait until memory is free, or choose another device.",
+                params={**figures, "missing": human(needed - room)},
+            ),
+            free_bytes=room,
+            needed_bytes=needed,
+            missing_bytes=needed - room,
+        )
+    return Verdict(
+        device_id=identity,
+        device_name=name,
+        fit="never",
+        reason=Message(
+            code="never",
+            text="Too small: {needed} are needed, and even the empty card offers {total}.",
+            hint="Choose a smaller batch, mixed precision or a larger card.",
+            params=figures,
+        ),
+        free_bytes=room,
+        needed_bytes=needed,
+        missing_bytes=needed - room,
+    )
+
+
+def _upper(estimate: Estimate | None) -> int | None:
+    if estimate is None or estimate.status != "ok":
+        return None
+    return estimate.high if estimate.high is not None else estimate.peak_bytes
+
+
+def _unknown(identity: str, name: str, reason: Message, free_bytes: int | None = None) -> Verdict:
+    return Verdict(device_id=identity, device_name=name, fit="unknown", reason=reason, free_bytes=free_bytes)
+
+
+def _largest(processes: tuple[DeviceProcess, ...]) -> DeviceProcess | None:
+    known = [process for process in processes if process.memory_bytes]
+    return max(known, key=lambda process: process.memory_bytes or 0, default=None)
+
+
+def _with_holder(verdict: Verdict, holder: DeviceProcess) -> Verdict:
+    params = {**verdict.reason.params, "pid": holder.pid, "held": human(holder.memory_bytes or 0)}
+    if holder.user:
+        reason = Message(
+            code="short_held_by",
+            text="{missing} short: {needed} are needed, {free} can be had now.",
+            hint="{user} holds {held} of it (process {pid}). Wait, or choose another device.",
+            params={**params, "user": holder.user},
+        )
+    else:
+        reason = Message(
+            code="short_held",
+            text="{missing} short: {needed} are needed, {free} can be had now.",
+            hint="Process {pid} holds {held} of it. Wait, or choose another device.",
+            params=params,
+        )
+    return _replaced(verdict, reason=reason)
+
+
+def _completed(
+    verdict: Verdict, estimate: Estimate | None, accelerator: Accelerator | None, *, simulated: bool
+) -> Verdict:
+    names = {verdict.device_id, verdict.device_name, accelerator.name if accelerator else ""}
+    fits = estimate.fits if estimate is not None else ()
+    largest = next((fit.largest_batch for fit in fits if fit.device in names), None)
+    seconds = seconds_per_step(estimate, accelerator) if estimate is not None and accelerator is not None else None
+    return _replaced(verdict, largest_batch=largest, seconds_per_step=seconds, simulated=simulated)
+
+
+def _replaced(verdict: Verdict, **changes: object) -> Verdict:
+    return msgspec.structs.replace(verdict, **changes)
+
+
+_NO_FIGURES = Message(
+    code="no_memory_figures",
+    text="This device does not tell how much memory it has.",
+    hint="Run the vendor's tool in a terminal to see whether it answers there.",
+)
+_NO_ESTIMATE = Message(
+    code="no_estimate",
+    text="Not known: there is no estimate of what the training needs.",
+    hint="Answer the open questions of the estimate.",
+)
