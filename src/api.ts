@@ -1,0 +1,228 @@
+/** Every request that the front end makes, in one place. */
+
+import { URLExt } from '@jupyterlab/coreutils';
+import type { PartialJSONObject } from '@lumino/coreutils';
+import { ServerConnection } from '@jupyterlab/services';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type {
+  IAccelerator,
+  IEngineFeatures,
+  IEstimateRequest,
+  IInventory,
+  IJob,
+  ILogPage,
+  IMatched,
+  IMessage,
+  INotebookFacts,
+  ISubmission
+} from './domain';
+
+const NAMESPACE = 'paddle-gpu/api';
+
+/** A refusal or a failure: what happened and the next step, ready to be shown. */
+export class ApiError extends Error implements IMessage {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly hint: string,
+    readonly status: number
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+/** A notebook by contents path, with its unsaved content. */
+export interface INotebookBody {
+  path: string;
+  content?: PartialJSONObject;
+}
+
+export class Api {
+  constructor(private readonly _options: Api.IOptions) {}
+
+  get serverSettings(): ServerConnection.ISettings {
+    return this._options.serverSettings;
+  }
+
+  /** The language for sentences that the server writes, as a language tag. */
+  get language(): string {
+    return this._options.language().replace('_', '-') || 'en';
+  }
+
+  version(): Promise<{ version: string }> {
+    return this._get('version');
+  }
+
+  devices(): Promise<IInventory> {
+    return this._get('devices');
+  }
+
+  accelerators(): Promise<IAccelerator[]> {
+    return this._get('accelerators');
+  }
+
+  engines(): Promise<IEngineFeatures[]> {
+    return this._get('engines');
+  }
+
+  /** Static reading: nothing is executed. */
+  inspect(notebook: INotebookBody): Promise<INotebookFacts> {
+    return this._post('inspections', notebook);
+  }
+
+  /** Reading, estimate and the verdict on each device. */
+  place(
+    notebook: INotebookBody,
+    request: IEstimateRequest,
+    wish: { engine?: string; gpus?: number; device_ids?: string[] }
+  ): Promise<IMatched> {
+    return this._post('placements', { ...notebook, request, ...wish });
+  }
+
+  async jobs(): Promise<IJob[]> {
+    return (await this._get<{ jobs: IJob[] }>('jobs')).jobs;
+  }
+
+  job(id: string): Promise<IJob> {
+    return this._get(`jobs/${encodeURIComponent(id)}`);
+  }
+
+  submit(notebook: INotebookBody, submission: ISubmission): Promise<IJob> {
+    return this._post('jobs', { ...notebook, ...submission });
+  }
+
+  cancel(id: string, force = false): Promise<IJob> {
+    return this._post(`jobs/${encodeURIComponent(id)}/cancel`, { force });
+  }
+
+  rerun(id: string): Promise<IJob> {
+    return this._post(`jobs/${encodeURIComponent(id)}/rerun`, {});
+  }
+
+  /** Puts the executed notebook, as far as it is, beside its source. */
+  async publish(id: string): Promise<string> {
+    const answer = await this._post<{ path: string }>(
+      `jobs/${encodeURIComponent(id)}/notebook`,
+      {}
+    );
+    return answer.path;
+  }
+
+  async delete(id: string): Promise<void> {
+    await this._request(`jobs/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  /** Lines from number `since` on. */
+  log(id: string, since: number, limit: number): Promise<ILogPage> {
+    return this._get(
+      `jobs/${encodeURIComponent(id)}/log?since=${since}&limit=${limit}`
+    );
+  }
+
+  /** Where the whole log can be downloaded as text. */
+  logFileUrl(id: string): string {
+    return this._url(`jobs/${encodeURIComponent(id)}/log/file`);
+  }
+
+  /** Address of the socket that sends device samples, job changes and log lines. */
+  eventsUrl(): string {
+    const { wsUrl, token, appendToken } = this.serverSettings;
+    const query = new URLSearchParams({ language: this.language });
+    if (appendToken && token) {
+      query.set('token', token);
+    }
+    return `${URLExt.join(wsUrl, NAMESPACE, 'events')}?${query.toString()}`;
+  }
+
+  private _url(path: string): string {
+    return URLExt.join(this.serverSettings.baseUrl, NAMESPACE, path);
+  }
+
+  private _get<T>(path: string): Promise<T> {
+    return this._request<T>(path, { method: 'GET' });
+  }
+
+  private _post<T>(path: string, body: object): Promise<T> {
+    return this._request<T>(path, { method: 'POST', body: JSON.stringify(body) });
+  }
+
+  private async _request<T>(path: string, init: RequestInit): Promise<T> {
+    const trans = this._options.trans;
+    let response: Response;
+    try {
+      response = await ServerConnection.makeRequest(
+        this._url(path),
+        { ...init, headers: { 'Accept-Language': this.language } },
+        this.serverSettings
+      );
+    } catch {
+      throw new ApiError(
+        'unreachable',
+        trans.__('The Jupyter server cannot be reached.'),
+        trans.__('Jobs go on without it. Start the server again or check the network.'),
+        0
+      );
+    }
+    const text = await response.text();
+    const answer = parse(text);
+    if (response.ok && answer !== undefined) {
+      return answer as T;
+    }
+    throw this._refusal(response, answer);
+  }
+
+  private _refusal(response: Response, answer: unknown): ApiError {
+    const trans = this._options.trans;
+    if (isMessage(answer)) {
+      return new ApiError(answer.code, answer.message, answer.hint, response.status);
+    }
+    if (response.status === 404) {
+      return new ApiError(
+        'server_missing',
+        trans.__('The server half of Paddle GPU is not running.'),
+        trans.__(
+          'Run “jupyter server extension enable jupyter_paddle_gpu” and start the server again.'
+        ),
+        404
+      );
+    }
+    return new ApiError(
+      'unexpected_answer',
+      trans.__('The server answered with an error (%1).', response.status),
+      trans.__('The log of the Jupyter server tells more.'),
+      response.status
+    );
+  }
+}
+
+export namespace Api {
+  export interface IOptions {
+    serverSettings: ServerConnection.ISettings;
+    /** The language of the interface, `zh_CN` or `zh-CN`. */
+    language: () => string;
+    trans: TranslationBundle;
+  }
+}
+
+function parse(text: string): unknown {
+  if (!text) {
+    return null;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMessage(value: unknown): value is IMessage {
+  const message = value as Partial<IMessage> | null;
+  return (
+    typeof message === 'object' &&
+    typeof message?.code === 'string' &&
+    typeof message.message === 'string' &&
+    message.code !== ''
+  );
+}

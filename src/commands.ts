@@ -1,0 +1,146 @@
+/** The commands, for palette, menu, toolbar, panel and other extensions. */
+
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+import { isEnded } from './domain';
+import { paddleGpuIcon } from './icons';
+import type { PanelModel } from './models/panel';
+import { CommandIDs } from './tokens';
+
+export interface ICommandOptions {
+  commands: CommandRegistry;
+  model: PanelModel;
+  notebooks: INotebookTracker;
+  trans: TranslationBundle;
+  showPanel: (mode: string) => void;
+  showJob: (id: string) => Promise<void>;
+  openPath: (path: string) => void;
+  /** The job whose view is in front. */
+  currentJob: () => string | undefined;
+}
+
+export function addCommands(options: ICommandOptions): void {
+  const { commands, model, notebooks, trans, showPanel, showJob, openPath } = options;
+  const hasNotebook = () => notebooks.currentWidget !== null;
+  /** The job that is meant: named, in front, or the newest that `fits`. */
+  const meant = (
+    args: ReadonlyPartialJSONObject,
+    fits: (ended: boolean) => boolean = () => true
+  ) => {
+    const id = typeof args.id === 'string' ? args.id : options.currentJob();
+    if (id) {
+      const job = model.jobs.get(id);
+      return job && !fits(isEnded(job.state)) ? undefined : id;
+    }
+    return model.jobs.list.find(job => fits(isEnded(job.state)))?.id;
+  };
+  const takesJob = {
+    args: {
+      type: 'object',
+      properties: { id: { type: 'string', description: 'Id of the job' } }
+    }
+  } as const;
+
+  commands.addCommand(CommandIDs.openPanel, {
+    label: args =>
+      args.mode === 'main' ? trans.__('Show panel as a tab') : trans.__('Show Paddle GPU panel'),
+    caption: trans.__('What trains, what it takes, where it fits, and the jobs'),
+    icon: args => (args.isPalette ? undefined : paddleGpuIcon),
+    execute: args => showPanel(typeof args.mode === 'string' ? args.mode : 'side'),
+    describedBy: {
+      args: { type: 'object', properties: { mode: { enum: ['side', 'main'] } } }
+    }
+  });
+
+  commands.addCommand(CommandIDs.estimate, {
+    label: trans.__('Estimate training memory'),
+    caption: trans.__('Trace one training step of this notebook on the side'),
+    isEnabled: hasNotebook,
+    execute: async () => {
+      showPanel('side');
+      await settled(model);
+      await model.training?.measure();
+    },
+    describedBy: { args: { type: 'object', properties: {} } }
+  });
+
+  commands.addCommand(CommandIDs.submit, {
+    label: trans.__('Submit training'),
+    caption: trans.__('Run this notebook as a job, unsaved changes included'),
+    icon: args => (args.isPalette ? undefined : paddleGpuIcon),
+    isEnabled: hasNotebook,
+    execute: async () => {
+      showPanel('side');
+      await settled(model);
+      return (await model.submit())?.id;
+    },
+    describedBy: { args: { type: 'object', properties: {} } }
+  });
+
+  commands.addCommand(CommandIDs.openJob, {
+    label: trans.__('Open job'),
+    caption: trans.__('Open log, metrics and memory of a job'),
+    isEnabled: args => meant(args) !== undefined || !model.isReady,
+    execute: async args => {
+      const id = meant(args);
+      if (id) {
+        await showJob(id);
+      }
+    },
+    describedBy: takesJob
+  });
+
+  commands.addCommand(CommandIDs.openNotebook, {
+    label: trans.__('Open executed notebook'),
+    caption: trans.__('Open the notebook as far as the job has executed it'),
+    isEnabled: args => meant(args) !== undefined,
+    execute: async args => {
+      const id = meant(args);
+      const path = id ? await model.jobs.publish(id) : null;
+      if (path) {
+        openPath(path);
+      }
+    },
+    describedBy: takesJob
+  });
+
+  commands.addCommand(CommandIDs.cancelJob, {
+    label: trans.__('Stop job'),
+    caption: trans.__('Let the job save what it has, and end it'),
+    isEnabled: args => meant(args, ended => !ended) !== undefined,
+    execute: async args => {
+      const id = meant(args, ended => !ended);
+      if (id) {
+        await model.jobs.cancel(id);
+      }
+    },
+    describedBy: takesJob
+  });
+
+  commands.addCommand(CommandIDs.rerunJob, {
+    label: trans.__('Run job again'),
+    caption: trans.__('Submit the same notebook again as a new job'),
+    isEnabled: args => meant(args, ended => ended) !== undefined,
+    execute: async args => {
+      const id = meant(args, ended => ended);
+      const job = id ? await model.rerun(id) : null;
+      if (job) {
+        await showJob(job.id);
+      }
+    },
+    describedBy: takesJob
+  });
+
+  const refresh = () => commands.notifyCommandChanged();
+  notebooks.currentChanged.connect(refresh);
+}
+
+/** Wait until the server was asked once and the active notebook is known. */
+async function settled(model: PanelModel): Promise<void> {
+  if (!model.isReady) {
+    await model.connect();
+  }
+}

@@ -1,0 +1,110 @@
+/** Small pieces that all parts of the interface are made of. */
+
+import * as React from 'react';
+
+import type { IMessage } from '../domain';
+import { useApp } from './context';
+
+/** A part of the panel under a quiet heading. */
+export function Section(props: {
+  title: string;
+  aside?: React.ReactNode;
+  children: React.ReactNode;
+}): JSX.Element {
+  const id = React.useId();
+  return (
+    <section className="jp-PaddleGpu-section" aria-labelledby={id}>
+      <header className="jp-PaddleGpu-row">
+        <h2 id={id}>{props.title}</h2>
+        <span className="jp-PaddleGpu-space" />
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+export function Chip(props: { children: React.ReactNode; title?: string }): JSX.Element {
+  return (
+    <span className="jp-PaddleGpu-chip" title={props.title}>
+      {props.children}
+    </span>
+  );
+}
+
+type ButtonProps = React.ButtonHTMLAttributes<HTMLButtonElement> & {
+  look?: 'main' | 'quiet' | 'link';
+};
+
+export function Button({ look = 'quiet', ...props }: ButtonProps): JSX.Element {
+  return (
+    <button type="button" {...props} className={`jp-PaddleGpu-button jp-mod-${look}`} />
+  );
+}
+
+/** A sentence with its next step: told apart by a sign and an edge, not by colour alone. */
+export function Note(props: {
+  kind: 'info' | 'warning' | 'error';
+  message: IMessage;
+  children?: React.ReactNode;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { kind, message } = props;
+  const name = {
+    info: trans.__('Note'),
+    warning: trans.__('Attention'),
+    error: trans.__('Error')
+  }[kind];
+  return (
+    <div
+      className={`jp-PaddleGpu-note jp-mod-${kind}`}
+      role={kind === 'error' ? 'alert' : 'note'}
+      data-code={message.code}
+    >
+      <span className="jp-PaddleGpu-sign" role="img" aria-label={name}>
+        {kind === 'info' ? 'i' : '!'}
+      </span>
+      <div className="jp-PaddleGpu-noteText">
+        <div>{message.message}</div>
+        {message.hint && <div className="jp-PaddleGpu-muted">{message.hint}</div>}
+        {props.children && <div className="jp-PaddleGpu-actions">{props.children}</div>}
+      </div>
+    </div>
+  );
+}
+
+/** What goes on now, told to screen readers as well. */
+export function Busy(props: { children: React.ReactNode }): JSX.Element {
+  return (
+    <div className="jp-PaddleGpu-busy" role="status">
+      <span className="jp-PaddleGpu-spinner" aria-hidden="true" />
+      <span>{props.children}</span>
+    </div>
+  );
+}
+
+/** One part of a bar, in percent of its length. */
+export interface IBarPart {
+  share: number;
+  look: string;
+  title?: string;
+}
+
+export function Bar(props: { parts: IBarPart[]; label: string; thin?: boolean }): JSX.Element {
+  return (
+    <div
+      className={`jp-PaddleGpu-bar${props.thin ? ' jp-mod-thin' : ''}`}
+      role="img"
+      aria-label={props.label}
+    >
+      {props.parts.map((part, index) => (
+        <i
+          key={index}
+          className={`jp-PaddleGpu-fill jp-mod-${part.look}`}
+          style={{ width: `${Math.max(0, Math.min(100, part.share))}%` }}
+          title={part.title}
+        />
+      ))}
+    </div>
+  );
+}

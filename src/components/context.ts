@@ -1,0 +1,63 @@
+/** What every component may use: translation, language, commands. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
+import type { ISignal } from '@lumino/signaling';
+import * as React from 'react';
+
+export interface IApp {
+  trans: TranslationBundle;
+  /** Language tag for dates. */
+  language: string;
+  commands: CommandRegistry;
+}
+
+const AppContext = React.createContext<IApp | null>(null);
+
+export const AppProvider = AppContext.Provider;
+
+export function useApp(): IApp {
+  const app = React.useContext(AppContext);
+  if (!app) {
+    throw new Error('A component of Paddle GPU stands outside its AppProvider.');
+  }
+  return app;
+}
+
+/** Draw the component anew on each emission, at most once per frame. */
+export function useSignal(signal: ISignal<unknown, unknown>): void {
+  const [, draw] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => {
+    let frame = 0;
+    const slot = () => {
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        draw();
+      });
+    };
+    signal.connect(slot);
+    // What was emitted between the first drawing and now.
+    draw();
+    return () => {
+      cancelAnimationFrame(frame);
+      signal.disconnect(slot);
+    };
+  }, [signal]);
+}
+
+/** Width of an element in pixels, as it changes. */
+export function useWidth<T extends HTMLElement>(): [React.RefObject<T>, number] {
+  const ref = React.useRef<T>(null);
+  const [width, setWidth] = React.useState(0);
+  React.useEffect(() => {
+    const node = ref.current;
+    if (!node) {
+      return;
+    }
+    const observer = new ResizeObserver(() => setWidth(node.clientWidth));
+    observer.observe(node);
+    setWidth(node.clientWidth);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
+}

@@ -1,0 +1,171 @@
+/** What trains: the facts of the notebook as chips, open questions, and what hinders reading. */
+
+import * as React from 'react';
+
+import type { IFact, IPlace, IQuestion, Value } from '../domain';
+import { count } from '../format';
+import type { Training } from '../models/training';
+import { Busy, Button, Chip, Note, Section } from './common';
+import { useApp } from './context';
+
+export function Facts(props: { training: Training; retry: () => void }): JSX.Element {
+  const { trans } = useApp();
+  const { training } = props;
+  const { facts, factsError, estimate } = training;
+  return (
+    <Section title={trans.__('What trains')}>
+      {factsError && (
+        <Note kind="error" message={factsError}>
+          <Button onClick={props.retry}>{trans.__('Try again')}</Button>
+        </Note>
+      )}
+      {!facts && !factsError && <Busy>{trans.__('Reading the notebook…')}</Busy>}
+      {facts && !factsError && <FactChips training={training} />}
+      {facts?.problems.map((problem, index) => (
+        <Note key={index} kind="warning" message={problem} />
+      ))}
+      {estimate?.questions.map(question => (
+        <Question key={question.name} question={question} training={training} />
+      ))}
+    </Section>
+  );
+}
+
+function FactChips({ training }: { training: Training }): JSX.Element {
+  const { trans } = useApp();
+  const { facts, estimate, request } = training;
+  if (!facts || (facts.loop === 'none' && !estimate?.model)) {
+    return (
+      <p className="jp-PaddleGpu-muted" role="status">
+        {facts?.imports_paddle
+          ? trans.__('Nothing in this notebook trains a Paddle model yet.')
+          : trans.__('This notebook does not use Paddle. It can still be run as a job.')}
+      </p>
+    );
+  }
+  const name = estimate?.model ?? (facts.model ? text(facts.model) : '');
+  const batch = estimate?.batch_size ?? facts.batch_size?.value;
+  const amp = estimate?.amp ?? facts.amp?.value;
+  const optimizer = estimate?.optimizer ?? (facts.optimizer && text(facts.optimizer));
+  const distribution = facts.distribution?.value;
+  return (
+    <div className="jp-PaddleGpu-chips">
+      {name && <b className="jp-PaddleGpu-model">{name}</b>}
+      {!!estimate?.parameters && (
+        <Chip>{trans.__('%1 parameters', count(estimate.parameters))}</Chip>
+      )}
+      {optimizer && (
+        <Chip title={facts.optimizer?.source}>
+          {optimizer}
+          <CellLink place={facts.optimizer?.place} training={training} />
+        </Chip>
+      )}
+      {batch !== undefined && batch !== null ? (
+        <Chip title={facts.batch_size?.source}>
+          {trans.__('batch %1', String(batch))}
+          {!request.batch_size && (
+            <CellLink place={facts.batch_size?.place} training={training} />
+          )}
+        </Chip>
+      ) : (
+        facts.batch_size && (
+          <Chip title={facts.batch_size.source}>
+            {trans.__('batch computed')}
+            <CellLink place={facts.batch_size.place} training={training} />
+          </Chip>
+        )
+      )}
+      <Chip title={facts.amp?.source}>
+        {amp && amp !== 'off' ? trans.__('mixed precision %1', String(amp)) : 'fp32'}
+        {amp && amp !== 'off' && (
+          <CellLink place={facts.amp?.place} training={training} />
+        )}
+      </Chip>
+      {typeof facts.epochs?.value === 'number' && (
+        <Chip>{trans._n('%1 epoch', '%1 epochs', facts.epochs.value)}</Chip>
+      )}
+      {distribution && distribution !== 'none' && (
+        <Chip title={facts.distribution?.source}>
+          {trans.__('several devices')}
+          <CellLink place={facts.distribution?.place} training={training} />
+        </Chip>
+      )}
+      {estimate?.inputs.slice(0, 2).map(input => (
+        <Chip key={input} title={trans.__('What the loader gives in a step')}>
+          {input}
+        </Chip>
+      ))}
+    </div>
+  );
+}
+
+/** Jumps to the cell where a fact stands. Cells are counted from 1 for people. */
+function CellLink(props: {
+  place: IPlace | null | undefined;
+  training: Training;
+}): JSX.Element | null {
+  const { trans } = useApp();
+  const { place, training } = props;
+  if (!place) {
+    return null;
+  }
+  return (
+    <Button
+      look="link"
+      title={trans.__('Go to the cell where this stands')}
+      onClick={() => training.source.reveal(place.cell)}
+    >
+      {trans.__('cell %1', place.cell + 1)}
+    </Button>
+  );
+}
+
+function Question(props: { question: IQuestion; training: Training }): JSX.Element {
+  const { trans } = useApp();
+  const { question, training } = props;
+  const given = training.request.answers?.[question.name] ?? question.suggestion;
+  const [value, setValue] = React.useState(given === null ? '' : String(given));
+  const use = () => {
+    if (value.trim()) {
+      void training.answer(question.name, parse(value.trim()));
+    }
+  };
+  return (
+    <Note kind="warning" message={question.why}>
+      <label className="jp-PaddleGpu-row">
+        <code>{question.name} =</code>
+        <input
+          className="jp-PaddleGpu-input"
+          value={value}
+          size={8}
+          onChange={event => setValue(event.target.value)}
+          onKeyDown={event => event.key === 'Enter' && use()}
+        />
+      </label>
+      <Button onClick={use} disabled={!value.trim() || training.isEstimating}>
+        {trans.__('Use')}
+      </Button>
+      <CellLink place={question.where} training={training} />
+    </Note>
+  );
+}
+
+/** A name as code would show it: the last part of a dotted one. */
+function text(fact: IFact): string {
+  const name = fact.value === null ? fact.source : String(fact.value);
+  return name.replace(/\(.*$/s, '').split('.').pop() ?? name;
+}
+
+/** What a person typed, as the value that Python would see. */
+export function parse(value: string): Value {
+  if (/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value)) {
+    return Number(value);
+  }
+  const words: Record<string, Value> = {
+    true: true,
+    false: false,
+    none: null
+  };
+  const word = value.toLowerCase();
+  return word in words ? words[word] : value.replace(/^(['"])(.*)\1$/, '$2');
+}

@@ -1,0 +1,69 @@
+/** Everything that is known of a job, for those who want to know. */
+
+import * as React from 'react';
+
+import type { IJob } from '../domain';
+import { duration } from '../format';
+import { engineName } from './submit';
+import { useApp } from './context';
+
+export function Details({ job }: { job: IJob }): JSX.Element {
+  const { trans, language } = useApp();
+  const { result, spec } = job;
+  const time = (value: number | null) =>
+    value === null ? '' : new Date(value * 1000).toLocaleString(language || undefined);
+  const pairs = (values: Record<string, unknown>) =>
+    Object.entries(values)
+      .map(([name, value]) => `${name}=${String(value)}`)
+      .join('\n');
+  const rows: [string, string][] = [
+    [trans.__('Job'), job.id],
+    [trans.__('Notebook'), spec.notebook],
+    [trans.__('Executed notebook'), spec.output.replace('{id}', job.id)],
+    [trans.__('Engine'), engineName(spec.engine, trans)],
+    [trans.__('Image'), spec.image],
+    [trans.__('Kernel'), spec.kernel_name],
+    [trans.__('Python'), spec.python],
+    [trans.__('Paddle'), result?.paddle_version ?? ''],
+    [trans.__('Devices'), job.device_ids.join('\n')],
+    [trans.__('Set in the notebook'), pairs(spec.sets)],
+    [trans.__('Environment'), pairs(spec.environment)],
+    [trans.__('Submitted'), time(job.created)],
+    [trans.__('Started'), time(job.started)],
+    [trans.__('Ended'), time(job.ended)],
+    [
+      trans.__('Run time'),
+      result?.seconds !== null && result?.seconds !== undefined
+        ? duration(result.seconds, trans)
+        : ''
+    ],
+    [
+      trans.__('Exit status'),
+      result?.exit_code !== null && result?.exit_code !== undefined
+        ? String(result.exit_code)
+        : ''
+    ],
+    [trans.__('Attempts'), job.attempts > 1 ? String(job.attempts) : ''],
+    [trans.__('Run again of'), spec.rerun_of]
+  ];
+  return (
+    <div className="jp-PaddleGpu-details">
+      <dl>
+        {rows
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      {result?.failure?.traceback && (
+        <>
+          <h3>{trans.__('Traceback')}</h3>
+          <pre>{result.failure.traceback}</pre>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+/** What was estimated beside what was measured. */
+
+import * as React from 'react';
+
+import { type IJob, isEnded } from '../domain';
+import { bytes } from '../format';
+import { Bar } from './common';
+import { useApp } from './context';
+
+interface IRow {
+  name: string;
+  what: string;
+  size: number | null;
+  look: string;
+}
+
+export function JobMemory({ job }: { job: IJob }): JSX.Element {
+  const { trans } = useApp();
+  const { result, spec } = job;
+  const onDevice = !!result?.device_allocated_bytes;
+  const measured = onDevice
+    ? result.device_allocated_bytes
+    : (result?.host_allocated_bytes ?? null);
+  const estimated = spec.estimated_allocated_bytes;
+  const rows: IRow[] = [
+    {
+      name: trans.__('Estimated'),
+      what: trans.__('peak of Paddle’s allocator in a training step'),
+      size: estimated,
+      look: 'parameters'
+    },
+    {
+      name: trans.__('Measured'),
+      what: onDevice
+        ? trans.__('peak of Paddle’s allocator on the device')
+        : trans.__('peak of Paddle’s allocator on the CPU'),
+      size: measured || null,
+      look: 'activations'
+    },
+    {
+      name: trans.__('Reserved'),
+      what: trans.__('what the allocator held of the device'),
+      size: result?.device_reserved_bytes || null,
+      look: 'workspace'
+    },
+    {
+      name: trans.__('Process'),
+      what: trans.__('highest resident memory of the whole process'),
+      size: result?.process_rss_bytes || null,
+      look: 'context'
+    }
+  ];
+  const shown = rows.filter(row => row.size !== null);
+  const highest = Math.max(...shown.map(row => row.size ?? 0), 1);
+  if (!shown.length) {
+    return (
+      <p className="jp-PaddleGpu-empty jp-PaddleGpu-muted">
+        {isEnded(job.state)
+          ? trans.__('Nothing was measured: the job ended before Paddle reported its memory.')
+          : trans.__('The measured peak is here when the job has ended.')}
+      </p>
+    );
+  }
+  return (
+    <div className="jp-PaddleGpu-memory">
+      {estimated && measured ? (
+        <p className="jp-PaddleGpu-answer">
+          <span className="jp-PaddleGpu-big">{difference(estimated, measured)}</span>
+          <span className="jp-PaddleGpu-muted">
+            {trans.__('estimate against what Paddle measured')}
+          </span>
+        </p>
+      ) : null}
+      {shown.map(row => (
+        <div key={row.name} className="jp-PaddleGpu-memoryRow">
+          <div className="jp-PaddleGpu-row">
+            <b>{row.name}</b>
+            <span className="jp-PaddleGpu-muted jp-PaddleGpu-name">{row.what}</span>
+            <span className="jp-PaddleGpu-space" />
+            <span>{bytes(row.size)}</span>
+          </div>
+          <Bar
+            label={`${row.name}: ${bytes(row.size)}`}
+            parts={[{ share: (100 * (row.size ?? 0)) / highest, look: row.look }]}
+          />
+        </div>
+      ))}
+      {!isEnded(job.state) && (
+        <p className="jp-PaddleGpu-muted">
+          {trans.__('The measured peak is here when the job has ended.')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** How far the estimate is off, with its sign: `+1.2 %`. */
+function difference(estimated: number, measured: number): string {
+  const percent = (100 * (estimated - measured)) / measured;
+  const digits = Math.abs(percent) < 10 ? 1 : 0;
+  const rounded = Math.abs(percent).toFixed(digits);
+  const sign = Number(rounded) === 0 ? '' : percent > 0 ? '+' : '−';
+  return `${sign}${rounded} %`;
+}

@@ -1,0 +1,286 @@
+/** The list of jobs: where each one is, and what can be done with it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import { type IJob, isEnded, type JobState } from '../domain';
+import { bytes, duration, metric } from '../format';
+import type { PanelModel } from '../models/panel';
+import type { JobView } from '../models/jobView';
+import { CommandIDs } from '../tokens';
+import { Bar, Button, Busy, Note, Section } from './common';
+import { useApp, useSignal } from './context';
+import { LogText } from './logLine';
+
+/** Jobs that are shown before somebody asks for all. */
+const SHOWN = 6;
+/** Lines of a job's log in the panel. */
+const TAIL = 8;
+
+export function JobList({ model }: { model: PanelModel }): JSX.Element {
+  const { trans } = useApp();
+  const { jobs } = model;
+  const [all, setAll] = React.useState(false);
+  const list = jobs.list;
+  const shown = all ? list : list.slice(0, SHOWN);
+  return (
+    <Section title={trans.__('Jobs')}>
+      {!jobs.isLoaded && !model.serverError && <Busy>{trans.__('Looking for jobs…')}</Busy>}
+      {jobs.isLoaded && !list.length && (
+        <p className="jp-PaddleGpu-muted" role="status">
+          {trans.__(
+            'No jobs yet. A submitted training runs on its own: you may close this page and come back.'
+          )}
+        </p>
+      )}
+      <ul className="jp-PaddleGpu-jobs">
+        {shown.map(job =>
+          jobs.isLeaving(job.id) ? (
+            <li key={job.id} className="jp-PaddleGpu-row" role="status">
+              <span className="jp-PaddleGpu-muted">
+                {trans.__('%1 will be deleted.', job.spec.name)}
+              </span>
+              <span className="jp-PaddleGpu-space" />
+              <Button look="link" onClick={() => jobs.keep(job.id)}>
+                {trans.__('Undo')}
+              </Button>
+            </li>
+          ) : (
+            <JobRow key={job.id} job={job} model={model} />
+          )
+        )}
+      </ul>
+      {list.length > SHOWN && (
+        <Button look="link" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all
+            ? trans.__('Show fewer')
+            : trans._n('Show %1 more', 'Show %1 more', list.length - SHOWN)}
+        </Button>
+      )}
+    </Section>
+  );
+}
+
+function JobRow(props: { job: IJob; model: PanelModel }): JSX.Element {
+  const { trans, commands } = useApp();
+  const { job, model } = props;
+  const expanded = model.expanded?.id === job.id ? model.expanded : null;
+  const failure = model.jobs.failure;
+  const running = !isEnded(job.state);
+  return (
+    <li className="jp-PaddleGpu-job" data-state={job.state} aria-label={job.spec.name}>
+      <div className="jp-PaddleGpu-row">
+        <StateSign state={job.state} />
+        <Button
+          look="link"
+          className="jp-PaddleGpu-jobName"
+          title={trans.__('Open log, metrics and memory of this job')}
+          onClick={() => void commands.execute(CommandIDs.openJob, { id: job.id })}
+        >
+          {job.spec.name}
+        </Button>
+        <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays" role="status">
+          {jobSentence(job, trans)}
+        </span>
+        <Button
+          look="link"
+          className="jp-PaddleGpu-toggle"
+          aria-expanded={!!expanded}
+          aria-label={trans.__('Last lines of %1', job.spec.name)}
+          onClick={() => model.expand(expanded ? null : job.id)}
+        >
+          <span aria-hidden="true">{expanded ? '▾' : '▸'}</span>
+        </Button>
+      </div>
+      {running && job.progress.cells_total > 0 && (
+        <Bar
+          thin
+          label={trans.__('%1 percent done', Math.round(share(job)))}
+          parts={[{ share: share(job), look: 'need' }]}
+        />
+      )}
+      {job.state === 'failed' && job.reason && (
+        <Note kind="error" message={job.reason} />
+      )}
+      {expanded && (
+        <>
+          <Tail view={expanded} />
+          <JobActions job={job} model={model} />
+        </>
+      )}
+      {failure?.id === job.id && (
+        <Note kind="error" message={failure.error}>
+          <Button onClick={() => model.jobs.dismissFailure()}>{trans.__('Dismiss')}</Button>
+        </Note>
+      )}
+    </li>
+  );
+}
+
+/** The job's last lines, as they come. */
+function Tail({ view }: { view: JobView }): JSX.Element {
+  const { trans } = useApp();
+  useSignal(view.log.changed);
+  const lines = view.log.tail(TAIL);
+  return (
+    <div
+      className="jp-PaddleGpu-tail"
+      role="log"
+      aria-live="polite"
+      aria-label={trans.__('Last lines of the log')}
+    >
+      {lines.map(line => (
+        <div key={line.n} className="jp-PaddleGpu-tailLine">
+          <LogText line={line} />
+        </div>
+      ))}
+      {!lines.length && (
+        <div className="jp-PaddleGpu-muted">
+          {view.log.isOpen ? trans.__('Nothing printed yet.') : trans.__('Reading the log…')}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
+  const { trans, commands } = useApp();
+  const { job, model } = props;
+  const run = (command: string) => void commands.execute(command, { id: job.id });
+  return (
+    <div className="jp-PaddleGpu-actions">
+      <Button onClick={() => run(CommandIDs.openJob)}>{trans.__('Details')}</Button>
+      {job.started !== null && (
+        <Button onClick={() => run(CommandIDs.openNotebook)}>{trans.__('Open notebook')}</Button>
+      )}
+      {isEnded(job.state) ? (
+        <>
+          <Button onClick={() => void model.rerun(job.id)}>{trans.__('Run again')}</Button>
+          <Button onClick={() => model.jobs.delete(job.id)}>{trans.__('Delete')}</Button>
+        </>
+      ) : (
+        <StopButton job={job} model={model} />
+      )}
+    </div>
+  );
+}
+
+/** Asks the job to save and end; a second press ends it at once. */
+export function StopButton(props: {
+  job: IJob;
+  model: Pick<PanelModel, 'jobs'>;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { job, model } = props;
+  const stopping = job.state === 'stopping';
+  return (
+    <Button
+      title={
+        stopping
+          ? trans.__('End it now, without waiting for it to save')
+          : trans.__('Let it save what it has, and end it')
+      }
+      onClick={() => void model.jobs.cancel(job.id, stopping)}
+    >
+      {stopping ? trans.__('Stop now') : trans.__('Stop')}
+    </Button>
+  );
+}
+
+const SIGNS: Record<JobState, string> = {
+  queued: '◷',
+  preparing: '◔',
+  running: '●',
+  stopping: '◑',
+  succeeded: '✓',
+  failed: '▲',
+  cancelled: '⊘'
+};
+
+export function StateSign({ state }: { state: JobState }): JSX.Element {
+  const { trans } = useApp();
+  return (
+    <span
+      className={`jp-PaddleGpu-state jp-mod-${state}`}
+      role="img"
+      aria-label={stateName(state, trans)}
+      title={stateName(state, trans)}
+    >
+      {SIGNS[state]}
+    </span>
+  );
+}
+
+export function stateName(state: JobState, trans: TranslationBundle): string {
+  switch (state) {
+    case 'queued':
+      return trans.__('waiting');
+    case 'preparing':
+      return trans.__('preparing');
+    case 'running':
+      return trans.__('running');
+    case 'stopping':
+      return trans.__('stopping');
+    case 'succeeded':
+      return trans.__('done');
+    case 'failed':
+      return trans.__('failed');
+    case 'cancelled':
+      return trans.__('stopped');
+  }
+}
+
+/** How far a job is, in percent: by its epochs and steps where it tells, else by its cells. */
+export function share(job: IJob): number {
+  const { cells_done, cells_total, epoch, epochs, step, steps } = job.progress;
+  if (!cells_total) {
+    return 0;
+  }
+  let cell = 0;
+  if (epoch !== null && epochs) {
+    cell = Math.max(0, epoch - 1) / epochs + (step && steps ? step / steps / epochs : 0);
+  } else if (step && steps) {
+    cell = step / steps;
+  }
+  return Math.min(100, (100 * (cells_done + Math.min(cell, 1))) / cells_total);
+}
+
+/** Where a job is, in one line. */
+export function jobSentence(job: IJob, trans: TranslationBundle): string {
+  const { progress, result, spec } = job;
+  const parts = [stateName(job.state, trans)];
+  if (!isEnded(job.state)) {
+    if (job.reason && job.state !== 'running') {
+      parts.push(job.reason.message);
+    }
+    if (progress.epoch !== null && progress.epochs) {
+      parts.push(trans.__('epoch %1/%2', progress.epoch, progress.epochs));
+    } else if (job.state === 'running' && progress.cells_total) {
+      parts.push(trans.__('cell %1 of %2', Math.min(progress.cells_done + 1, progress.cells_total), progress.cells_total));
+    }
+    if (progress.seconds_left !== null) {
+      parts.push(trans.__('%1 left', duration(progress.seconds_left, trans)));
+    }
+    const [name, value] = Object.entries(progress.metrics)[0] ?? [];
+    if (name !== undefined) {
+      parts.push(`${name} ${metric(value)}`);
+    }
+  } else {
+    if (job.started !== null && job.ended !== null) {
+      parts.push(duration(job.ended - job.started, trans));
+    }
+    const measured = result?.device_allocated_bytes || result?.host_allocated_bytes;
+    if (job.state === 'succeeded' && measured) {
+      parts.push(
+        spec.estimated_allocated_bytes
+          ? trans.__(
+              'estimated %1, measured %2',
+              bytes(spec.estimated_allocated_bytes),
+              bytes(measured)
+            )
+          : trans.__('measured %1', bytes(measured))
+      );
+    }
+  }
+  return parts.join(' · ');
+}

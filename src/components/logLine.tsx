@@ -1,0 +1,52 @@
+/** The text of a log line with its terminal colours and, while searching, the word that was found. */
+
+import * as React from 'react';
+
+import type { ILogLine } from '../domain';
+import { parseAnsi } from '../models/ansi';
+import { useApp } from './context';
+
+/** Characters of one line that are drawn; what a line has beyond is in the downloaded log. */
+const LONGEST = 4_000;
+
+export const LogText = React.memo(function LogText(props: {
+  line: ILogLine;
+  mark?: string;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { line, mark } = props;
+  const text = line.x.length > LONGEST ? `${line.x.slice(0, LONGEST)}…` : line.x;
+  return (
+    <span className={`jp-PaddleGpu-text jp-mod-${line.s}`}>
+      {line.s === 'stderr' && (
+        <span
+          className="jp-PaddleGpu-stderr"
+          title={trans.__('standard error')}
+          aria-label={trans.__('standard error')}
+        >
+          ▎
+        </span>
+      )}
+      {parseAnsi(text).map((piece, index) => (
+        <span key={index} className={piece.className || undefined}>
+          {mark ? highlight(piece.text, mark) : piece.text}
+        </span>
+      ))}
+    </span>
+  );
+});
+
+function highlight(text: string, word: string): React.ReactNode {
+  const found = text.toLowerCase().indexOf(word.toLowerCase());
+  if (found < 0) {
+    return text;
+  }
+  const end = found + word.length;
+  return (
+    <>
+      {text.slice(0, found)}
+      <mark>{text.slice(found, end)}</mark>
+      {highlight(text.slice(end), word)}
+    </>
+  );
+}

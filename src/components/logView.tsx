@@ -1,0 +1,230 @@
+/** A log of any length: only the rows on the screen are drawn, only the pages around them are fetched. */
+
+import * as React from 'react';
+
+import { clock, group } from '../format';
+import type { JobView } from '../models/jobView';
+import { MATCHES_KEPT } from '../models/search';
+import { Button } from './common';
+import { useApp, useSignal } from './context';
+import { LogText } from './logLine';
+
+/** Height of a row in pixels, as the style sheet has it. */
+const ROW = 18;
+/** Rows drawn above and below what is seen. */
+const MARGIN = 20;
+/** Browsers cannot draw elements much higher than this; longer logs are scrolled in proportion. */
+const HIGHEST = 15_000_000;
+/** This close to the end in pixels counts as the end. */
+const NEAR_END = 2 * ROW;
+
+export function LogView({ model }: { model: JobView }): JSX.Element {
+  const { trans } = useApp();
+  const { log, search } = model;
+  useSignal(log.changed);
+  useSignal(search.changed);
+  const box = React.useRef<HTMLDivElement>(null);
+  const [top, setTop] = React.useState(0);
+  const [height, setHeight] = React.useState(0);
+  const [follow, setFollow] = React.useState(true);
+  const [times, setTimes] = React.useState(true);
+
+  const rows = log.rowCount;
+  const full = rows * ROW;
+  const drawn = Math.min(full, HIGHEST);
+  const room = Math.max(1, drawn - height);
+  // Position in the whole log for a position of the scroll bar.
+  const offset = full <= HIGHEST ? top : (top / room) * Math.max(0, full - height);
+  const first = Math.max(0, Math.floor(offset / ROW) - MARGIN);
+  const last = Math.min(rows - 1, Math.ceil((offset + height) / ROW) + MARGIN);
+
+  React.useEffect(() => {
+    const node = box.current;
+    if (!node) {
+      return;
+    }
+    const observer = new ResizeObserver(() => setHeight(node.clientHeight));
+    observer.observe(node);
+    setHeight(node.clientHeight);
+    return () => observer.disconnect();
+  }, []);
+
+  React.useEffect(() => {
+    if (rows) {
+      log.ensure(first, last);
+    }
+  }, [log, first, last, rows]);
+
+  React.useLayoutEffect(() => {
+    if (follow && box.current) {
+      box.current.scrollTop = box.current.scrollHeight;
+    }
+  }, [follow, rows, height, log.total]);
+
+  const current = search.current >= 0 ? search.matches[search.current] : -1;
+  React.useEffect(() => {
+    if (current < 0) {
+      return;
+    }
+    let wanted = true;
+    setFollow(false);
+    void log.rowOf(current).then(row => {
+      const node = box.current;
+      if (wanted && node) {
+        const target = Math.max(0, row * ROW - node.clientHeight / 2);
+        const whole = log.rowCount * ROW;
+        node.scrollTop =
+          whole <= HIGHEST
+            ? target
+            : (target / Math.max(1, whole - node.clientHeight)) *
+              (HIGHEST - node.clientHeight);
+      }
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [log, current]);
+
+  const onScroll = (event: React.UIEvent<HTMLDivElement>) => {
+    const node = event.currentTarget;
+    setTop(node.scrollTop);
+    const atEnd = node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_END;
+    if (follow && !atEnd && node.scrollTop < top) {
+      setFollow(false);
+    } else if (!follow && atEnd && node.scrollTop > top && current < 0) {
+      setFollow(true);
+    }
+  };
+
+  const indices = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
+  const shift = first * ROW - offset + top;
+  return (
+    <div className="jp-PaddleGpu-logView">
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-logTools">
+        <SearchBox model={model} />
+        <span className="jp-PaddleGpu-muted" role="status">
+          {trans._n('%1 line', '%1 lines', log.total).replace(String(log.total), group(log.total))}
+        </span>
+        <span className="jp-PaddleGpu-space" />
+        <label className="jp-PaddleGpu-check">
+          <input type="checkbox" checked={times} onChange={() => setTimes(!times)} />
+          {trans.__('Times')}
+        </label>
+        <label className="jp-PaddleGpu-check">
+          <input type="checkbox" checked={follow} onChange={() => setFollow(!follow)} />
+          {trans.__('Follow')}
+        </label>
+        <a className="jp-PaddleGpu-button jp-mod-link" href={model.logFileUrl} download>
+          {trans.__('Download')}
+        </a>
+      </div>
+      <div
+        className="jp-PaddleGpu-log"
+        ref={box}
+        role="log"
+        aria-live="polite"
+        aria-label={trans.__('Log of the job')}
+        tabIndex={0}
+        onScroll={onScroll}
+      >
+        <div className="jp-PaddleGpu-logAll" style={{ height: drawn }}>
+          <div className="jp-PaddleGpu-logWindow" style={{ transform: `translateY(${shift}px)` }}>
+            {indices.map(index => {
+              const line = log.row(index);
+              return line ? (
+                <div
+                  key={index}
+                  className={`jp-PaddleGpu-logRow${line.n === current ? ' jp-mod-found' : ''}`}
+                >
+                  {times && <time className="jp-PaddleGpu-faint">{clock(line.t)}</time>}
+                  <LogText line={line} mark={search.query} />
+                </div>
+              ) : (
+                <div key={index} className="jp-PaddleGpu-logRow jp-PaddleGpu-faint">
+                  …
+                </div>
+              );
+            })}
+          </div>
+        </div>
+        {log.isOpen && !log.total && (
+          <p className="jp-PaddleGpu-muted jp-PaddleGpu-logEmpty">
+            {log.ended ? trans.__('Nothing was printed.') : trans.__('Nothing printed yet.')}
+          </p>
+        )}
+      </div>
+      {log.error && (
+        <div className="jp-PaddleGpu-muted" role="alert">
+          {log.error.message}{' '}
+          <Button look="link" onClick={() => void log.open()}>
+            {trans.__('Try again')}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function SearchBox({ model }: { model: JobView }): JSX.Element {
+  const { trans } = useApp();
+  const { log, search } = model;
+  const [word, setWord] = React.useState(search.query);
+  const submit = (back: boolean) => {
+    if (word !== search.query) {
+      void search.start(word, log.total);
+    } else {
+      search.move(back ? -1 : 1);
+    }
+  };
+  const found = search.matches.length;
+  const many = found >= MATCHES_KEPT ? `${group(found)}+` : group(found);
+  return (
+    <div className="jp-PaddleGpu-row" role="search">
+      <input
+        className="jp-PaddleGpu-input"
+        type="search"
+        value={word}
+        placeholder={trans.__('Search')}
+        aria-label={trans.__('Search in the log')}
+        onChange={event => {
+          setWord(event.target.value);
+          if (!event.target.value) {
+            void search.start('', 0);
+          }
+        }}
+        onKeyDown={event => {
+          if (event.key === 'Enter') {
+            submit(event.shiftKey);
+          }
+        }}
+      />
+      {search.query && (
+        <>
+          <span className="jp-PaddleGpu-muted" role="status">
+            {search.scanned !== null
+              ? trans.__('%1 of %2 lines searched', group(search.scanned), group(log.total))
+              : found
+                ? trans.__('%1 of %2', search.current + 1, many)
+                : trans.__('not found')}
+          </span>
+          <Button
+            look="link"
+            disabled={!found}
+            aria-label={trans.__('Previous match')}
+            onClick={() => search.move(-1)}
+          >
+            ↑
+          </Button>
+          <Button
+            look="link"
+            disabled={!found}
+            aria-label={trans.__('Next match')}
+            onClick={() => search.move(1)}
+          >
+            ↓
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,256 @@
+/** Memory of one training step: one number large, what it is made of, what would help. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import { type IEstimate, type IRemedy, type Kind, KINDS } from '../domain';
+import { byteRange, bytes, duration } from '../format';
+import type { Training } from '../models/training';
+import { Bar, Busy, Button, Note, Section } from './common';
+import { useApp } from './context';
+import { Timeline } from './timeline';
+
+export function Memory({ training }: { training: Training }): JSX.Element {
+  const { trans } = useApp();
+  const { estimate, estimateError, isEstimating } = training;
+  return (
+    <Section title={trans.__('Memory of one training step')}>
+      {estimateError && (
+        <Note kind="error" message={estimateError}>
+          <Button onClick={() => void training.measure()}>{trans.__('Try again')}</Button>
+        </Note>
+      )}
+      {isEstimating && <Busy>{trans.__('Tracing one training step…')}</Busy>}
+      {!estimate && !isEstimating && !estimateError && <Invitation training={training} />}
+      {estimate && <Answer estimate={estimate} training={training} />}
+    </Section>
+  );
+}
+
+function Invitation({ training }: { training: Training }): JSX.Element {
+  const { trans } = useApp();
+  const trains = training.facts && training.facts.loop !== 'none';
+  return (
+    <div className="jp-PaddleGpu-invitation">
+      <Button
+        look={trains ? 'main' : 'quiet'}
+        onClick={() => void training.measure()}
+        disabled={!trains}
+      >
+        {trans.__('Estimate')}
+      </Button>
+      <span className="jp-PaddleGpu-muted">
+        {trains
+          ? trans.__('Traces one step on the side. Nothing is trained, downloaded or written.')
+          : trans.__('There is no training step to estimate.')}
+      </span>
+    </div>
+  );
+}
+
+function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element {
+  const { trans } = useApp();
+  const { estimate, training } = props;
+  const names = kindNames(trans);
+  const total = estimate.peak_bytes ?? estimate.allocated_peak_bytes;
+  const parts = estimate.breakdown;
+  const shown = parts ? KINDS.filter(kind => parts[kind] > 0) : [];
+  return (
+    <div className={training.stale || training.isEstimating ? 'jp-PaddleGpu-stale' : ''}>
+      {total !== null && (
+        <div className="jp-PaddleGpu-answer">
+          <span className="jp-PaddleGpu-big">{bytes(total)}</span>
+          {estimate.low !== null && estimate.high !== null && estimate.high > estimate.low && (
+            <span
+              className="jp-PaddleGpu-muted"
+              title={trans.__('What the driver may show: libraries differ in their workspace')}
+            >
+              {byteRange(estimate.low, estimate.high)}
+            </span>
+          )}
+          <span className="jp-PaddleGpu-space" />
+          <span className="jp-PaddleGpu-faint">{evidence(estimate, trans)}</span>
+        </div>
+      )}
+      <p className="jp-PaddleGpu-muted jp-PaddleGpu-for">{target(estimate, trans)}</p>
+      <Wishes training={training} />
+      {training.stale && (
+        <Note
+          kind="info"
+          message={{
+            code: 'stale',
+            message: trans.__('The notebook was edited since.'),
+            hint: ''
+          }}
+        >
+          <Button onClick={() => void training.measure()} disabled={training.isEstimating}>
+            {trans.__('Estimate again')}
+          </Button>
+        </Note>
+      )}
+      <Timeline estimate={estimate} />
+      {parts && total !== null && (
+        <>
+          <Bar
+            label={trans.__('What the memory is made of')}
+            parts={shown.map(kind => ({
+              share: (100 * parts[kind]) / total,
+              look: kind,
+              title: `${names[kind]}: ${bytes(parts[kind])}`
+            }))}
+          />
+          <dl className="jp-PaddleGpu-legend">
+            {[...shown]
+              .sort((a, b) => parts[b] - parts[a])
+              .map(kind => (
+                <div key={kind}>
+                  <dt>
+                    <i className={`jp-PaddleGpu-fill jp-mod-${kind}`} aria-hidden="true" />
+                    {names[kind]}
+                  </dt>
+                  <dd>{bytes(parts[kind])}</dd>
+                </div>
+              ))}
+          </dl>
+        </>
+      )}
+      {estimate.notes.map((note, index) => (
+        <Note key={index} kind="info" message={note} />
+      ))}
+      <Remedies estimate={estimate} training={training} />
+    </div>
+  );
+}
+
+/** Each advice a button, with what it was computed to give. */
+function Remedies(props: { estimate: IEstimate; training: Training }): JSX.Element | null {
+  const { trans } = useApp();
+  const { estimate, training } = props;
+  if (training.isDetailing && !estimate.remedies.length) {
+    return <Busy>{trans.__('Computing what would help…')}</Busy>;
+  }
+  if (!estimate.remedies.length) {
+    return null;
+  }
+  return (
+    <div className="jp-PaddleGpu-remedies" role="group" aria-label={trans.__('What would help')}>
+      {estimate.remedies.map((remedy, index) => (
+        <Button
+          key={index}
+          disabled={training.isEstimating}
+          title={trans.__('Saves %1. Click to see the estimate with it.', bytes(remedy.saves_bytes))}
+          onClick={() => void training.ask({ ...remedy.request, details: undefined })}
+        >
+          {remedyName(remedy, trans)} → <b>{bytes(remedy.peak_bytes)}</b>
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+/** What-if wishes that differ from the notebook, each to be taken back. */
+function Wishes({ training }: { training: Training }): JSX.Element | null {
+  const { trans } = useApp();
+  const { request } = training;
+  const wishes: { label: string; undo: object }[] = [];
+  if (request.batch_size) {
+    wishes.push({
+      label: trans.__('with batch %1', request.batch_size),
+      undo: { batch_size: null }
+    });
+  }
+  if (request.amp) {
+    wishes.push({
+      label:
+        request.amp === 'off'
+          ? trans.__('without mixed precision')
+          : trans.__('with mixed precision %1', request.amp),
+      undo: { amp: null, amp_dtype: null }
+    });
+  }
+  if (request.recompute) {
+    wishes.push({ label: trans.__('with recompute'), undo: { recompute: null } });
+  }
+  if (request.accumulation) {
+    wishes.push({
+      label: trans.__('with %1 steps accumulated', request.accumulation),
+      undo: { accumulation: null }
+    });
+  }
+  for (const [name, value] of Object.entries(request.answers ?? {})) {
+    const answers = Object.fromEntries(
+      Object.entries(request.answers ?? {}).filter(([key]) => key !== name)
+    );
+    wishes.push({ label: `${name} = ${String(value)}`, undo: { answers } });
+  }
+  if (!wishes.length) {
+    return null;
+  }
+  return (
+    <div className="jp-PaddleGpu-chips">
+      {wishes.map(wish => (
+        <span className="jp-PaddleGpu-chip jp-mod-wish" key={wish.label}>
+          {wish.label}
+          <Button
+            look="link"
+            aria-label={trans.__('Take back: %1', wish.label)}
+            onClick={() => void training.ask(wish.undo)}
+          >
+            ×
+          </Button>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function remedyName(remedy: IRemedy, trans: TranslationBundle): string {
+  switch (remedy.change) {
+    case 'amp_o1':
+      return trans.__('AMP O1');
+    case 'amp_o2':
+      return trans.__('AMP O2');
+    case 'batch_size':
+      return trans.__('Batch %1', remedy.request.batch_size ?? '');
+    case 'recompute':
+      return trans.__('Recompute');
+    case 'accumulation':
+      return trans.__('Accumulate %1 steps', remedy.request.accumulation ?? '');
+    case 'clear_grad':
+      return trans.__('Free gradients');
+  }
+}
+
+function evidence(estimate: IEstimate, trans: TranslationBundle): string {
+  const names = {
+    trace: trans.__('traced'),
+    measured: trans.__('measured'),
+    scan: trans.__('only read')
+  };
+  return `${names[estimate.evidence]} · ${duration(estimate.seconds, trans)}`;
+}
+
+function target(estimate: IEstimate, trans: TranslationBundle): string {
+  if (estimate.status === 'needs_input') {
+    return trans.__('A question above is open; with its answer this becomes a number.');
+  }
+  if (estimate.status === 'no_model') {
+    return trans.__('No training step was found to trace.');
+  }
+  if (estimate.target === 'cpu') {
+    return trans.__('on the CPU');
+  }
+  return estimate.device ? trans.__('on %1', estimate.device) : trans.__('on a GPU');
+}
+
+function kindNames(trans: TranslationBundle): Record<Kind, string> {
+  return {
+    parameters: trans.__('Parameters'),
+    gradients: trans.__('Gradients'),
+    optimizer_state: trans.__('Optimizer state'),
+    activations: trans.__('Activations'),
+    inputs: trans.__('Inputs'),
+    workspace: trans.__('Workspace'),
+    context: trans.__('Device context')
+  };
+}

@@ -1,0 +1,123 @@
+/** The panel from top to bottom: what trains, what it takes, where it fits, submit, jobs. */
+
+import * as React from 'react';
+
+import type { PanelModel } from '../models/panel';
+import { VERSION } from '../version';
+import { Button, Note } from './common';
+import { useApp, useSignal } from './context';
+import { Facts } from './facts';
+import { Fits } from './fits';
+import { JobList } from './jobs';
+import { Memory } from './memory';
+import { Submit } from './submit';
+
+export function Panel({ model }: { model: PanelModel }): JSX.Element {
+  useSignal(model.changed);
+  useSignal(model.jobs.changed);
+  const { training, serverError, isReady } = model;
+  const usable = isReady || !serverError;
+  return (
+    <div className="jp-PaddleGpu-panel">
+      <Head model={model} />
+      <ServerState model={model} />
+      {usable && training && (
+        <>
+          <Facts
+            key={`facts ${training.source.path}`}
+            training={training}
+            retry={() => void training.read()}
+          />
+          <Memory key={`memory ${training.source.path}`} training={training} />
+        </>
+      )}
+      {usable && !training && <NoNotebook />}
+      {usable && <Fits model={model} training={training} />}
+      {usable && training && (
+        <Submit key={`submit ${training.source.path}`} model={model} training={training} />
+      )}
+      {usable && <JobList model={model} />}
+    </div>
+  );
+}
+
+function Head({ model }: { model: PanelModel }): JSX.Element {
+  const { trans } = useApp();
+  const name = model.training?.source.name;
+  return (
+    <header className="jp-PaddleGpu-head jp-PaddleGpu-row">
+      <h1>Paddle GPU</h1>
+      <span className="jp-PaddleGpu-space" />
+      {name && (
+        <span
+          className="jp-PaddleGpu-muted jp-PaddleGpu-name"
+          title={trans.__('Follows the active notebook: %1', model.training?.source.path ?? '')}
+        >
+          {name}
+        </span>
+      )}
+    </header>
+  );
+}
+
+function NoNotebook(): JSX.Element {
+  const { trans } = useApp();
+  return (
+    <div className="jp-PaddleGpu-section jp-PaddleGpu-empty">
+      <p>{trans.__('Open a notebook to see what its training takes and where it fits.')}</p>
+      <p className="jp-PaddleGpu-muted">
+        {trans.__('The panel follows the notebook that you work in.')}
+      </p>
+    </div>
+  );
+}
+
+/** Anything wrong between this page and the server. */
+function ServerState({ model }: { model: PanelModel }): JSX.Element | null {
+  const { trans } = useApp();
+  const { serverError, otherVersion, events } = model;
+  if (serverError) {
+    return (
+      <div className="jp-PaddleGpu-section">
+        <Note kind="error" message={serverError}>
+          <Button onClick={() => model.retry()}>{trans.__('Try again')}</Button>
+        </Note>
+      </div>
+    );
+  }
+  if (otherVersion) {
+    return (
+      <div className="jp-PaddleGpu-section">
+        <Note
+          kind="warning"
+          message={{
+            code: 'other_version',
+            message: trans.__(
+              'This page has version %1 of Paddle GPU and the server has %2.',
+              VERSION,
+              otherVersion
+            ),
+            hint: trans.__('Start the Jupyter server again and reload the page.')
+          }}
+        />
+      </div>
+    );
+  }
+  if (events.connection === 'offline') {
+    return (
+      <div className="jp-PaddleGpu-section">
+        <Note
+          kind="warning"
+          message={{
+            code: 'offline',
+            message: trans.__('The server does not answer. Jobs go on without it.'),
+            hint: trans.__('The panel goes on by itself as soon as the server is back.')
+          }}
+        >
+          <Button onClick={() => model.retry()}>{trans.__('Try now')}</Button>
+        </Note>
+      </div>
+    );
+  }
+  return null;
+}

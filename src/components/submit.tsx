@@ -1,0 +1,184 @@
+/** Submit: one button, what it will do in one line, and the choices behind “Change…”. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { IDevice, IEngineFeatures, IMessage } from '../domain';
+import type { PanelModel } from '../models/panel';
+import type { Training } from '../models/training';
+import { CommandIDs } from '../tokens';
+import { Button, Note, Section } from './common';
+import { useApp } from './context';
+
+export function Submit(props: { model: PanelModel; training: Training }): JSX.Element {
+  const { trans, commands } = useApp();
+  const { model, training } = props;
+  const [open, setOpen] = React.useState(false);
+  const id = React.useId();
+  const engine = chosenEngine(model, training);
+  const refusal = refuse(engine, training);
+  const blocked = !!refusal || training.isSubmitting;
+  return (
+    <Section title={trans.__('Submit')}>
+      <div className="jp-PaddleGpu-row">
+        <Button
+          look="main"
+          disabled={blocked}
+          aria-describedby={id}
+          onClick={() => void commands.execute(CommandIDs.submit)}
+        >
+          {training.isSubmitting ? trans.__('Submitting…') : trans.__('Submit training')}
+        </Button>
+        <span className="jp-PaddleGpu-space" />
+        <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {trans.__('Change…')}
+        </Button>
+      </div>
+      <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+        {summary(model, training, engine, trans)}
+      </p>
+      {refusal && <Note kind="warning" message={refusal} />}
+      {training.submitError && <Note kind="error" message={training.submitError} />}
+      {open && <Choices model={model} training={training} engine={engine} />}
+    </Section>
+  );
+}
+
+function Choices(props: {
+  model: PanelModel;
+  training: Training;
+  engine?: IEngineFeatures;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { model, training, engine } = props;
+  const { choice } = training;
+  const devices = (model.inventory?.devices ?? []).filter(device => !device.simulated);
+  const group = React.useId();
+  const place = choice.gpus === 0 ? 'cpu' : choice.deviceIds.length ? 'devices' : 'auto';
+  const toggle = (device: IDevice) => {
+    const several = engine?.several_devices ?? false;
+    const others = several ? choice.deviceIds.filter(id => id !== device.id) : [];
+    const deviceIds = choice.deviceIds.includes(device.id) ? others : [...others, device.id];
+    training.choose({ deviceIds, gpus: deviceIds.length || null });
+  };
+  return (
+    <div className="jp-PaddleGpu-choices">
+      <fieldset>
+        <legend>{trans.__('Engine')}</legend>
+        {model.engines.map(item => (
+          <div key={item.name}>
+            <label>
+              <input
+                type="radio"
+                name={`${group}-engine`}
+                checked={engine?.name === item.name}
+                disabled={!item.available}
+                onChange={() => training.choose({ engine: item.name })}
+              />
+              {engineName(item.name, trans)}
+            </label>
+            {item.problems.map((problem, index) => (
+              <div key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
+                {[problem.message, problem.hint].filter(Boolean).join(' ')}
+              </div>
+            ))}
+          </div>
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>{trans.__('Device')}</legend>
+        <label>
+          <input
+            type="radio"
+            name={`${group}-device`}
+            checked={place === 'auto'}
+            onChange={() => training.choose({ gpus: null, deviceIds: [] })}
+          />
+          {trans.__('The best that fits')}
+        </label>
+        <label>
+          <input
+            type="radio"
+            name={`${group}-device`}
+            checked={place === 'cpu'}
+            onChange={() => training.choose({ gpus: 0, deviceIds: [] })}
+          />
+          {trans.__('CPU')}
+        </label>
+        {devices.map(device => (
+          <label key={device.id}>
+            <input
+              type="checkbox"
+              checked={choice.deviceIds.includes(device.id)}
+              disabled={engine && !engine.gpus}
+              onChange={() => toggle(device)}
+            />
+            {trans.__('GPU %1', device.index)} {device.name}
+          </label>
+        ))}
+        {devices.length > 0 && engine && !engine.gpus && (
+          <div className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
+            {trans.__('This engine runs on the CPU only.')}
+          </div>
+        )}
+      </fieldset>
+    </div>
+  );
+}
+
+/** The engine that will run it: the person's, the match's, or the first that can. */
+function chosenEngine(model: PanelModel, training: Training): IEngineFeatures | undefined {
+  const name = training.choice.engine || training.placement?.engine;
+  return (
+    model.engines.find(engine => engine.name === name) ??
+    model.engines.find(engine => engine.available) ??
+    model.engines[0]
+  );
+}
+
+/** Why a click would not lead to a job. */
+function refuse(engine: IEngineFeatures | undefined, training: Training): IMessage | null {
+  if (engine && !engine.available && engine.problems.length) {
+    return engine.problems[0];
+  }
+  return training.factsError;
+}
+
+function summary(
+  model: PanelModel,
+  training: Training,
+  engine: IEngineFeatures | undefined,
+  trans: TranslationBundle
+): string {
+  const { placement, choice } = training;
+  const ids = choice.deviceIds.length ? choice.deviceIds : (placement?.device_ids ?? []);
+  const names = (model.inventory?.devices ?? [])
+    .filter(device => ids.includes(device.id))
+    .map(device => trans.__('GPU %1', device.index));
+  const known = placement !== null || choice.gpus === 0 || names.length > 0;
+  const none = model.inventory !== null && !model.inventory.devices.some(d => !d.simulated);
+  const place = names.join(', ') || (known || none ? trans.__('CPU') : '');
+  const image = engine?.containers ? placement?.image?.reference : '';
+  return [
+    engine ? engineName(engine.name, trans) : '',
+    place,
+    image,
+    trans.__('unsaved changes included')
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** What people call an engine. */
+export function engineName(name: string, trans: TranslationBundle): string {
+  switch (name) {
+    case 'local':
+      return trans.__('in the background here');
+    case 'docker':
+      return trans.__('Docker');
+    case 'kubernetes':
+      return trans.__('Kubernetes');
+    default:
+      return name;
+  }
+}

@@ -1,0 +1,311 @@
+/**
+ * What the server sends, as `jupyter_paddle_gpu/domain` defines it: sizes in bytes, times in seconds since the epoch,
+ * `null` where something is not known.
+ */
+
+/** A sentence in the reader's language and the next step (empty where there is none). */
+export interface IMessage {
+  code: string;
+  message: string;
+  hint: string;
+}
+
+export type Value = string | number | boolean | null;
+
+/** Where in a notebook: cell index among all cells (from 0), line in that cell (from 1). */
+export interface IPlace {
+  cell: number;
+  line: number;
+}
+
+export interface IFact {
+  value: Value;
+  source: string;
+  place: IPlace | null;
+  how: 'literal' | 'constant' | 'default' | 'computed';
+  name: string;
+}
+
+/** What trains in a notebook, read without running it. */
+export interface INotebookFacts {
+  kernel_name: string;
+  language: string;
+  imports_paddle: boolean;
+  loop: 'fit' | 'custom' | 'none';
+  layers: { name: string; place: IPlace }[];
+  model: IFact | null;
+  optimizer: IFact | null;
+  loss: IFact | null;
+  batch_size: IFact | null;
+  amp: IFact | null;
+  distribution: IFact | null;
+  epochs: IFact | null;
+  problems: IMessage[];
+}
+
+export interface IEstimateRequest {
+  answers?: Record<string, Value>;
+  batch_size?: number | null;
+  amp?: 'off' | 'O1' | 'O2' | null;
+  amp_dtype?: 'float16' | 'bfloat16' | null;
+  accumulation?: number | null;
+  recompute?: boolean | null;
+  device?: string | null;
+  target?: 'gpu' | 'cpu';
+  details?: boolean;
+}
+
+export interface IQuestion {
+  name: string;
+  why: IMessage;
+  where: IPlace | null;
+  suggestion: Value;
+}
+
+export const KINDS = [
+  'parameters',
+  'gradients',
+  'optimizer_state',
+  'activations',
+  'inputs',
+  'workspace',
+  'context'
+] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+export type Breakdown = Record<Kind, number>;
+
+export type Phase = 'forward' | 'backward' | 'update';
+
+export interface ITimelinePoint {
+  index: number;
+  bytes: number;
+  phase: Phase;
+  op: string;
+  layer: string;
+}
+
+export interface IRemedy {
+  change:
+    'amp_o1' | 'amp_o2' | 'batch_size' | 'recompute' | 'accumulation' | 'clear_grad';
+  request: IEstimateRequest;
+  peak_bytes: number;
+  saves_bytes: number;
+  largest_batch: number | null;
+}
+
+export interface IEstimate {
+  status: 'ok' | 'needs_input' | 'no_model';
+  evidence: 'trace' | 'measured' | 'scan';
+  questions: IQuestion[];
+  notes: IMessage[];
+  model: string | null;
+  batch_size: number | null;
+  optimizer: string | null;
+  loss: string | null;
+  amp: 'off' | 'O1' | 'O2' | null;
+  distribution: string | null;
+  target: 'gpu' | 'cpu';
+  device: string | null;
+  parameters: number | null;
+  allocated_peak_bytes: number | null;
+  reserved_peak_bytes: number | null;
+  peak_bytes: number | null;
+  low: number | null;
+  high: number | null;
+  breakdown: Breakdown | null;
+  timeline: ITimelinePoint[];
+  peak_at: ITimelinePoint | null;
+  flops_per_step: number | null;
+  inputs: string[];
+  remedies: IRemedy[];
+  fits: { device: string; limit_bytes: number; largest_batch: number | null }[];
+  paddle_version: string | null;
+  seconds: number;
+}
+
+export interface IDeviceProcess {
+  pid: number;
+  memory_bytes: number | null;
+  user: string | null;
+  command: string | null;
+  job_id: string | null;
+}
+
+export interface IDevice {
+  id: string;
+  index: number;
+  vendor: string;
+  name: string;
+  memory_total: number | null;
+  memory_used: number | null;
+  memory_free: number | null;
+  utilization: number | null;
+  temperature: number | null;
+  power: number | null;
+  simulated: boolean;
+  processes: IDeviceProcess[];
+  problem: IMessage | null;
+}
+
+export interface IHostSample {
+  cpu_count: number;
+  cpu_percent: number;
+  memory_total: number;
+  memory_available: number;
+  disk_free: number | null;
+}
+
+export interface IInventory {
+  time: number;
+  host: IHostSample;
+  devices: IDevice[];
+  driver_version: string | null;
+  cuda_version: string | null;
+  problems: IMessage[];
+}
+
+export interface IAccelerator {
+  name: string;
+  vendor: string;
+  memory_bytes: number;
+}
+
+export interface IVerdict {
+  device_id: string;
+  device_name: string;
+  fit: 'fits' | 'tight' | 'short' | 'never' | 'unknown';
+  reason: IMessage;
+  free_bytes: number | null;
+  needed_bytes: number | null;
+  missing_bytes: number | null;
+  largest_batch: number | null;
+  seconds_per_step: number | null;
+  simulated: boolean;
+}
+
+export interface IPlacement {
+  engine: string;
+  device_ids: string[];
+  image: { reference: string; local: boolean; reasons: IMessage[] } | null;
+  verdicts: IVerdict[];
+  catalogue: IVerdict[];
+  reasons: IMessage[];
+}
+
+/** Answer to a placement: all that the panel shows before a submit. */
+export interface IMatched {
+  facts: INotebookFacts;
+  estimate: IEstimate;
+  placement: IPlacement;
+}
+
+export interface IEngineFeatures {
+  name: string;
+  gpus: boolean;
+  containers: boolean;
+  several_devices: boolean;
+  available: boolean;
+  problems: IMessage[];
+}
+
+export type JobState =
+  'queued' | 'preparing' | 'running' | 'stopping' | 'succeeded' | 'failed' | 'cancelled';
+
+const ENDED: ReadonlySet<JobState> = new Set<JobState>([
+  'succeeded',
+  'failed',
+  'cancelled'
+]);
+
+/** Whether a state is final. */
+export function isEnded(state: JobState): boolean {
+  return ENDED.has(state);
+}
+
+export interface IProgress {
+  cell: number | null;
+  cells_done: number;
+  cells_total: number;
+  epoch: number | null;
+  epochs: number | null;
+  step: number | null;
+  steps: number | null;
+  metrics: Record<string, number>;
+  seconds_left: number | null;
+}
+
+export interface ICellFailure {
+  cell: number;
+  line: number | null;
+  name: string;
+  value: string;
+  traceback: string;
+}
+
+export interface IJobResult {
+  exit_code: number | null;
+  seconds: number | null;
+  host_allocated_bytes: number | null;
+  device_allocated_bytes: number | null;
+  device_reserved_bytes: number | null;
+  process_rss_bytes: number | null;
+  paddle_version: string | null;
+  failure: ICellFailure | null;
+}
+
+export interface IJobSpec {
+  name: string;
+  notebook: string;
+  output: string;
+  folder: string;
+  engine: string;
+  kernel_name: string;
+  python: string;
+  image: string;
+  sets: Record<string, Value>;
+  environment: Record<string, string>;
+  rerun_of: string;
+  estimated_peak_bytes: number | null;
+  estimated_allocated_bytes: number | null;
+}
+
+export interface IJob {
+  id: string;
+  spec: IJobSpec;
+  state: JobState;
+  created: number;
+  updated: number;
+  started: number | null;
+  ended: number | null;
+  reason: IMessage | null;
+  device_ids: string[];
+  progress: IProgress;
+  result: IJobResult | null;
+  attempts: number;
+}
+
+/** One line of a log: number, time, stream, text, and whether it takes the place of the stream's last line. */
+export interface ILogLine {
+  n: number;
+  t: number;
+  s: 'stdout' | 'stderr' | 'result' | 'system';
+  x: string;
+  r?: boolean;
+}
+
+export interface ILogPage {
+  lines: ILogLine[];
+  next: number;
+  total: number;
+  ended: boolean;
+}
+
+/** What a person chose for a job; what is left out is the policy's to choose. */
+export interface ISubmission {
+  engine?: string;
+  request?: IEstimateRequest;
+  resources?: { gpus: number; device_ids?: string[] };
+  token?: string;
+}

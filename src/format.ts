@@ -1,0 +1,104 @@
+/** Numbers as people read them, alike in every part of the interface. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A size with three significant digits: `9.82 GiB`, `312 MiB`; an en dash where it is not known. */
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) {
+    return '–';
+  }
+  const sign = value < 0 ? '−' : '';
+  let size = Math.abs(value);
+  let unit = 0;
+  // 999.5 and more would be written with four digits.
+  while (unit < UNITS.length - 1 && size >= 999.5) {
+    size /= 1024;
+    unit++;
+  }
+  return `${sign}${unit === 0 ? size.toFixed(0) : digits(size)} ${UNITS[unit]}`;
+}
+
+/** `9.6 – 10.4 GiB`: one unit for both ends, that of the upper one. */
+export function byteRange(low: number, high: number): string {
+  const [upper, unit] = bytes(high).split(' ');
+  const scale = 1024 ** UNITS.indexOf(unit);
+  return `${digits(low / scale)} – ${upper} ${unit}`;
+}
+
+/** A count in short scale: `110.4 M`, `64`. */
+export function count(value: number): string {
+  const steps: [number, string][] = [
+    [1e12, 'T'],
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e4, 'k']
+  ];
+  for (const [size, name] of steps) {
+    if (Math.abs(value) >= size) {
+      const scale = name === 'k' ? 1e3 : size;
+      return `${(value / scale).toFixed(1).replace(/\.0$/, '')} ${name}`;
+    }
+  }
+  return group(value);
+}
+
+/** Whole numbers with a thin separator between thousands: `1,204,311`. */
+export function group(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+}
+
+/** A metric's value: five significant digits, exponents only where they are needed. */
+export function metric(value: number): string {
+  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6)) {
+    return value.toExponential(2);
+  }
+  return String(Number(value.toPrecision(5)));
+}
+
+/** A span of time: `0.4 s`, `38 s`, `4 min`, `1 h 12 min`, `2 d 3 h`. */
+export function duration(seconds: number, trans: TranslationBundle): string {
+  const s = Math.max(0, seconds);
+  if (s < 10) {
+    return trans.__('%1 s', s < 0.05 ? '0' : s.toFixed(1).replace(/\.0$/, ''));
+  }
+  if (s < 60) {
+    return trans.__('%1 s', Math.round(s));
+  }
+  const minutes = Math.round(s / 60);
+  if (s < 600) {
+    const rest = Math.floor(s) % 60;
+    return trans.__('%1 min %2 s', Math.floor(s / 60), rest);
+  }
+  if (minutes < 60) {
+    return trans.__('%1 min', minutes);
+  }
+  if (minutes < 24 * 60) {
+    return trans.__('%1 h %2 min', Math.floor(minutes / 60), minutes % 60);
+  }
+  return trans.__('%1 d %2 h', Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24);
+}
+
+/** Time of day: `14:02:11`. */
+export function clock(time: number): string {
+  const date = new Date(time * 1000);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map(part => String(part).padStart(2, '0'))
+    .join(':');
+}
+
+/** Date and time in the reader's language; today's date is left out. */
+export function moment(time: number, language: string): string {
+  const date = new Date(time * 1000);
+  const today = new Date().toDateString() === date.toDateString();
+  return date.toLocaleString(language || undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(today ? {} : { month: 'short', day: 'numeric' })
+  });
+}
+
+function digits(size: number): string {
+  return size.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}

@@ -1,0 +1,180 @@
+/** The list of jobs, kept right by the server's events. */
+
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { Api, ApiError } from '../api';
+import { isEnded, type IJob } from '../domain';
+import type { EventStream } from '../events';
+
+/** Milliseconds in which a deletion can be taken back. */
+export const UNDO_TIME = 6_000;
+
+export class Jobs implements IDisposable {
+  constructor(
+    private readonly _api: Api,
+    events: EventStream
+  ) {
+    this._events = events;
+    events.jobChanged.connect(this._onJob, this);
+    events.jobsListed.connect(this._onList, this);
+    events.jobDeleted.connect(this._onDeleted, this);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Emitted with a job that ended while we knew it. */
+  get ended(): ISignal<this, IJob> {
+    return this._ended;
+  }
+
+  /** The newest first. */
+  get list(): IJob[] {
+    return [...this._jobs.values()].sort((a, b) => b.created - a.created);
+  }
+
+  /** False until the list was heard once. */
+  get isLoaded(): boolean {
+    return this._isLoaded;
+  }
+
+  /** Why the last action failed, and of which job. */
+  get failure(): { id: string; error: ApiError } | null {
+    return this._failure;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  get(id: string): IJob | undefined {
+    return this._jobs.get(id);
+  }
+
+  /** Whether the job's deletion waits for its time to be taken back. */
+  isLeaving(id: string): boolean {
+    return this._leaving.has(id);
+  }
+
+  async refresh(): Promise<void> {
+    this._onList(this._events, await this._api.jobs());
+  }
+
+  /** Take a job that the server answered with. */
+  put(job: IJob): void {
+    const known = this._jobs.get(job.id);
+    if (known && known.updated > job.updated) {
+      return;
+    }
+    this._jobs.set(job.id, job);
+    if (known && !isEnded(known.state) && isEnded(job.state)) {
+      this._ended.emit(job);
+    }
+    this._changed.emit();
+  }
+
+  async cancel(id: string, force = false): Promise<void> {
+    await this._act(id, async () => this.put(await this._api.cancel(id, force)));
+  }
+
+  /** Run the same again; answers the new job. */
+  async rerun(id: string): Promise<IJob | null> {
+    let job: IJob | null = null;
+    await this._act(id, async () => {
+      job = await this._api.rerun(id);
+      this.put(job);
+    });
+    return job;
+  }
+
+  /** Publish the executed notebook; answers its contents path. */
+  async publish(id: string): Promise<string | null> {
+    let path: string | null = null;
+    await this._act(id, async () => {
+      path = await this._api.publish(id);
+    });
+    return path;
+  }
+
+  /** Delete after a while in which `keep` takes it back. */
+  delete(id: string): void {
+    if (!this._leaving.has(id)) {
+      this._leaving.set(
+        id,
+        window.setTimeout(() => void this._delete(id), UNDO_TIME)
+      );
+      this._changed.emit();
+    }
+  }
+
+  keep(id: string): void {
+    window.clearTimeout(this._leaving.get(id));
+    this._leaving.delete(id);
+    this._changed.emit();
+  }
+
+  dismissFailure(): void {
+    this._failure = null;
+    this._changed.emit();
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this._leaving.forEach(timer => window.clearTimeout(timer));
+    Signal.clearData(this);
+  }
+
+  private async _delete(id: string): Promise<void> {
+    await this._act(id, async () => {
+      await this._api.delete(id);
+      this._jobs.delete(id);
+    });
+    this._leaving.delete(id);
+    this._changed.emit();
+  }
+
+  private async _act(id: string, action: () => Promise<void>): Promise<void> {
+    this._failure = null;
+    try {
+      await action();
+    } catch (error) {
+      this._failure = { id, error: error as ApiError };
+    }
+    this._changed.emit();
+  }
+
+  private _onJob(_: EventStream, job: IJob): void {
+    this.put(job);
+  }
+
+  private _onList(_: EventStream, jobs: IJob[]): void {
+    const ids = new Set(jobs.map(job => job.id));
+    for (const id of [...this._jobs.keys()]) {
+      if (!ids.has(id)) {
+        this._jobs.delete(id);
+      }
+    }
+    jobs.forEach(job => this.put(job));
+    this._isLoaded = true;
+    this._changed.emit();
+  }
+
+  private _onDeleted(_: EventStream, id: string): void {
+    this._jobs.delete(id);
+    this._changed.emit();
+  }
+
+  private readonly _events: EventStream;
+  private readonly _jobs = new Map<string, IJob>();
+  private readonly _leaving = new Map<string, number>();
+  private _failure: { id: string; error: ApiError } | null = null;
+  private _isLoaded = false;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _ended = new Signal<this, IJob>(this);
+}

@@ -1,0 +1,157 @@
+/** The notebook that is looked at, as the rest of the front end needs it. */
+
+import type { NotebookPanel, INotebookTracker } from '@jupyterlab/notebook';
+import type { PartialJSONObject } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { INotebookBody } from '../api';
+
+/** A notebook that is open. */
+export interface INotebookSource {
+  /** Contents path. */
+  readonly path: string;
+  readonly name: string;
+  /** Whether the reader trusts every cell of it. */
+  readonly trusted: boolean;
+  /** Path and unsaved content; outputs stay here, nothing reads them. */
+  body(): INotebookBody;
+  /** Go to a cell (index among all cells). */
+  reveal(cell: number): void;
+}
+
+/** Follows the notebook that is active. */
+export class ActiveNotebook implements IDisposable {
+  constructor(
+    tracker: INotebookTracker,
+    private readonly _activate: (id: string) => void
+  ) {
+    this._tracker = tracker;
+    tracker.currentChanged.connect(this._onCurrent, this);
+    this._onCurrent();
+  }
+
+  /** The active notebook once its content is there; null where none is open. */
+  get current(): INotebookSource | null {
+    return this._current;
+  }
+
+  /** Emitted when another notebook is active, or this one got another path. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Emitted on each edit of the active notebook. */
+  get edited(): ISignal<this, void> {
+    return this._edited;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._release();
+      Signal.clearData(this);
+    }
+  }
+
+  private _onCurrent(): void {
+    const panel = this._tracker.currentWidget;
+    if (panel === this._panel) {
+      return;
+    }
+    this._release();
+    this._panel = panel;
+    this._current = null;
+    this._changed.emit();
+    if (panel) {
+      panel.disposed.connect(this._onCurrent, this);
+      panel.context.pathChanged.connect(this._onPath, this);
+      panel.context.ready.then(
+        () => {
+          if (this._panel === panel && !panel.isDisposed) {
+            panel.context.model.contentChanged.connect(this._onEdit, this);
+            this._onPath();
+          }
+        },
+        () => undefined
+      );
+    }
+  }
+
+  private _onPath(): void {
+    const panel = this._panel;
+    if (panel && panel.context.isReady) {
+      this._current = new OpenNotebook(panel, this._activate);
+      this._changed.emit();
+    }
+  }
+
+  private _onEdit(): void {
+    this._edited.emit();
+  }
+
+  private _release(): void {
+    const panel = this._panel;
+    this._panel = null;
+    if (panel) {
+      panel.disposed.disconnect(this._onCurrent, this);
+      panel.context.pathChanged.disconnect(this._onPath, this);
+      panel.context.model?.contentChanged.disconnect(this._onEdit, this);
+    }
+  }
+
+  private readonly _tracker: INotebookTracker;
+  private _panel: NotebookPanel | null = null;
+  private _current: INotebookSource | null = null;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _edited = new Signal<this, void>(this);
+}
+
+class OpenNotebook implements INotebookSource {
+  constructor(
+    private readonly _panel: NotebookPanel,
+    private readonly _activate: (id: string) => void
+  ) {
+    this.path = _panel.context.path;
+    this.name = this.path.split('/').pop() ?? this.path;
+  }
+
+  readonly path: string;
+  readonly name: string;
+
+  get trusted(): boolean {
+    const cells = this._panel.content.model?.cells;
+    return !!cells && [...cells].every(cell => cell.type !== 'code' || cell.trusted);
+  }
+
+  body(): INotebookBody {
+    const content = this._panel.context.model.toJSON() as PartialJSONObject;
+    const cells = content.cells as PartialJSONObject[];
+    return {
+      path: this.path,
+      content: {
+        ...content,
+        cells: cells.map(cell =>
+          cell.cell_type === 'code'
+            ? { ...cell, outputs: [], execution_count: null }
+            : cell
+        )
+      }
+    };
+  }
+
+  reveal(cell: number): void {
+    const notebook = this._panel.content;
+    if (cell < notebook.widgets.length) {
+      this._activate(this._panel.id);
+      notebook.deselectAll();
+      notebook.activeCellIndex = cell;
+      void notebook.scrollToItem(cell, 'smart');
+    }
+  }
+}

@@ -1,0 +1,250 @@
+/** The state behind the panel: the active notebook's training, the devices, the engines, the jobs. */
+
+import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { Api, ApiError } from '../api';
+import type { IAccelerator, IEngineFeatures, IInventory, IJob } from '../domain';
+import type { EventStream } from '../events';
+import { VERSION } from '../version';
+import { Jobs } from './jobs';
+import { JobView } from './jobView';
+import type { ActiveNotebook } from './notebook';
+import { Training } from './training';
+
+export class PanelModel implements IDisposable {
+  constructor(
+    readonly api: Api,
+    readonly events: EventStream,
+    readonly notebook: ActiveNotebook
+  ) {
+    this.jobs = new Jobs(api, events);
+    events.inventory.connect(this._onInventory, this);
+    events.connectionChanged.connect(this._onConnection, this);
+    notebook.changed.connect(this._onNotebook, this);
+    notebook.edited.connect(this._onEdit, this);
+    this._onNotebook();
+  }
+
+  readonly jobs: Jobs;
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** What is known of the active notebook; null where none is open. */
+  get training(): Training | null {
+    return this._training;
+  }
+
+  /** The last sample; null before the first. */
+  get inventory(): IInventory | null {
+    return this._inventory;
+  }
+
+  get accelerators(): readonly IAccelerator[] {
+    return this._accelerators;
+  }
+
+  get engines(): readonly IEngineFeatures[] {
+    return this._engines;
+  }
+
+  /** Why the server half cannot be used, where it cannot. */
+  get serverError(): ApiError | null {
+    return this._serverError;
+  }
+
+  /** The server half's version where it is another one than ours. */
+  get otherVersion(): string | null {
+    return this._otherVersion;
+  }
+
+  get isReady(): boolean {
+    return this._isReady;
+  }
+
+  /** Estimate without being asked where the notebook is trusted. */
+  autoEstimate = false;
+
+  /** The job whose last lines are shown in the panel. */
+  get expanded(): JobView | null {
+    return this._expanded;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Listen to the server while somebody looks at a panel; dispose the answer when it is hidden. */
+  look(): IDisposable {
+    if (!this._isReady) {
+      void this.connect();
+    }
+    const watches = [this.events.watch('devices'), this.events.watch('jobs')];
+    this._looking++;
+    this._readActive();
+    return new DisposableDelegate(() => {
+      this._looking--;
+      watches.forEach(watch => watch.dispose());
+    });
+  }
+
+  /** Ask whether the server half is there, and for what does not change. */
+  async connect(): Promise<void> {
+    if (this._connecting) {
+      return this._connecting;
+    }
+    this._connecting = this._connect().finally(() => {
+      this._connecting = null;
+      this._changed.emit();
+    });
+    return this._connecting;
+  }
+
+  /** Try everything again that failed. */
+  retry(): void {
+    void this.connect();
+    this.events.retry();
+    const training = this._training;
+    if (training?.factsError) {
+      void training.read();
+    }
+  }
+
+  /** Show or hide a job's last lines in the panel. */
+  expand(id: string | null): void {
+    if (this._expanded?.id !== id) {
+      this._expanded?.dispose();
+      this._expanded = id ? this.openJob(id) : null;
+      this._changed.emit();
+    }
+  }
+
+  /** A view of a job; whoever asks disposes it. */
+  openJob(id: string): JobView {
+    return new JobView(id, this.api, this.events, this.jobs);
+  }
+
+  /** Submit the active notebook and show the job's first lines. */
+  async submit(): Promise<IJob | null> {
+    const job = (await this._training?.submit()) ?? null;
+    if (job) {
+      this.jobs.put(job);
+      this.expand(job.id);
+    }
+    return job;
+  }
+
+  /** Run a job again and show its first lines. */
+  async rerun(id: string): Promise<IJob | null> {
+    const job = await this.jobs.rerun(id);
+    if (job) {
+      this.expand(job.id);
+    }
+    return job;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this._expanded?.dispose();
+    this._trainings.forEach(training => training.dispose());
+    this.jobs.dispose();
+    this.notebook.dispose();
+    this.events.dispose();
+    Signal.clearData(this);
+  }
+
+  private async _connect(): Promise<void> {
+    try {
+      const { version } = await this.api.version();
+      this._otherVersion = version === VERSION ? null : version;
+      const [engines, accelerators, inventory] = await Promise.all([
+        this.api.engines(),
+        this.api.accelerators(),
+        this.api.devices(),
+        this.jobs.refresh()
+      ]);
+      this._engines = engines;
+      this._accelerators = accelerators;
+      this._inventory = inventory;
+      this._serverError = null;
+      this._isReady = true;
+      this._readActive();
+    } catch (reason) {
+      this._serverError = reason as ApiError;
+    }
+  }
+
+  private _onInventory(_: EventStream, inventory: IInventory): void {
+    this._inventory = inventory;
+    this._changed.emit();
+  }
+
+  private _onConnection(): void {
+    if (this.events.connection === 'socket' && this._serverError) {
+      void this.connect();
+    }
+    this._changed.emit();
+  }
+
+  private _onNotebook(): void {
+    const source = this.notebook.current;
+    this._training?.changed.disconnect(this._onTraining, this);
+    this._training = null;
+    if (source) {
+      let training = this._trainings.get(source.path);
+      if (training) {
+        training.source = source;
+      } else {
+        training = new Training(this.api, source);
+        this._trainings.set(source.path, training);
+      }
+      this._training = training;
+      training.changed.connect(this._onTraining, this);
+      this._readActive();
+    }
+    this._changed.emit();
+  }
+
+  private _onEdit(): void {
+    if (this._looking) {
+      this._training?.edited();
+    }
+  }
+
+  private _onTraining(): void {
+    this._changed.emit();
+  }
+
+  /** Read the active notebook where somebody looks; estimate it too where that is wished and safe. */
+  private _readActive(): void {
+    const training = this._training;
+    if (!training || !this._looking || !this._isReady) {
+      return;
+    }
+    void training.read().then(() => {
+      const trains = training.facts && training.facts.loop !== 'none';
+      if (this.autoEstimate && trains && training.source.trusted && !training.estimate) {
+        void training.measure();
+      }
+    });
+  }
+
+  private readonly _trainings = new Map<string, Training>();
+  private _training: Training | null = null;
+  private _inventory: IInventory | null = null;
+  private _accelerators: IAccelerator[] = [];
+  private _engines: IEngineFeatures[] = [];
+  private _serverError: ApiError | null = null;
+  private _otherVersion: string | null = null;
+  private _connecting: Promise<void> | null = null;
+  private _expanded: JobView | null = null;
+  private _isReady = false;
+  private _looking = 0;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}

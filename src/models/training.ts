@@ -1,0 +1,215 @@
+/**
+ * What the panel knows of one notebook: what trains in it, what a step takes, where it fits, and what the person chose.
+ */
+
+import { UUID } from '@lumino/coreutils';
+import { Debouncer } from '@lumino/polling';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { Api, ApiError } from '../api';
+import type {
+  IEstimate,
+  IEstimateRequest,
+  IJob,
+  INotebookFacts,
+  IPlacement,
+  Value
+} from '../domain';
+import type { INotebookSource } from './notebook';
+
+/** Milliseconds after the last keystroke before the notebook is read anew. */
+const READ_DELAY = 600;
+
+/** Where to run; what is null or empty is chosen by the policy. */
+export interface IChoice {
+  engine: string;
+  /** null: as the policy says; 0: on the CPU. */
+  gpus: number | null;
+  deviceIds: string[];
+}
+
+export class Training {
+  constructor(
+    private readonly _api: Api,
+    private _source: INotebookSource
+  ) {
+    this._reader = new Debouncer(() => this.read(), READ_DELAY);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get source(): INotebookSource {
+    return this._source;
+  }
+
+  /** The notebook was closed and opened again, or renamed. */
+  set source(source: INotebookSource) {
+    this._source = source;
+  }
+
+  facts: INotebookFacts | null = null;
+  factsError: ApiError | null = null;
+  estimate: IEstimate | null = null;
+  placement: IPlacement | null = null;
+  estimateError: ApiError | null = null;
+  submitError: ApiError | null = null;
+  request: IEstimateRequest = {};
+  choice: IChoice = { engine: '', gpus: null, deviceIds: [] };
+  /** The notebook was edited since the estimate. */
+  stale = false;
+  isEstimating = false;
+  /** What helps is still being computed. */
+  isDetailing = false;
+  isSubmitting = false;
+
+  /** An edit: what was read and estimated may no longer hold. */
+  edited(): void {
+    if (this.estimate && !this.stale) {
+      this.stale = true;
+      this._changed.emit();
+    }
+    this._reader.invoke().catch(() => undefined);
+  }
+
+  /** Read the notebook without running it. */
+  async read(): Promise<void> {
+    const run = ++this._reads;
+    try {
+      const facts = await this._api.inspect(this._source.body());
+      if (run === this._reads) {
+        this.facts = facts;
+        this.factsError = null;
+      }
+    } catch (reason) {
+      if (run === this._reads) {
+        this.factsError = reason as ApiError;
+      }
+    }
+    this._changed.emit();
+  }
+
+  /** Estimate one training step and match it; then compute what would help. */
+  async measure(): Promise<void> {
+    const run = ++this._estimates;
+    this.isEstimating = true;
+    this.isDetailing = false;
+    this.estimateError = null;
+    this._changed.emit();
+    try {
+      await this._place(run, false);
+    } catch (reason) {
+      if (run === this._estimates) {
+        this.estimateError = reason as ApiError;
+      }
+    }
+    if (run !== this._estimates) {
+      return;
+    }
+    this.isEstimating = false;
+    this.isDetailing = this.estimate?.status === 'ok' && !this.estimateError;
+    this._changed.emit();
+    if (this.isDetailing) {
+      try {
+        await this._place(run, true);
+      } catch {
+        // The number stands; only the advice is missing.
+      }
+      if (run === this._estimates) {
+        this.isDetailing = false;
+        this._changed.emit();
+      }
+    }
+  }
+
+  /** Ask again with other wishes; a null takes the notebook's own value. */
+  ask(wish: IEstimateRequest): Promise<void> {
+    this.request = { ...this.request, ...wish };
+    return this.measure();
+  }
+
+  /** Note a wish for the next estimate without making one. */
+  wish(wish: IEstimateRequest): void {
+    this.request = { ...this.request, ...wish };
+    this._changed.emit();
+  }
+
+  /** Answer an open question. */
+  answer(name: string, value: Value): Promise<void> {
+    return this.ask({ answers: { ...this.request.answers, [name]: value } });
+  }
+
+  /** Choose engine or devices; the match is made anew where there is an estimate. */
+  choose(choice: Partial<IChoice>): void {
+    this.choice = { ...this.choice, ...choice };
+    this.submitError = null;
+    this._changed.emit();
+    if (this.estimate) {
+      void this.measure();
+    }
+  }
+
+  /** Submit the notebook as it is on the screen. */
+  async submit(): Promise<IJob | null> {
+    if (this.isSubmitting) {
+      return null;
+    }
+    this.isSubmitting = true;
+    this.submitError = null;
+    this._changed.emit();
+    const { engine, gpus, deviceIds } = this.choice;
+    try {
+      return await this._api.submit(this._source.body(), {
+        token: UUID.uuid4(),
+        request: this._asked(),
+        ...(engine ? { engine } : {}),
+        ...(gpus !== null ? { resources: { gpus, device_ids: deviceIds } } : {})
+      });
+    } catch (reason) {
+      this.submitError = reason as ApiError;
+      return null;
+    } finally {
+      this.isSubmitting = false;
+      this._changed.emit();
+    }
+  }
+
+  dispose(): void {
+    this._reader.dispose();
+    this._reads = this._estimates = NaN;
+    Signal.clearData(this);
+  }
+
+  private async _place(run: number, details: boolean): Promise<void> {
+    const { engine, gpus, deviceIds } = this.choice;
+    const answer = await this._api.place(
+      this._source.body(),
+      { ...this._asked(), details },
+      {
+        ...(engine ? { engine } : {}),
+        ...(gpus !== null ? { gpus, device_ids: deviceIds } : {})
+      }
+    );
+    if (run === this._estimates) {
+      this.facts = answer.facts;
+      this.factsError = null;
+      this.estimate = answer.estimate;
+      this.placement = answer.placement;
+      this.stale = false;
+      this._changed.emit();
+    }
+  }
+
+  /** The request without the wishes that were taken back. */
+  private _asked(): IEstimateRequest {
+    return Object.fromEntries(
+      Object.entries(this.request).filter(([, value]) => value !== null)
+    );
+  }
+
+  private readonly _reader: Debouncer<void>;
+  private readonly _changed = new Signal<this, void>(this);
+  private _reads = 0;
+  private _estimates = 0;
+}

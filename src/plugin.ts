@@ -1,0 +1,215 @@
+/** Puts the parts into JupyterLab: panel, commands, job views, notifications. */
+
+import {
+  ILabShell,
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import {
+  ICommandPalette,
+  MainAreaWidget,
+  Notification,
+  WidgetTracker
+} from '@jupyterlab/apputils';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+
+import { Api } from './api';
+import { addCommands } from './commands';
+import type { IApp } from './components/context';
+import { stateName } from './components/jobs';
+import type { IJob } from './domain';
+import { EventStream } from './events';
+import { ActiveNotebook } from './models/notebook';
+import { PanelModel } from './models/panel';
+import { CommandIDs, DOMAIN, IPaddleGpuModel } from './tokens';
+import { JobWidget, PanelWidget } from './widgets';
+
+const PLUGIN = 'jupyter-paddle-gpu:plugin';
+/** Milliseconds for which the end of a job is announced; failures stay until they are closed. */
+const ANNOUNCED = 10_000;
+
+/** The state behind everything, also for other extensions. */
+const model: JupyterFrontEndPlugin<IPaddleGpuModel> = {
+  id: 'jupyter-paddle-gpu:model',
+  description: 'What trains in the active notebook, what it takes, and the jobs.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  optional: [ITranslator],
+  provides: IPaddleGpuModel,
+  activate: (app, tracker: INotebookTracker, translator: ITranslator | null) => {
+    const trans = (translator ?? nullTranslator).load(DOMAIN);
+    const api = new Api({
+      serverSettings: app.serviceManager.serverSettings,
+      language: () => translator?.languageCode ?? 'en',
+      trans
+    });
+    const notebook = new ActiveNotebook(tracker, id => app.shell.activateById(id));
+    return new PanelModel(api, new EventStream(api), notebook);
+  }
+};
+
+/** Panel, commands, job views, notifications. */
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: PLUGIN,
+  description: 'Panel, commands and job views of Paddle GPU.',
+  autoStart: true,
+  requires: [IPaddleGpuModel, INotebookTracker, IDocumentManager],
+  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ISettingRegistry, ILabShell],
+  activate: async (
+    app: JupyterFrontEnd,
+    model: IPaddleGpuModel,
+    notebooks: INotebookTracker,
+    documents: IDocumentManager,
+    translator: ITranslator | null,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null,
+    registry: ISettingRegistry | null,
+    shell: ILabShell | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load(DOMAIN);
+    const context: IApp = {
+      trans,
+      language: model.api.language,
+      commands: app.commands
+    };
+    const jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({
+      namespace: 'jupyter-paddle-gpu-jobs'
+    });
+    const tabs = new WidgetTracker<MainAreaWidget<PanelWidget>>({
+      namespace: 'jupyter-paddle-gpu-panels'
+    });
+
+    const openCell = async (job: IJob, cell: number) => {
+      const path = await model.jobs.publish(job.id);
+      const panel = path ? (documents.openOrReveal(path) as NotebookPanel) : undefined;
+      await panel?.context.ready;
+      await panel?.revealed;
+      const notebook = panel?.content;
+      if (notebook && cell < notebook.widgets.length) {
+        notebook.activeCellIndex = cell;
+        await notebook.scrollToItem(cell, 'smart');
+      }
+    };
+
+    const panel = new PanelWidget(context, model);
+    panel.id = 'jp-PaddleGpu-panel';
+    const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
+    const apply = () => {
+      model.autoEstimate = settings?.get('autoEstimate').composite === true;
+    };
+    settings?.changed.connect(apply);
+    apply();
+    app.shell.add(panel, settings?.get('side').composite === 'left' ? 'left' : 'right', {
+      rank: 700
+    });
+    restorer?.add(panel, 'jupyter-paddle-gpu');
+
+    addCommands({
+      commands: app.commands,
+      model,
+      notebooks,
+      trans,
+      showPanel: mode => {
+        if (mode !== 'main') {
+          app.shell.activateById(panel.id);
+          return;
+        }
+        let tab = tabs.currentWidget;
+        if (!tab || tab.isDisposed) {
+          const content = new PanelWidget(context, model);
+          content.title.label = 'Paddle GPU';
+          content.title.closable = true;
+          tab = new MainAreaWidget({ content });
+          tab.id = 'jp-PaddleGpu-panelTab';
+          void tabs.add(tab);
+          app.shell.add(tab, 'main');
+        }
+        app.shell.activateById(tab.id);
+      },
+      showJob: async id => {
+        let widget = jobs.find(item => item.content.model.id === id);
+        if (!widget) {
+          if (!model.jobs.get(id)) {
+            await model.api.job(id).then(
+              job => model.jobs.put(job),
+              () => undefined
+            );
+          }
+          const content = new JobWidget(context, model.openJob(id), (job, cell) => {
+            void openCell(job, cell);
+          });
+          widget = new MainAreaWidget({ content });
+          widget.id = `${content.id}-tab`;
+          await jobs.add(widget);
+          app.shell.add(widget, 'main');
+        }
+        app.shell.activateById(widget.id);
+      },
+      openPath: path => void documents.openOrReveal(path),
+      currentJob: () =>
+        shell?.currentWidget === jobs.currentWidget
+          ? jobs.currentWidget?.content.model.id
+          : undefined
+    });
+
+    if (restorer) {
+      void restorer.restore(jobs, {
+        command: CommandIDs.openJob,
+        args: widget => ({ id: widget.content.model.id }),
+        name: widget => widget.content.model.id
+      });
+      void restorer.restore(tabs, {
+        command: CommandIDs.openPanel,
+        args: () => ({ mode: 'main' }),
+        name: () => 'panel'
+      });
+    }
+
+    const category = 'Paddle GPU';
+    for (const command of [CommandIDs.openPanel, CommandIDs.estimate, CommandIDs.submit]) {
+      palette?.addItem({ command, category });
+    }
+    palette?.addItem({
+      command: CommandIDs.openPanel,
+      category,
+      args: { mode: 'main' }
+    });
+    for (const command of [
+      CommandIDs.openJob,
+      CommandIDs.openNotebook,
+      CommandIDs.cancelJob,
+      CommandIDs.rerunJob
+    ]) {
+      palette?.addItem({ command, category });
+    }
+
+    model.jobs.ended.connect((_, job) => {
+      if (settings && settings.get('notify').composite === false) {
+        return;
+      }
+      const text = trans.__('%1: %2', job.spec.name, stateName(job.state, trans));
+      const type =
+        job.state === 'failed' ? 'error' : job.state === 'succeeded' ? 'success' : 'info';
+      Notification.emit(
+        job.state === 'failed' && job.reason ? `${text}. ${job.reason.message}` : text,
+        type,
+        {
+          autoClose: job.state === 'failed' ? false : ANNOUNCED,
+          actions: [
+            {
+              label: trans.__('Open'),
+              callback: () => void app.commands.execute(CommandIDs.openJob, { id: job.id })
+            }
+          ]
+        }
+      );
+    });
+  }
+};
+
+const plugins: JupyterFrontEndPlugin<unknown>[] = [model, plugin];
+export default plugins;

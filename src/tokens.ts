@@ -1,0 +1,34 @@
+/** What other extensions may ask for, and the names by which our parts find each other. */
+
+import { Token } from '@lumino/coreutils';
+
+import type { PanelModel } from './models/panel';
+
+/** Ids of the commands; each is in the palette, and other extensions may execute it. */
+export namespace CommandIDs {
+  /** Submit the active notebook, unsaved changes included. */
+  export const submit = 'paddle-gpu:submit';
+  /** Estimate a training step of the active notebook. */
+  export const estimate = 'paddle-gpu:estimate';
+  /** Show the panel; with `{mode: 'main'}` as a tab of the main area. */
+  export const openPanel = 'paddle-gpu:open-panel';
+  /** Show a job; takes `{id}`. */
+  export const openJob = 'paddle-gpu:open-job';
+  /** Stop a job; takes `{id}`. */
+  export const cancelJob = 'paddle-gpu:cancel-job';
+  /** Run a job again; takes `{id}`. */
+  export const rerunJob = 'paddle-gpu:rerun-job';
+  /** Open a job's executed notebook; takes `{id}`. */
+  export const openNotebook = 'paddle-gpu:open-notebook';
+}
+
+/** The domain of the translation catalogue. */
+export const DOMAIN = 'jupyter_paddle_gpu';
+
+/** The state behind the panel: notebook, estimate, devices, jobs. */
+export const IPaddleGpuModel = new Token<IPaddleGpuModel>(
+  'jupyter-paddle-gpu:IPaddleGpuModel',
+  'What trains in the active notebook, what it takes, where it fits, and the jobs.'
+);
+
+export type IPaddleGpuModel = PanelModel;

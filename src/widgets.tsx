@@ -1,0 +1,101 @@
+/** The widgets that JupyterLab's shell holds; everything in them is drawn by components. */
+
+import { ReactWidget } from '@jupyterlab/ui-components';
+import type { Message } from '@lumino/messaging';
+import type { IDisposable } from '@lumino/disposable';
+import * as React from 'react';
+
+import { AppProvider, type IApp } from './components/context';
+import { JobView as JobViewComponent, type IJobViewProps } from './components/jobView';
+import { Panel } from './components/panel';
+import { paddleGpuIcon } from './icons';
+import type { JobView } from './models/jobView';
+import type { PanelModel } from './models/panel';
+
+/** The panel, in a sidebar or as a tab. It listens to the server only while it is seen. */
+export class PanelWidget extends ReactWidget {
+  constructor(
+    private readonly _app: IApp,
+    private readonly _model: PanelModel
+  ) {
+    super();
+    this.addClass('jp-PaddleGpu');
+    this.title.icon = paddleGpuIcon;
+    this.title.caption = _app.trans.__('Paddle GPU: what trains, what it takes, where it fits');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', 'Paddle GPU');
+  }
+
+  override dispose(): void {
+    this._look?.dispose();
+    this._look = null;
+    super.dispose();
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this._look ??= this._model.look();
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.isVisible) {
+      this._look ??= this._model.look();
+    }
+  }
+
+  protected override onBeforeHide(message: Message): void {
+    super.onBeforeHide(message);
+    this._look?.dispose();
+    this._look = null;
+  }
+
+  protected render(): JSX.Element {
+    return (
+      <AppProvider value={this._app}>
+        <Panel model={this._model} />
+      </AppProvider>
+    );
+  }
+
+  private _look: IDisposable | null = null;
+}
+
+/** One job. */
+export class JobWidget extends ReactWidget {
+  constructor(
+    private readonly _app: IApp,
+    readonly model: JobView,
+    private readonly _openCell: IJobViewProps['openCell']
+  ) {
+    super();
+    this.id = `jp-PaddleGpu-job-${model.id}`;
+    this.addClass('jp-PaddleGpu');
+    this.title.icon = paddleGpuIcon;
+    this.title.closable = true;
+    this._name();
+    model.jobs.changed.connect(this._name, this);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.model.jobs.changed.disconnect(this._name, this);
+      super.dispose();
+      this.model.dispose();
+    }
+  }
+
+  protected render(): JSX.Element {
+    return (
+      <AppProvider value={this._app}>
+        <JobViewComponent model={this.model} openCell={this._openCell} />
+      </AppProvider>
+    );
+  }
+
+  private _name(): void {
+    const name = this.model.job?.spec.name;
+    this.title.label = name ?? this._app.trans.__('Job');
+    this.title.caption = this.model.job?.spec.notebook ?? '';
+  }
+}
