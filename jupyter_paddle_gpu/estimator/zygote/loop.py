@@ -224,6 +224,8 @@ def prepare(tracer_folder: Path) -> tuple[dict[str, Any], dict[str, child.Handle
         import paddle
 
         tracer = load_tracer(tracer_folder)
+        if hasattr(tracer, "prepare"):
+            tracer.prepare()
         handlers["trace"] = tracer.trace_notebook
         handlers["measure"] = measure.measure_notebook
         greeting["paddle_version"] = paddle.__version__

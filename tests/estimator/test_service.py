@@ -1,0 +1,142 @@
+"""The room's door without a tracer of ours behind it: caching, messages, what is missing."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.domain.devices import Accelerator
+from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.estimator.worker import WorkerSettings
+
+BARE = Path(__file__).parent / "bare_tracer"
+CARD = Accelerator(name="A100", vendor="nvidia", memory_bytes=80 << 30, compute_capability=(8, 0))
+
+
+def facts(source="", kernel="python3", **more):
+    return NotebookFacts(
+        kernel_name=kernel,
+        language="python",
+        cells=(CodeCell(index=0, id="a", source=source),),
+        **{"imports_paddle": True, "loop": "custom", **more},
+    )
+
+
+@pytest.fixture
+def service(tmp_path):
+    settings = EstimateSettings(worker=WorkerSettings(tracer=BARE), calibration=tmp_path / "data" / "calibration.json")
+    service = EstimateService(settings)
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.paddle
+def test_targets_share_a_trace_and_changes_make_a_new_one(service, folder):
+    on_cpu = service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
+    worker = next(iter(service._workers.values()))
+    asked = []
+    original = worker.request
+    worker.request = lambda *arguments, **named: asked.append(arguments[0]) or original(*arguments, **named)
+
+    again = service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
+    assert asked == [] and again.peak_bytes == on_cpu.peak_bytes
+    service.estimate(facts("x = 2"), folder, EstimateRequest(target="cpu"))
+    service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu", batch_size=4))
+    (folder / "model.py").write_text("")
+    service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
+    (folder / "saved.ipynb").write_text("")
+    service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
+    assert asked == ["trace"] * 3
+
+
+@pytest.mark.paddle
+def test_the_card_is_named_and_its_figures_are_a_range(service, folder):
+    estimate = service.estimate(facts(), folder, EstimateRequest(), CARD)
+
+    assert estimate.device == "A100" and estimate.target == "gpu"
+    assert estimate.low <= estimate.peak_bytes <= estimate.high
+    assert estimate.breakdown.total == estimate.peak_bytes
+    assert estimate.terms.observations == 0 and estimate.terms.source
+    assert estimate.seconds > 0
+
+
+@pytest.mark.paddle
+def test_refusals_are_notes(service, folder):
+    source = "try:\n    open('log.txt', 'w')\nexcept OSError: pass"
+    estimate = service.estimate(facts(source), folder, EstimateRequest(target="cpu"))
+
+    assert estimate.status == "ok"
+    note = next(note for note in estimate.notes if note.code == "refused_write")
+    assert "log.txt" in note.render() and note.render_hint()
+
+
+@pytest.mark.paddle
+def test_an_answer_that_is_no_trace_is_a_note(service, folder, tmp_path):
+    tracer = tmp_path / "odd_tracer"
+    tracer.mkdir()
+    (tracer / "__init__.py").write_text("def trace_notebook(request): return {'status': 'perhaps'}")
+    odd = EstimateService(EstimateSettings(worker=WorkerSettings(tracer=tracer)))
+    estimate = odd.estimate(facts(), folder, EstimateRequest())
+    odd.close()
+
+    assert estimate.evidence == "scan" and "trace_unreadable" in {note.code for note in estimate.notes}
+
+
+def test_a_notebook_that_trains_nothing_needs_no_process(service, folder):
+    estimate = service.estimate(facts(imports_paddle=False, loop="none"), folder, EstimateRequest())
+
+    assert (estimate.status, estimate.evidence) == ("no_model", "scan")
+    assert [note.code for note in estimate.notes] == ["no_training"]
+    assert service._workers == {}
+
+
+def test_what_was_read_is_there_without_a_kernel(service, folder):
+    read = facts(
+        kernel="absent",
+        model=Fact(value="LeNet", source="LeNet()", place=None, how="literal"),
+        batch_size=Fact(value=32, source="32", place=None, how="literal"),
+        amp=Fact(value="O1", source="O1", place=None, how="literal"),
+    )
+    estimate = service.estimate(read, folder, EstimateRequest())
+
+    assert (estimate.status, estimate.model, estimate.batch_size, estimate.amp) == ("needs_input", "LeNet", 32, "O1")
+    assert estimate.notes[0].code == "no_such_kernel" and estimate.peak_bytes is None
+
+
+def test_an_interpreter_without_paddle_gets_the_next_step(service, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    specification = tmp_path / "kernels" / "empty"
+    specification.mkdir(parents=True)
+    argv = [sys.executable, "-I", "-S", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (specification / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "E", "language": "python"}))
+
+    estimate = service.estimate(facts(kernel="empty"), folder, EstimateRequest())
+
+    assert estimate.notes[0].code == "no_paddle"
+    assert estimate.notes[0].render_hint().endswith("-m pip install paddlepaddle")
+
+
+@pytest.mark.paddle
+def test_the_least_used_worker_makes_room(service, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    for name in "abc":
+        specification = tmp_path / "kernels" / name
+        specification.mkdir(parents=True)
+        argv = ["env", f"NAME={name}", sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        (specification / "kernel.json").write_text(
+            json.dumps({"argv": argv, "display_name": name, "language": "python"})
+        )
+    for name in "abc":
+        service.warm(name)
+
+    assert [worker.interpreter.kernel_name for worker in service._workers.values()] == ["b", "c"]
