@@ -40,7 +40,10 @@ LOCK_SECONDS = 10.0
 
 
 class Key(msgspec.Struct, frozen=True):
-    """What the constants belong to: NVML's device name, CUDA version (`12.6`), Paddle version."""
+    """What the constants belong to: device model, CUDA version (`12.6`), Paddle version.
+
+    Asked with an empty version, every version answers: before a job has its image nobody knows its CUDA.
+    """
 
     device: str
     cuda: str = ""
@@ -48,7 +51,13 @@ class Key(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         """The key in the file."""
-        return "|".join((self.device.lower().strip(), self.cuda, self.paddle))
+        return "|".join(part.replace("|", "/") for part in (self.device.lower().strip(), self.cuda, self.paddle))
+
+    def matches(self, text: str) -> bool:
+        """Does a key of the file answer for this one?"""
+        device, cuda, paddle = text.split("|")
+        own = self.text().split("|")
+        return device == own[0] and self.cuda in ("", cuda) and self.paddle in ("", paddle)
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +87,8 @@ class Calibration:
 
     def observations(self, key: Key) -> tuple[Observation, ...]:
         """What was measured for a key, oldest first."""
-        return self._read().get(key.text(), ())
+        found = [one for text, seen in self._read().items() if key.matches(text) for one in seen]
+        return tuple(sorted(found, key=lambda one: one.time))
 
     def observe(self, key: Key, terms: DeviceTerms, measured: int) -> None:
         """Add a finished job's peak as the driver showed it for the process."""
@@ -98,9 +108,10 @@ class Calibration:
 
     def _read(self) -> dict[str, tuple[Observation, ...]]:
         try:
-            return msgspec.json.decode(self.path.read_bytes(), type=dict[str, tuple[Observation, ...]])
+            everything = msgspec.json.decode(self.path.read_bytes(), type=dict[str, tuple[Observation, ...]])
         except (OSError, msgspec.DecodeError):  # none yet, or damaged: then the published ranges hold
             return {}
+        return {text: seen for text, seen in everything.items() if text.count("|") == 2}
 
     def _write(self, everything: dict[str, tuple[Observation, ...]]) -> None:
         descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=".calibration-")
