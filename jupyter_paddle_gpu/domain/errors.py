@@ -19,6 +19,14 @@ class PaddleGpuError(Exception):
         self.status = status
         super().__init__(self.message.render())
 
+    @classmethod
+    def of(cls, message: Message, *, status: int = 400) -> PaddleGpuError:
+        """The refusal that an existing message says."""
+        error = cls(message.code, message.text, hint=message.hint, status=status)
+        error.message = message
+        error.args = (message.render(),)
+        return error
+
     @property
     def code(self) -> str:
         """The message's stable identifier."""

@@ -137,7 +137,14 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch."""
+    """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
+
+    Attributes:
+        attempts: how often it was started; more than one after a passing fault.
+        not_before: earliest time of the next attempt.
+        force: the person asked to end it without saving.
+        server_id: the process that looks after it now (host and pid), for people who search.
+    """
 
     id: str
     spec: JobSpec
@@ -153,6 +160,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     progress: Progress = Progress()
     result: JobResult | None = None
     attempts: int = 0
+    not_before: float | None = None
+    force: bool = False
     server_id: str = ""
     owner: str = ""
 

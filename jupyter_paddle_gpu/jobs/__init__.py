@@ -1,1 +1,1 @@
-"""Jobs: their store, queue, logs and results, and how a job is found again after a crash."""
+"""Jobs: accepted, queued, dispatched, watched, ended, kept. A job's engine and folder are its truth, the store an index."""

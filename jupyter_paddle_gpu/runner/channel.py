@@ -6,12 +6,13 @@ order is that of the first pipe, a large figure cannot be torn by another proces
 PIPE_BUF) is written in one piece.
 """
 
+import contextlib
 import json
 import os
 import struct
 import threading
 from collections import deque
-from typing import Any, Deque, Dict, List, Optional, Tuple, Union
+from typing import Any, Deque, Dict, List, Optional, Union
 
 from . import files
 
@@ -42,12 +43,9 @@ class Sender:
         if not self.mine:
             return
         data = json.dumps(dict(fields, kind=kind), default=str).encode("utf-8", "replace")
-        try:
-            with self._lock:
-                files.write_all(self._messages, _LENGTH.pack(len(data)) + data)
-                files.write_all(self._stdout, self._mark)
-        except OSError:
-            pass
+        with contextlib.suppress(OSError), self._lock:
+            files.write_all(self._messages, _LENGTH.pack(len(data)) + data)
+            files.write_all(self._stdout, self._mark)
 
     def ask(self, kind: str, **fields: Any) -> str:
         """Send a message and wait for the one-letter answer; `s` (stop) where the supervisor is gone."""
@@ -108,8 +106,3 @@ def _overlap(text: bytes, marker: bytes) -> int:
         if marker.startswith(text[len(text) - size :]):
             return size
     return 0
-
-
-def pipes() -> "Tuple[Tuple[int, int], Tuple[int, int]]":
-    """The message pipe and the answer pipe, each as (read, write)."""
-    return os.pipe(), os.pipe()

@@ -7,7 +7,8 @@ import signal
 import sys
 from typing import Optional
 
-from . import channel, document, paddle_hooks, processes, spec as specs
+from . import channel, document, paddle_hooks, processes
+from . import spec as specs
 from .plain_shell import PlainShell
 from .shell import Publisher, Shell
 

@@ -1,5 +1,6 @@
 """Files that are never seen half written, and how a full disk is recognised."""
 
+import contextlib
 import errno
 import json
 import os
@@ -31,12 +32,10 @@ def replace(path: Path, data: bytes) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(str(temporary), str(path))
+        temporary.replace(path)
     except OSError:
-        try:
+        with contextlib.suppress(OSError):
             temporary.unlink()
-        except OSError:
-            pass
         raise
 
 

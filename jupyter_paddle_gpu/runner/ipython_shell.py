@@ -121,8 +121,7 @@ class IPythonShell:
         return CellOutcome(failure_of(error, self._filename), isinstance(error, KeyboardInterrupt))
 
     def close(self) -> None:
-        """Run what the notebook registered for the end."""
-        self._shell.atexit_operations()
+        """IPython cleans up by itself when the process exits."""
 
 
 class _Transformer(ast.NodeTransformer):

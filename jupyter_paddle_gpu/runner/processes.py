@@ -1,6 +1,7 @@
 """Processes of a job: who the runner is, what descends from it, and how all of it is ended. Linux's /proc where there
 is one; without it (macOS) the process group is all that can be seen."""
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -65,10 +66,8 @@ def die_with_parent(parent: int) -> None:
 def _prctl(option: int, value: int) -> None:
     if not sys.platform.startswith("linux"):
         return
-    try:
+    with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
-    except (OSError, AttributeError):
-        pass
 
 
 def descendants(root: int) -> Set[int]:
@@ -130,10 +129,8 @@ def reap() -> "Dict[int, Tuple[int, int]]":
 
 def _signal(pids: Set[int], number: int) -> None:
     for pid in pids:
-        try:
+        with contextlib.suppress(OSError):
             os.kill(pid, number)
-        except OSError:
-            pass
 
 
 def resident_bytes(pid: int, limit: int) -> int:

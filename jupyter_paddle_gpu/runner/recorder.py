@@ -1,6 +1,7 @@
 """Keeps what happens: log, events and notebook, in the order in which it happened."""
 
 import codecs
+import contextlib
 import shutil
 import time
 from typing import Any, Dict, List, Optional
@@ -138,11 +139,9 @@ class Recorder:
         self._publish()
         self._events.add("ended", reason=outcome["reason"])
         self._log.flush()
-        try:
+        with contextlib.suppress(OSError):
             self._log.close()
             self._events.close()
-        except OSError:
-            pass
 
     def _publish(self) -> None:
         output: Optional[Any] = self._spec.output
@@ -164,10 +163,8 @@ class Recorder:
             pass
 
     def _drop_reserve(self) -> None:
-        try:
+        with contextlib.suppress(OSError):
             self._reserve.unlink()
-        except OSError:
-            pass
 
 
 def _closing_words(outcome: Dict[str, Any]) -> List[str]:

@@ -1,5 +1,6 @@
 """One run of the notebook's process: reads its pipes, answers it, stops it when it must, and says how it ended."""
 
+import contextlib
 import os
 import secrets
 import selectors
@@ -120,10 +121,8 @@ class Session:
     def _follow(self, wake: int) -> "tuple[int, int]":
         while True:
             self._selector.select(_TICK_SECONDS)
-            try:
+            with contextlib.suppress(BlockingIOError):
                 os.read(wake, 512)
-            except BlockingIOError:
-                pass
             ended = processes.reap()
             self._pump()
             self._recorder.tick()
@@ -215,10 +214,8 @@ class Session:
             self._recorder.message(message)
 
     def _answer(self, letter: bytes) -> None:
-        try:
+        with contextlib.suppress(OSError):  # the child is gone; its end is noticed on its own
             os.write(self._answers, letter)
-        except OSError:
-            pass  # the child is gone; its end is noticed on its own
 
     # ---- stopping
 
@@ -231,10 +228,8 @@ class Session:
     def _send_interrupt(self) -> None:
         if not self._pid:  # not started yet: it will be told at its first cell
             return
-        try:
+        with contextlib.suppress(OSError):
             os.kill(self._pid, signal.SIGINT)
-        except OSError:
-            pass
 
     def _push_stop(self) -> None:
         if self._stop_reason is None:

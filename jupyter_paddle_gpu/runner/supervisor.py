@@ -7,7 +7,8 @@ import time
 import traceback
 from typing import Any, List, Optional
 
-from . import files, processes, spec as specs
+from . import files, processes
+from . import spec as specs
 from .ending import exit_status
 from .recorder import Recorder
 from .session import Session

@@ -1,0 +1,30 @@
+"""A process that looks after the queue when no server does: started by the command line, gone when nothing is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+FACTORY = "jupyter_paddle_gpu.jobs.dispatcher:local_service"
+"""Makes the `JobService` of the dispatcher from a data folder; the composition root names one with all its engines."""
+
+
+def spawn(data_folder: Path, factory: str) -> None:
+    """Start it: no terminal, a session of its own, nothing of this process kept. Raises `OSError`."""
+    data_folder.mkdir(parents=True, exist_ok=True)
+    # A notebook that submits a job must not make the dispatcher look like one of its own processes.
+    environment = {name: value for name, value in os.environ.items() if name != "PADDLE_GPU_JOB_ID"}
+    command = [sys.executable, "-m", "jupyter_paddle_gpu.jobs.dispatcher", str(data_folder), "--factory", factory]
+    with (data_folder / "dispatcher.log").open("ab") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=data_folder,
+            env=environment,
+            start_new_session=True,
+        )
+    process.returncode = 0  # nobody waits for it here

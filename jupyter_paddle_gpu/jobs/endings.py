@@ -1,0 +1,98 @@
+"""How a job ended: from `result.json`, or from what the engine saw where there is none."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import msgspec
+
+from ..domain import reasons
+from ..domain.jobs import CellFailure, Job, JobResult, JobState
+from ..domain.messages import Message
+from ..engines.base import JobFolder, Observation
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """The final state with its reason and what was measured."""
+
+    state: JobState
+    reason: Message
+    result: JobResult | None = None
+    ended: float | None = None
+
+
+def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
+    """The end of a job whose runner is gone. The runner's own word comes first, then the engine's."""
+    raw = _read(folder)
+    if raw is not None:
+        result = _result(raw)
+        reason = _reason(job, raw, result)
+        state: JobState = "failed"
+        if result.reason in ("succeeded", "cancelled"):
+            state = "succeeded" if result.reason == "succeeded" else "cancelled"
+        # The engine may know better why the process was killed: the limit of a container's memory, say.
+        if result.reason == "killed" and observation.reason is not None and job.state != "stopping":
+            reason = observation.reason
+        elif result.reason == "killed" and job.state == "stopping":
+            state, reason = "cancelled", reasons.cancelled()
+        return Ending(state, reason, result, raw.get("ended"))
+    if job.state == "stopping":
+        return Ending("cancelled", reasons.cancelled(), None, observation.ended)
+    result = JobResult(reason="runner_vanished", exit_code=observation.exit_code)
+    return Ending("failed", observation.reason or reasons.runner_vanished(), result, observation.ended)
+
+
+def _read(folder: JobFolder) -> dict[str, Any] | None:
+    try:
+        raw = msgspec.json.decode(folder.result.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+    return raw if isinstance(raw, dict) else None
+
+
+def _result(raw: dict[str, Any]) -> JobResult:
+    known = {name: raw[name] for name in JobResult.__struct_fields__ if raw.get(name) is not None}
+    failure = known.pop("failure", None)
+    try:
+        result = msgspec.convert(known, JobResult, strict=False)
+    except msgspec.ValidationError:
+        result = JobResult(reason=str(raw.get("reason", "")))
+    if isinstance(failure, dict):
+        result = msgspec.structs.replace(
+            result,
+            failure=CellFailure(
+                cell=int(failure.get("cell", 0)),
+                line=failure.get("line"),
+                name=str(failure.get("name", "")),
+                value=str(failure.get("value", "")),
+                traceback=str(failure.get("traceback", "")),
+            ),
+        )
+    return result
+
+
+def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noqa: PLR0911  # a table in the form of a match
+    failure, said = result.failure, str(raw.get("message") or "")
+    match result.reason:
+        case "succeeded":
+            return reasons.succeeded()
+        case "cancelled":
+            return reasons.cancelled()
+        case "cell_error" if failure:
+            return reasons.cell_error(failure.cell, failure.line, failure.name, failure.value)
+        case "out_of_memory_device":
+            return reasons.out_of_memory_device(failure.cell if failure else None, failure.value if failure else said)
+        case "out_of_memory_host":
+            return reasons.out_of_memory_host(job.spec.resources.memory_bytes)
+        case "time_limit":
+            return reasons.time_limit(job.spec.resources.seconds or result.seconds or 0.0)
+        case "disk_full":
+            return reasons.disk_full(said or job.spec.folder)
+        case "killed":
+            return reasons.killed(result.signal or signal.SIGKILL, said)
+        case "exited":
+            return reasons.exited(int(raw.get("status") or 0))
+        case _:
+            return reasons.runner_error(said or os.fspath(job.spec.notebook))

@@ -1,0 +1,153 @@
+"""Reading a job's log from any line on, while it is being written; and adding lines while no runner owns it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from ..domain.jobs import LogLine
+from ..engines.base import JobFolder
+from ..runner.log import Log
+from .lock import FileLock
+
+STEP = 1000
+"""Every so many lines the index remembers where one begins: a page is found within that many lines."""
+_BLOCK = 1 << 20
+_READERS = 64
+"""How many indexes are kept; each is a few kilobytes for a million lines."""
+
+_decoder = msgspec.json.Decoder(LogLine)
+
+
+class LogPage(msgspec.Struct, frozen=True):
+    """Some lines; `next` is the `since` that goes on after them, `total` the lines written so far. `ended`: no line
+    will come any more and this page reaches the last one."""
+
+    lines: tuple[LogLine, ...]
+    next: int
+    total: int
+    ended: bool = False
+
+
+class LogReader:
+    """One log file with a sparse index of line beginnings, extended as the file grows. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._inode = -1
+        self._scanned = 0
+        self._lines = 0
+        self._offsets = [0]
+
+    def page(self, since: int, limit: int) -> LogPage:
+        """At most `limit` lines from line `since` on; negative: counted from the end. A half-written last line is not
+        there yet. A file that is not there has no lines."""
+        with self._lock:
+            try:
+                file = self._path.open("rb")
+            except OSError:
+                self._begin()
+                return LogPage((), 0, 0)
+            with file:
+                self._extend(file.fileno())
+                start = max(0, self._lines + since) if since < 0 else min(since, self._lines)
+                stop = min(self._lines, start + max(0, limit))
+                lines = tuple(self._read(file.fileno(), start, stop))
+            return LogPage(lines, stop, self._lines)
+
+    def _extend(self, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        if status.st_ino != self._inode or status.st_size < self._scanned:
+            self._begin()
+            self._inode = status.st_ino
+        while self._scanned < status.st_size:
+            block = os.pread(descriptor, _BLOCK, self._scanned)
+            end = block.rfind(b"\n") + 1
+            if not end:
+                if len(block) < _BLOCK:
+                    return  # half a line: not before it is whole
+                raise OSError(f"a line of {self._path} is longer than {_BLOCK} bytes")
+            self._index(block[:end])
+            self._scanned += end
+
+    def _index(self, block: bytes) -> None:
+        position, left = 0, block.count(b"\n")
+        self._lines += left
+        until_next = STEP - (self._lines - left) % STEP
+        while left >= until_next:
+            for _ in range(until_next):
+                position = block.index(b"\n", position) + 1
+            self._offsets.append(self._scanned + position)
+            left -= until_next
+            until_next = STEP
+
+    def _read(self, descriptor: int, start: int, stop: int) -> Iterator[LogLine]:
+        if start >= stop:
+            return
+        number, offset = start // STEP * STEP, self._offsets[start // STEP]
+        rest = b""
+        while number < stop:
+            block = os.pread(descriptor, min(_BLOCK, self._scanned - offset), offset)
+            offset += len(block)
+            *whole, rest = (rest + block).split(b"\n")
+            for line in whole:
+                if number >= stop:
+                    return
+                if number >= start:
+                    yield _decode(line, number)
+                number += 1
+
+
+def _decode(line: bytes, number: int) -> LogLine:
+    try:
+        return _decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # A damaged disk is no reason to lose the lines around; the numbering stays.
+        return LogLine(seq=number, time=0.0, stream="system", text=line.decode("utf-8", "replace"))
+
+
+class LogReaders:
+    """Indexes of the logs that were read last."""
+
+    def __init__(self, most: int = _READERS) -> None:
+        self._most = most
+        self._readers: OrderedDict[Path, LogReader] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, path: Path) -> LogReader:
+        """The reader of a file."""
+        with self._lock:
+            reader = self._readers.pop(path, None) or LogReader(path)
+            self._readers[path] = reader
+            while len(self._readers) > self._most:
+                self._readers.popitem(last=False)
+            return reader
+
+
+def say(folder: JobFolder, *texts: str) -> bool:
+    """Add lines of stream `system`; False where a runner owns the log or the disk is full."""
+    with FileLock(folder.lock).held() as mine:
+        if not mine:
+            return False
+        try:
+            log = Log(folder.log)
+        except OSError:
+            return False
+        for text in texts:
+            log.add(time.time(), "system", text)
+        with contextlib.suppress(OSError):
+            written = log.flush()
+            log.close()
+            return written
+    return False

@@ -1,0 +1,168 @@
+"""Which queued job may start now, on which devices, and what the others wait for. No I/O: values in, a plan out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ..domain.devices import Device
+from ..domain.jobs import Job
+from ..domain.messages import Message
+from .settings import JobSettings
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One queued job's turn: it starts on `device_ids`, waits for `reason`, or never can (`hopeless`)."""
+
+    job: Job
+    start: bool
+    device_ids: tuple[str, ...] = ()
+    reason: Message | None = None
+    hopeless: bool = False
+
+
+def turns(
+    queued: Iterable[Job],
+    active: Iterable[Job],
+    *,
+    claims: Mapping[str, str],
+    devices: Iterable[Device] | None,
+    settings: JobSettings,
+    now: float,
+) -> list[Turn]:
+    """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job wants (a slot of
+    its engine, its devices, any device) is out of reach for the ones behind it. `devices` None: not known here."""
+    busy = dict(claims)
+    used: dict[str, int] = {}
+    for job in active:
+        if not job.spec.resources.gpus:
+            used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
+    known = None if devices is None else [device for device in devices if not device.simulated]
+    state = _State(busy, used, known, settings, now)
+    return [state.turn(job) for job in queued]
+
+
+class _State:
+    """What is left to give while the queue is gone through."""
+
+    def __init__(
+        self,
+        busy: dict[str, str],
+        used: dict[str, int],
+        devices: list[Device] | None,
+        settings: JobSettings,
+        now: float,
+    ) -> None:
+        self.busy, self.used, self.devices = busy, used, devices
+        self.settings, self.now = settings, now
+        self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
+        self.any_wanted: str | None = None  # a job ahead that waits for any device
+        self.ahead: dict[str, int] = {}
+
+    def turn(self, job: Job) -> Turn:
+        wanted = job.spec.resources
+        if job.not_before is not None and self.now < job.not_before:
+            # It keeps its place, but must not hold up the others while it waits for its next attempt.
+            seconds = max(1, round(job.not_before - self.now))
+            return Turn(job, False, reason=_waits_retry(seconds, job.attempts))
+        if wanted.gpus or wanted.device_ids:
+            return self._device_turn(job)
+        engine = job.spec.engine
+        slots, running = self.settings.slots(engine), self.used.get(engine, 0)
+        if running < slots:
+            self.used[engine] = running + 1
+            return Turn(job, True)
+        self.ahead[engine] = self.ahead.get(engine, 0) + 1
+        return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1))
+
+    def _device_turn(self, job: Job) -> Turn:
+        if job.spec.resources.device_ids:
+            return self._chosen(job, job.spec.resources.device_ids)
+        if self.devices is None or len(self.devices) < job.spec.resources.gpus:
+            return Turn(job, False, reason=_too_few(job, len(self.devices or ())), hopeless=True)
+        if self.any_wanted is not None:
+            return Turn(job, False, reason=_waits_job(self.any_wanted))
+        return self._any(job, job.spec.resources.gpus)
+
+    def _chosen(self, job: Job, ids: tuple[str, ...]) -> Turn:
+        blocked = [(device, self.busy.get(device) or self.wanted.get(device)) for device in ids]
+        taken = [(device, holder) for device, holder in blocked if holder and holder != job.id]
+        if not taken:
+            for device in ids:
+                self.busy[device] = job.id
+            return Turn(job, True, device_ids=ids)
+        for device in ids:
+            self.wanted.setdefault(device, job.id)
+        device, holder = taken[0]
+        return Turn(job, False, reason=_waits_device(device, holder))
+
+    def _any(self, job: Job, count: int) -> Turn:
+        need = job.spec.resources.gpu_memory_bytes or 0
+        free = [
+            device
+            for device in self.devices or ()
+            if device.id not in self.busy
+            and device.id not in self.wanted
+            and (device.memory_free is None or device.memory_free >= need)
+        ]
+        # The one with the most free memory; a card that does not tell comes last.
+        free.sort(key=lambda device: (-(device.memory_free or 0), device.index))
+        if len(free) >= count:
+            chosen = tuple(device.id for device in free[:count])
+            for device in chosen:
+                self.busy[device] = job.id
+            return Turn(job, True, device_ids=chosen)
+        self.any_wanted = job.id
+        return Turn(job, False, reason=_waits_free(count, len(free)))
+
+
+def _waits_slot(engine: str, running: int, ahead: int) -> Message:
+    if ahead:
+        return Message(
+            code="waits_slot",
+            text="Waits for {running} running and {ahead} waiting jobs before it on {engine}.",
+            params={"running": running, "ahead": ahead, "engine": engine},
+        )
+    return Message(
+        code="waits_slot",
+        text="Waits for {running} running jobs on {engine}.",
+        params={"running": running, "engine": engine},
+    )
+
+
+def _waits_device(device: str, job: str) -> Message:
+    return Message(
+        code="waits_device",
+        text="Waits for device {device}, which job {job} has.",
+        params={"device": device, "job": job},
+    )
+
+
+def _waits_job(job: str) -> Message:
+    return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})
+
+
+def _waits_free(count: int, free: int) -> Message:
+    return Message(
+        code="waits_free_device",
+        text="Waits for {count} free devices with enough memory; {free} are free now.",
+        params={"count": count, "free": free},
+    )
+
+
+def _waits_retry(seconds: int, attempts: int) -> Message:
+    return Message(
+        code="waits_retry",
+        text="Tries again in {seconds} s after {attempts} attempts.",
+        params={"seconds": seconds, "attempts": attempts},
+    )
+
+
+def _too_few(job: Job, devices: int) -> Message:
+    return Message(
+        code="too_few_devices",
+        text="The job asks for {wanted} devices; this machine has {devices}.",
+        hint="Submit it without a device to run on the CPU, or on a machine that has them.",
+        params={"wanted": job.spec.resources.gpus, "devices": devices},
+    )

@@ -1,0 +1,328 @@
+"""What faces call: submit, list, cancel, log, …. Blocking and thread-safe; nothing here decides what an engine does."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import logging
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..domain import reasons
+from ..domain.devices import Inventory
+from ..domain.errors import PaddleGpuError
+from ..domain.jobs import ENDED, Job, JobSpec, JobState
+from ..engines.base import Engine, JobFolder
+from ..runner import files
+from . import detached, keeper
+from .keeper import Keeper
+from .lock import FileLock
+from .log import LogPage, LogReaders
+from .settings import JobSettings, default_data_folder
+from .store import JobStore
+
+_logger = logging.getLogger(__name__)
+_change = msgspec.structs.replace
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+JobCallback = Callable[[str, Job | None], None]
+"""Called with a job's id and its new row, None where it was deleted; from the service's thread."""
+
+
+class JobService:
+    """The jobs of one user.
+
+    Args:
+        store: the index.
+        folder: holds a folder per job (`<folder>/<job id>/`).
+        engines: by name.
+        inventory: the devices now, for jobs that leave the choice to us.
+        dispatcher: how a detached dispatcher is started when no process looks after the queue (command line);
+            None: it is not.
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        folder: Path,
+        engines: Mapping[str, Engine],
+        settings: JobSettings = JobSettings(),  # noqa: B008  # frozen
+        *,
+        inventory: Callable[[], Inventory] | None = None,
+        dispatcher: Callable[[], None] | None = None,
+    ) -> None:
+        self.store, self.folder, self.engines, self.settings = store, folder, engines, settings
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._lock = FileLock(store.path.with_suffix(".lock"))
+        self._keeper = Keeper(store, self.folder_of, engines, settings, inventory)
+        self._dispatcher = dispatcher
+        self._readers = LogReaders()
+        self._callbacks: dict[int, JobCallback] = {}
+        self._callback_lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @classmethod
+    def open(
+        cls,
+        engines: Mapping[str, Engine],
+        *,
+        data_folder: Path | None = None,
+        settings: JobSettings = JobSettings(),  # noqa: B008
+        inventory: Callable[[], Inventory] | None = None,
+        factory: str = detached.FACTORY,
+    ) -> JobService:
+        """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`."""
+        data = data_folder or default_data_folder()
+        store = JobStore(data / "jobs.sqlite", busy_seconds=settings.busy_seconds)
+        return cls(
+            store,
+            data / "jobs",
+            engines,
+            settings,
+            inventory=inventory,
+            dispatcher=lambda: detached.spawn(data, factory),
+        )
+
+    def folder_of(self, job_id: str) -> JobFolder:
+        """A job's folder. Raises `PaddleGpuError` (404) for an id that could lead out of ours."""
+        if not _ID.fullmatch(job_id):
+            raise PaddleGpuError("no_such_job", "There is no job {id}.", status=404, id=job_id[:80])
+        return JobFolder(self.folder / job_id)
+
+    # ---- what people ask for
+
+    def submit(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> Job:
+        """Accept a job; it starts when its turn comes. A token seen before returns the job it made.
+
+        Args:
+            source_content: the notebook (nbformat 4 JSON), kept as it is now.
+
+        Raises:
+            PaddleGpuError: `engine_unknown`, `disk_full`, or what the engine finds missing before it starts.
+        """
+        if known := self.store.by_token(spec.token):
+            return known
+        if spec.engine not in self.engines:
+            raise PaddleGpuError.of(reasons.engine_unknown(spec.engine))
+        now = time.time()
+        job = Job(id=_new_id(now), spec=spec, state="queued", created=now, updated=now, owner=_owner())
+        for problem in self.engines[spec.engine].check(job):
+            raise PaddleGpuError.of(problem, status=409)
+        folder = self.folder_of(job.id)
+        content = source_content if isinstance(source_content, (str, bytes)) else msgspec.json.encode(source_content)
+        try:
+            folder.path.mkdir(parents=True, mode=0o700)
+            files.replace(folder.source, content.encode() if isinstance(content, str) else content)
+            stored = self.store.add(job)
+        except OSError as error:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            if files.is_full(error):
+                raise PaddleGpuError.of(reasons.disk_full(str(folder.path)), status=503) from error
+            raise
+        if stored.id != job.id:  # the same token came twice at once
+            shutil.rmtree(folder.path, ignore_errors=True)
+            return stored
+        self._nudge()
+        return job
+
+    def get(self, job_id: str) -> Job:
+        """A job. Raises `PaddleGpuError` (404)."""
+        return self.store.get(job_id)
+
+    def list(
+        self,
+        *,
+        states: Iterable[JobState] | None = None,
+        engine: str | None = None,
+        notebook: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[Job, ...]:
+        """Jobs, newest first."""
+        return self.store.select(states=states, engine=engine, notebook=notebook, limit=limit)
+
+    def cancel(self, job_id: str, force: bool = False) -> Job:
+        """Ask a job to end: one that waits ends now, one that runs saves first (`force`: does not). Cancelling an
+        ended job changes nothing."""
+
+        def make(job: Job) -> Job:
+            if job.state in ENDED:
+                return job
+            if job.state == "queued":
+                return _change(job, state="cancelled", reason=reasons.cancelled(), ended=time.time())
+            return _change(job, state="stopping", force=job.force or force)
+
+        job = self.store.change(job_id, make)
+        if job.state not in ENDED:
+            self._nudge()
+        return job
+
+    def delete(self, job_id: str) -> None:
+        """Remove an ended job and its folder; what was published stays. Raises `PaddleGpuError`: `not_ended` (409)."""
+        self.store.remove(job_id)
+        shutil.rmtree(self.folder_of(job_id).path, ignore_errors=True)
+        self._wake.set()
+
+    def rerun(self, job_id: str) -> Job:
+        """Submit the same notebook again as a new job; it starts with a copy of the old one's checkpoints."""
+        job = self.store.get(job_id)
+        try:
+            content = self.folder_of(job_id).source.read_bytes()
+        except OSError as error:
+            raise PaddleGpuError(
+                "source_missing",
+                "The notebook of job {id} is not in its folder any more.",
+                hint="Submit the notebook anew.",
+                status=409,
+                id=job_id,
+            ) from error
+        return self.submit(_change(job.spec, token="", rerun_of=job_id), content)
+
+    def log(self, job_id: str, since: int = 0, limit: int | None = None) -> LogPage:
+        """Lines of the log from sequence number `since` on; negative: the last so many."""
+        ended = self.store.get(job_id).state in ENDED  # asked before the file: what came until then is in it
+        most = self.settings.log_page_lines
+        page = self._readers.of(self.folder_of(job_id).log).page(since, most if limit is None else min(limit, most))
+        return _change(page, ended=ended and page.next >= page.total)
+
+    def publish(self, job_id: str) -> Path:
+        """Copy the notebook as executed so far to the job's output path. Raises `PaddleGpuError`."""
+        job = self.store.get(job_id)
+        try:
+            return keeper.publish(job, self.folder_of(job_id))
+        except FileNotFoundError as error:
+            raise PaddleGpuError(
+                "nothing_executed",
+                "Job {id} has executed nothing yet.",
+                hint="Wait for it to start.",
+                status=409,
+                id=job_id,
+            ) from error
+        except OSError as error:
+            raise PaddleGpuError(
+                "not_published",
+                "The executed notebook cannot be written to {path}: {why}",
+                hint="Check the folder's permissions and free space.",
+                status=409,
+                path=job.spec.output,
+                why=error.strerror or str(error),
+            ) from error
+
+    def wait(self, job_id: str, timeout: float | None = None) -> Job:
+        """The job when it has ended, or as it is after `timeout` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            job = self.store.get(job_id)
+            if job.state in ENDED or (deadline is not None and time.monotonic() >= deadline):
+                return job
+            time.sleep(self.settings.wait_seconds)
+
+    def subscribe(self, callback: JobCallback) -> Callable[[], None]:
+        """Be told of every change, whichever process made it, as long as this service is started."""
+        with self._callback_lock:
+            key = max(self._callbacks, default=0) + 1
+            self._callbacks[key] = callback
+        self._wake.set()
+        return lambda: self._forget(key)
+
+    def _forget(self, key: int) -> None:
+        with self._callback_lock:
+            self._callbacks.pop(key, None)
+
+    # ---- the thread
+
+    def start(self) -> None:
+        """Look after the jobs from now on, unless another process does; then stand by and take over when it goes."""
+        if self._thread is None:
+            self._stopped.clear()
+            self._thread = threading.Thread(target=self._run, name="paddle-gpu jobs", daemon=True)
+            self._thread.start()
+
+    def stop(self, timeout: float = 3.0) -> None:
+        """End the thread; jobs go on, and a detached dispatcher looks after those that are left."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._stopped.set()
+            self._wake.set()
+            thread.join(timeout)
+        self._keeper.wait_for_preparations(timeout)
+        self._lock.release()
+        if thread is not None:
+            self._nudge()
+
+    def _nudge(self) -> None:
+        """See to it that somebody looks after the queue, soon."""
+        if self._thread is not None:
+            self._wake.set()
+        elif self._dispatcher is not None and self._pending() and self._lock.acquire():
+            # Nobody does. (Somebody who ends just now looks once more after he let go of the lock.)
+            self._lock.release()
+            self._dispatcher()
+
+    def _pending(self) -> bool:
+        return bool(self.store.select(states=("queued", "preparing", "running", "stopping"), limit=1))
+
+    def _run(self) -> None:
+        revision = self.store.revision()
+        while not self._stopped.is_set():
+            busy = False
+            try:
+                if self._lock.acquire():
+                    busy = self._keeper.step()
+                revision = self._announce(revision)
+            except Exception:
+                _logger.exception("looking after the jobs")
+            watched = bool(self._callbacks)
+            self._wake.wait(self.settings.active_seconds if busy or watched else self.settings.idle_seconds)
+            self._wake.clear()
+
+    def run_until_idle(self) -> None:
+        """Look after the jobs in this thread until nothing is queued or active, or another process does it."""
+        while self._lock.acquire():
+            idle_since = time.monotonic()
+            while time.monotonic() - idle_since < self.settings.linger_seconds:
+                if self._keeper.step():
+                    idle_since = time.monotonic()
+                time.sleep(self.settings.active_seconds)
+            self._lock.release()
+            if not self._pending():  # submitted between the last look and the release: then once more
+                return
+
+    def _announce(self, since: int) -> int:
+        changes = self.store.changes(since)
+        with self._callback_lock:
+            callbacks = list(self._callbacks.values())
+        told: list[tuple[str, Job | None]] = [(job.id, job) for job in changes.jobs]
+        told += [(job_id, None) for job_id in changes.deleted]
+        for job_id, job in told:
+            for callback in callbacks:
+                _call(callback, job_id, job)
+        return changes.revision
+
+
+def _call(callback: JobCallback, job_id: str, job: Job | None) -> None:
+    # A listener's fault must not end the thread that everything else relies on.
+    try:
+        callback(job_id, job)
+    except Exception:
+        _logger.exception("telling of job %s", job_id)
+
+
+def _new_id(now: float) -> str:
+    """Readable, sorts by time, unique without asking anybody."""
+    return time.strftime("%Y%m%d-%H%M%S", time.localtime(now)) + "-" + secrets.token_hex(3)
+
+
+def _owner() -> str:
+    with contextlib.suppress(Exception):  # no entry in the user database: a container's bare uid
+        return getpass.getuser()
+    return ""

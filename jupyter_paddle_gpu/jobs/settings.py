@@ -1,0 +1,60 @@
+"""Every delay and limit of the jobs, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+def default_data_folder() -> Path:
+    """Where a user's jobs lie when nothing else is said: Jupyter's data folder."""
+    from jupyter_core.paths import jupyter_data_dir
+
+    return Path(jupyter_data_dir()) / "paddle_gpu"
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """Settings of the job service. Times in seconds.
+
+    Attributes:
+        stop_seconds: between SIGTERM and SIGKILL at a cancel. A training needs some of it to save a checkpoint.
+        kill_seconds: what the runner gets beyond `stop_seconds` to write its result, before it is killed itself.
+        active_seconds: between two looks at the engines while jobs are active or somebody watches.
+        idle_seconds: the same while nothing is queued or active and nobody watches.
+        progress_seconds: least time between two written progress states of one job.
+        cpu_slots: how many jobs without a device may run at once, by engine; `default_cpu_slots` for the others.
+            One by default: two trainings on the same cores take longer than one after the other.
+        attempts: how often a job is started at most when the fault is a passing one.
+        retry_seconds: wait before the second attempt; doubled for each further one up to `retry_most_seconds`.
+        time_limit_grace: beyond a job's own time limit, before a runner that did not end itself is stopped.
+        busy_seconds: how long a writer waits for another process's transaction.
+        wait_seconds: between two looks at the store in `JobService.wait`.
+        log_page_lines: most lines in one page of a log.
+        linger_seconds: how long the detached dispatcher stays after its last job, for the next one.
+    """
+
+    stop_seconds: float = 10.0
+    kill_seconds: float = 5.0
+    active_seconds: float = 0.3
+    idle_seconds: float = 2.0
+    progress_seconds: float = 1.0
+    cpu_slots: Mapping[str, int] = field(default_factory=lambda: {"local": 1})
+    default_cpu_slots: int = 1
+    attempts: int = 3
+    retry_seconds: float = 5.0
+    retry_most_seconds: float = 60.0
+    time_limit_grace: float = 30.0
+    busy_seconds: float = 30.0
+    wait_seconds: float = 0.2
+    log_page_lines: int = 10_000
+    linger_seconds: float = 2.0
+
+    def slots(self, engine: str) -> int:
+        """How many jobs without a device may run on an engine at once."""
+        return self.cpu_slots.get(engine, self.default_cpu_slots)
+
+    def retry_after(self, attempts: int) -> float:
+        """Wait before the next attempt after so many."""
+        return min(self.retry_most_seconds, self.retry_seconds * float(2 ** max(0, attempts - 1)))
