@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 STATUS = {"ok": 0, "needs_input": 3, "no_model": 4}
 """Exit status of `estimate`."""
 BAR_CELLS = 24
+EDGE = 6
+"""Rows of the catalogue shown on either side of the edge."""
 
 
 class EstimateView(View):
@@ -71,8 +73,13 @@ class EstimateView(View):
         ]
 
     def _verdicts(self) -> list[Verdict]:
+        """Every device that is here; of the catalogue what lies around the edge: where it just does not and just does."""
         placement = self.placement
-        return [] if placement is None else [*placement.verdicts, *placement.catalogue]
+        if placement is None:
+            return []
+        fitting = [verdict for verdict in placement.catalogue if verdict.fit == "fits"]
+        others = [verdict for verdict in placement.catalogue if verdict.fit != "fits"]
+        return [*placement.verdicts, *others[-EDGE:], *fitting[:EDGE]]
 
     def _changes(self, say: Speech) -> list[tuple[str, str, str]]:
         """Each remedy with what the step would take then, and the largest batch that would fit."""

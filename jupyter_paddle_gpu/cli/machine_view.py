@@ -49,8 +49,8 @@ class TableView(View):
         parts: list[RenderableType] = [Text(lead)] if (lead := self.lead(say)) else []
         if rows := self.rows(say):
             table = Table(box=box.SIMPLE, pad_edge=False)
-            for heading in self.head(say):
-                table.add_column(heading, overflow="fold")
+            for number, heading in enumerate(self.head(say)):
+                table.add_column(heading, overflow="fold", no_wrap=number == 0)
             for row in rows:
                 table.add_row(*map(Text, row))
             parts.append(table)

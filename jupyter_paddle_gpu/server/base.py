@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from http.client import responses
 from typing import Any, Literal, TypeVar, cast
@@ -86,20 +87,22 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
                 reason=str(error),
             ) from error
 
-    def whole_number(self, name: str, default: int, *, highest: int | None = None) -> int:
-        """A query argument that must be a whole number from 0 (up to `highest`)."""
+    def whole_number(self, name: str, default: int, *, lowest: int = 0, highest: int = 1 << 53) -> int:
+        """A query argument that must be a whole number from `lowest` to `highest`."""
         text = self.get_query_argument(name, None)
         if text is None:
             return default
-        if not text.isdecimal() or (highest is not None and int(text) > highest):
+        number = int(text) if re.fullmatch(r"-?\d{1,16}", text) else None
+        if number is None or not lowest <= number <= highest:
             raise PaddleGpuError(
                 "bad_argument",
-                "“{name}” must be a whole number from 0 to {highest}, not “{value}”.",
+                "“{name}” must be a whole number from {lowest} to {highest}, not “{value}”.",
                 name=name,
-                highest="…" if highest is None else highest,
-                value=text,
+                lowest=lowest,
+                highest=highest,
+                value=text[:40],
             )
-        return int(text)
+        return number
 
     def answer(self, value: Any, status: int = 200) -> None:
         """Finish with a value as JSON; messages in it are rendered in the reader's language."""

@@ -94,8 +94,8 @@ class LogHandler(PaddleGpuHandler):
 
     @permitted("read")
     async def get(self, job_id: str) -> None:
-        """Answer a page of the log from line `since` on."""
-        since = self.whole_number("since", 0)
+        """Answer a page of the log from line `since` on; a negative one counts from the end."""
+        since = self.whole_number("since", 0, lowest=-LOG_PAGE_HIGHEST)
         limit = self.whole_number("limit", LOG_PAGE, highest=LOG_PAGE_HIGHEST)
         self.answer(await self.context.call(self.services.jobs.log, job_id, since, limit))
 

@@ -1,4 +1,4 @@
-"""Which job a person means who types only the beginning of its id."""
+"""Which job a person means who types only a part of its id."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ NEWEST = "last"
 
 
 def find_job(jobs: JobService, text: str) -> Job:
-    """The job by whole id, by the beginning of its id, or the newest one."""
+    """The job by its id, by the beginning or the end of it, or the newest one."""
     known = jobs.list()
     if text == NEWEST and known:
         return max(known, key=lambda job: job.created)
-    found = [job for job in known if job.id == text] or [job for job in known if text and job.id.startswith(text)]
+    found = [job for job in known if job.id == text]
+    found = found or [job for job in known if text and (job.id.startswith(text) or job.id.endswith(text))]
     if len(found) > 1:
         raise PaddleGpuError(
             "ambiguous_job",
-            "“{start}” is the beginning of several jobs: {ids}.",
+            "“{start}” fits several jobs: {ids}.",
             hint="Type more of it.",
             start=text,
             ids=", ".join(job.id for job in found[:5]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -10,12 +11,16 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..devices.service import DeviceService
+    from ..domain.images import LocalImage
     from ..engines.base import Engine
     from ..estimator.service import EstimateService
     from ..jobs.service import JobService
     from ..matching.policy import Policy
 
 T = TypeVar("T")
+
+DISPATCHER = f"{__package__}.dispatching:job_service"
+"""What looks after the queue where neither a server nor a terminal does."""
 
 
 class Rooms:
@@ -70,13 +75,20 @@ class Rooms:
         """The engines by name, the embedded default first."""
 
         def build() -> dict[str, Engine]:
-            from ..engines.docker import DockerEngine
             from ..engines.local import LocalEngine
 
-            engines: list[Engine] = [LocalEngine(), DockerEngine()]
+            engines: list[Engine] = [LocalEngine()]
+            with contextlib.suppress(ImportError):
+                from ..engines.docker import DockerEngine
+
+                engines.append(DockerEngine())
             return {engine.name: engine for engine in engines}
 
         return self._once("engines", build)
+
+    def local_images(self) -> tuple[LocalImage, ...]:
+        """What the container daemon has; nothing where there is none."""
+        return ()
 
     @property
     def jobs(self) -> JobService:
@@ -85,7 +97,12 @@ class Rooms:
         def build() -> JobService:
             from ..jobs.service import JobService
 
-            return JobService(self.settings.data_folder, self.engines)
+            return JobService.open(
+                self.engines,
+                data_folder=self.settings.data_folder,
+                inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
+                factory=DISPATCHER,
+            )
 
         return self._once("jobs", build)
 

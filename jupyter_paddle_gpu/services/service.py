@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate, EstimateRequest
 from ..domain.jobs import Job
@@ -87,9 +89,20 @@ class Services(Rooms):
         """Read, estimate and match: the verdict on each device, the choice, and why."""
         from .placing import place
 
-        facts = self.inspect(source)
-        estimate = self._estimate(source, facts, request or EstimateRequest())
-        placement = place(self, facts, estimate, engine=engine, gpus=gpus, device_ids=device_ids)
+        facts, request = self.inspect(source), request or EstimateRequest()
+        estimate = self._estimate(source, facts, request)
+        # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
+        judged = estimate
+        if request.target == "cpu" and estimate.status == "ok":
+            judged = self._estimate(source, facts, msgspec.structs.replace(request, target="gpu"))
+        placement = place(
+            self,
+            judged if judged.status == "ok" else None,
+            engine=engine,
+            gpus=gpus,
+            device_ids=device_ids,
+            paddle_version=estimate.paddle_version,
+        )
         return Matched(facts=facts, estimate=estimate, placement=placement)
 
     # Devices, images, engines
@@ -135,7 +148,7 @@ class Services(Rooms):
         return self.jobs.submit(specify(self, source, submission or Submission()), source.content)
 
     def find_job(self, text: str) -> Job:
-        """The job whose id is `text` or begins with it; `last` is the newest.
+        """The job whose id is `text`, or begins or ends with it; `last` is the newest.
 
         Raises:
             PaddleGpuError: `no_such_job` (404), `ambiguous_job` (400).

@@ -10,6 +10,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, EstimateRequest
 from ..domain.jobs import JobSpec, Resources
 from ..domain.notebooks import FactValue, NotebookFacts
+from .placing import engine_name
 from .requests import Submission
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
             status=422,
             name=source.path.name,
         )
-    engine = _engine(services, submission.engine)
+    engine = engine_name(services, submission.engine)
     sets = _sets(facts, submission.request)
     resources = submission.resources or _resources(services, engine)
     estimate = _estimate(services, source, facts, submission, on_gpu=resources.gpus > 0)
@@ -58,19 +59,6 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         estimated_allocated_bytes=estimate.allocated_peak_bytes if estimate else None,
         options=submission.options,
     )
-
-
-def _engine(services: Services, wanted: str) -> str:
-    name = wanted or next(iter(services.engines))
-    if name not in services.engines:
-        raise PaddleGpuError(
-            "unknown_engine",
-            "There is no engine “{engine}” (there are: {known}).",
-            hint="Choose one of them.",
-            engine=name,
-            known=", ".join(services.engines),
-        )
-    return name
 
 
 def _python(kernel_name: str) -> str:
