@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from ..domain.devices import Accelerator, Device, DeviceProcess
@@ -14,6 +16,15 @@ from .sizes import human
 _AMPERE = (8, 0)
 
 
+class _Card(NamedTuple):
+    """What is judged: total and free memory in bytes."""
+
+    identity: str
+    name: str
+    total: int
+    free: int
+
+
 def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator: Accelerator | None = None) -> Verdict:
     """The verdict on one live (or simulated) device; `accelerator` is its row of the catalogue, for the step time."""
     if device.memory_total is None:
@@ -21,7 +32,7 @@ def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator
     else:
         used = device.memory_used or 0
         free = device.memory_total - used if device.memory_free is None else device.memory_free
-        verdict = _judge(device.id, device.name, device.memory_total, free, estimate, policy)
+        verdict = _judge(_Card(device.id, device.name, device.memory_total, free), estimate, policy)
         if verdict.fit == "short" and (holder := _largest(device.processes)) is not None:
             verdict = _with_holder(verdict, holder)
     return _completed(verdict, estimate, accelerator, simulated=device.simulated)
@@ -30,7 +41,7 @@ def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator
 def judge_model(accelerator: Accelerator, estimate: Estimate | None, policy: Policy) -> Verdict:
     """The verdict on an empty card of a known model."""
     total = accelerator.usable_bytes or accelerator.memory_bytes
-    verdict = _judge(accelerator.name, accelerator.name, total, total, estimate, policy)
+    verdict = _judge(_Card(accelerator.name, accelerator.name, total, total), estimate, policy)
     return _completed(verdict, estimate, accelerator, simulated=False)
 
 
@@ -41,8 +52,8 @@ def seconds_per_step(estimate: Estimate, accelerator: Accelerator) -> float | No
     at least its bytes over the memory bandwidth. In fp32, cards from Ampere on may use TF32 at half the FP16 rate.
     """
     rate = accelerator.fp32
-    if estimate.amp in ("O1", "O2"):
-        rate = accelerator.fp16
+    if estimate.amp in ("O1", "O2"):  # a card with slow FP16 arithmetic (P40) computes it in FP32
+        rate = max(accelerator.fp16 or 0, accelerator.fp32 or 0)
     elif accelerator.fp32 and accelerator.fp16 and (accelerator.compute_capability or (0, 0)) >= _AMPERE:
         rate = max(accelerator.fp32, accelerator.fp16 / 2)
     bounds = []
@@ -53,12 +64,14 @@ def seconds_per_step(estimate: Estimate, accelerator: Accelerator) -> float | No
     return max(bounds, default=None)
 
 
-def _judge(identity: str, name: str, total: int, free: int, estimate: Estimate | None, policy: Policy) -> Verdict:
+def _judge(card: _Card, estimate: Estimate | None, policy: Policy) -> Verdict:
+    identity, name, total, free = card
     needed = _upper(estimate)
     allowed = int(total * policy.memory_threshold)
     room = max(0, min(free, allowed - (total - free)))
     if estimate is None or needed is None:
-        return _unknown(identity, name, _NO_ESTIMATE, free_bytes=room)
+        for_cpu = estimate is not None and estimate.target == "cpu"
+        return _unknown(identity, name, _FOR_CPU if for_cpu else _NO_ESTIMATE, free_bytes=room)
     low = min(needed, needed if estimate.low is None else estimate.low)
     figures = {"needed": human(needed), "free": human(room), "total": human(allowed), "low": human(low)}
     if needed <= room:
@@ -113,7 +126,7 @@ def _judge(identity: str, name: str, total: int, free: int, estimate: Estimate |
 
 
 def _upper(estimate: Estimate | None) -> int | None:
-    if estimate is None or estimate.status != "ok":
+    if estimate is None or estimate.status != "ok" or estimate.target == "cpu":
         return None
     return estimate.high if estimate.high is not None else estimate.peak_bytes
 
@@ -169,4 +182,9 @@ _NO_ESTIMATE = Message(
     code="no_estimate",
     text="Not known: there is no estimate of what the training needs.",
     hint="Answer the open questions of the estimate.",
+)
+_FOR_CPU = Message(
+    code="estimate_for_cpu",
+    text="Not judged: the estimate is for the CPU, without what a GPU takes on top.",
+    hint="Estimate for a GPU to see where the training fits.",
 )

@@ -8,7 +8,7 @@ from ..devices.catalogue import find
 from ..domain.devices import Accelerator, Device, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.messages import Message
+from ..domain.messages import Message, Param
 from ..domain.placements import Placement, Verdict
 from .fit import judge, judge_model
 from .policy import Policy
@@ -141,8 +141,8 @@ def _preference(verdict: Verdict, policy: Policy) -> tuple[float, float]:
     return -free, 0.0
 
 
-def _reason(device: Device, verdict: Verdict, policy: Policy, among: int) -> Message:
-    params = {"device": device.name, "index": device.index, "free": human(verdict.free_bytes or 0)}
+def _reason(device: Device, verdict: Verdict, policy: Policy, among: int) -> Message:  # noqa: PLR0911 - one a case
+    params: dict[str, Param] = {"device": device.name, "index": device.index, "free": human(verdict.free_bytes or 0)}
     if verdict.fit == "tight":
         return Message(
             code="chosen_tight",
@@ -184,7 +184,11 @@ def _reason(device: Device, verdict: Verdict, policy: Policy, among: int) -> Mes
 
 
 def _of_choice(device: Device, verdict: Verdict) -> Message:
-    params = {"device": device.name, "index": device.index, "missing": human(verdict.missing_bytes or 0)}
+    params: dict[str, Param] = {
+        "device": device.name,
+        "index": device.index,
+        "missing": human(verdict.missing_bytes or 0),
+    }
     if verdict.fit == "never":
         return Message(
             code="your_choice_never",

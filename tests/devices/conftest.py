@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.devices.reader import Reading
+
+READ = """
+import sys, msgspec
+from pathlib import Path
+from jupyter_paddle_gpu.devices.nvidia import NvidiaReader
+reader = NvidiaReader(Path(sys.argv[1]))
+readings = []
+for change in sys.argv[3:] or [None]:
+    if change is not None:
+        Path(sys.argv[2]).write_text(change)
+    readings.append(reader.read())
+reader.close()
+sys.stdout.buffer.write(msgspec.json.encode(readings))
+"""
+
+
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a library with NVML's binary interface."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    assert compiler, "a C compiler (gcc) is needed to build the stand-in for NVML"
+    folder = tmp_path_factory.mktemp("nvml")
+    source = Path(__file__).with_name("nvml_stand_in.c")
+    library = folder / "libnvidia-ml.so.1"
+    subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source], check=True)
+    return folder
+
+
+@pytest.fixture
+def nvidia(stand_in: Path, tmp_path: Path) -> Callable[..., list[Reading]]:
+    """Readings of a fresh process, in which the dynamic loader finds the stand-in; one for each state of the world."""
+
+    def read(*worlds: str, library: bool = True) -> list[Reading]:
+        script = tmp_path / "world"
+        environment = {**os.environ, "NVML_STAND_IN": str(script)}
+        environment["LD_LIBRARY_PATH"] = str(stand_in) if library else ""
+        command = [sys.executable, "-c", READ, str(tmp_path / "root"), str(script), *worlds]
+        done = subprocess.run(command, env=environment, capture_output=True, check=True)
+        return msgspec.json.decode(done.stdout, type=list[Reading])
+
+    return read

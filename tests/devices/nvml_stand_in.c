@@ -1,0 +1,153 @@
+/* A stand-in for libnvidia-ml.so.1 at its binary interface (nvml.h of CUDA 12), driven by the file that
+ * NVML_STAND_IN names. Each line of it is `key value…`:
+ *   init CODE                     what nvmlInit answers
+ *   count N
+ *   handle INDEX CODE             what asking for that card's handle answers
+ *   memory INDEX CODE             what asking for its memory answers
+ *   mute INDEX                    the card answers NOT_SUPPORTED to all but name, UUID and memory
+ *   mig INDEX SLICES              the card is divided
+ *   used INDEX BYTES
+ *   process INDEX PID BYTES
+ * The file is read anew at each nvmlInit and nvmlDeviceGetCount, so that a test can change the world in between.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CARDS 8
+#define PROCESSES 16
+#define GIB (1024ULL * 1024 * 1024)
+enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7 };
+
+typedef struct { unsigned int pid; unsigned long long used; unsigned int gi, ci; } process_t;
+typedef struct { unsigned long long total, free, used; } memory_t;
+typedef struct { unsigned int gpu, memory; } utilization_t;
+typedef struct { char bus_legacy[16]; unsigned int domain, bus, device, id, subsystem; char bus_id[32]; } pci_t;
+typedef struct {
+    int index, slice; /* slice -1: the whole card */
+    int handle_code, memory_code, mute, slices;
+    unsigned long long used;
+    int processes;
+    process_t process[PROCESSES];
+} card_t;
+
+static card_t cards[CARDS], slices[CARDS][8];
+static int init_code, count, opened;
+
+static void load(void) {
+    char key[32];
+    unsigned long long a, b, c;
+    memset(cards, 0, sizeof cards);
+    init_code = count = 0;
+    for (int i = 0; i < CARDS; i++) {
+        cards[i].index = i;
+        cards[i].slice = -1;
+    }
+    const char *path = getenv("NVML_STAND_IN");
+    FILE *file = path ? fopen(path, "r") : NULL;
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        a = b = c = 0;
+        if (sscanf(line, "%31s %llu %llu %llu", key, &a, &b, &c) < 2) continue;
+        card_t *card = &cards[a % CARDS];
+        if (!strcmp(key, "init")) init_code = (int)a;
+        if (!strcmp(key, "count")) count = (int)a;
+        if (!strcmp(key, "handle")) card->handle_code = (int)b;
+        if (!strcmp(key, "memory")) card->memory_code = (int)b;
+        if (!strcmp(key, "mute")) card->mute = 1;
+        if (!strcmp(key, "mig")) card->slices = (int)b;
+        if (!strcmp(key, "used")) card->used = b;
+        if (!strcmp(key, "process") && card->processes < PROCESSES) {
+            process_t *process = &card->process[card->processes++];
+            process->pid = (unsigned int)b;
+            process->used = c;
+        }
+    }
+    if (file) fclose(file);
+    for (int i = 0; i < CARDS; i++)
+        for (int s = 0; s < 8; s++) {
+            slices[i][s].index = i;
+            slices[i][s].slice = s;
+        }
+}
+
+int nvmlInitWithFlags(unsigned int flags) {
+    (void)flags;
+    load();
+    if (init_code == SUCCESS) opened++;
+    return init_code;
+}
+int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
+int nvmlShutdown(void) {
+    if (opened == 0) return UNINITIALIZED;
+    opened--;
+    return SUCCESS;
+}
+const char *nvmlErrorString(int code) { return code == 15 ? "GPU is lost" : "an error"; }
+
+int nvmlDeviceGetCount_v2(unsigned int *out) {
+    if (opened == 0) return UNINITIALIZED;
+    load();
+    if (init_code != SUCCESS) return init_code;
+    *out = (unsigned int)count;
+    return SUCCESS;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned int index, card_t **out) {
+    if ((int)index >= count) return INVALID;
+    *out = &cards[index];
+    return cards[index].handle_code;
+}
+int nvmlSystemGetDriverVersion(char *out, unsigned int length) { snprintf(out, length, "550.54.15"); return SUCCESS; }
+int nvmlSystemGetCudaDriverVersion(int *out) { *out = 12040; return SUCCESS; }
+
+int nvmlDeviceGetName(card_t *card, char *out, unsigned int length) {
+    if (card->slice >= 0) snprintf(out, length, "NVIDIA A100-SXM4-80GB MIG 1g.10gb");
+    else snprintf(out, length, "NVIDIA A100-SXM4-80GB");
+    return SUCCESS;
+}
+int nvmlDeviceGetUUID(card_t *card, char *out, unsigned int length) {
+    if (card->slice >= 0) snprintf(out, length, "MIG-%d-%d", card->index, card->slice);
+    else snprintf(out, length, "GPU-%d", card->index);
+    return SUCCESS;
+}
+int nvmlDeviceGetMemoryInfo(card_t *card, memory_t *out) {
+    if (card->memory_code) return card->memory_code;
+    out->total = card->slice >= 0 ? 10 * GIB : 80 * GIB;
+    out->used = card->used;
+    out->free = out->total - out->used;
+    return SUCCESS;
+}
+#define OR_MUTE(card) if ((card)->mute || (card)->slice >= 0) return NOT_SUPPORTED
+int nvmlDeviceGetUtilizationRates(card_t *card, utilization_t *out) { OR_MUTE(card); out->gpu = 37; out->memory = 5; return SUCCESS; }
+int nvmlDeviceGetTemperature(card_t *card, int sensor, unsigned int *out) { (void)sensor; OR_MUTE(card); *out = 41; return SUCCESS; }
+int nvmlDeviceGetPowerUsage(card_t *card, unsigned int *out) { OR_MUTE(card); *out = 61500; return SUCCESS; }
+int nvmlDeviceGetEnforcedPowerLimit(card_t *card, unsigned int *out) { OR_MUTE(card); *out = 400000; return SUCCESS; }
+int nvmlDeviceGetCudaComputeCapability(card_t *card, int *major, int *minor) { OR_MUTE(card); *major = 8; *minor = 0; return SUCCESS; }
+int nvmlDeviceGetPciInfo_v3(card_t *card, pci_t *out) {
+    OR_MUTE(card);
+    memset(out, 0, sizeof *out);
+    snprintf(out->bus_id, sizeof out->bus_id, "00000000:3B:0%d.0", card->index);
+    return SUCCESS;
+}
+int nvmlDeviceGetMigMode(card_t *card, unsigned int *now, unsigned int *pending) {
+    OR_MUTE(card);
+    *now = *pending = card->slices > 0;
+    return SUCCESS;
+}
+int nvmlDeviceGetMaxMigDeviceCount(card_t *card, unsigned int *out) { (void)card; *out = 7; return SUCCESS; }
+int nvmlDeviceGetMigDeviceHandleByIndex(card_t *card, unsigned int index, card_t **out) {
+    if ((int)index >= card->slices) return NOT_FOUND;
+    *out = &slices[card->index][index];
+    return SUCCESS;
+}
+static int list(card_t *card, unsigned int *n, process_t *out) {
+    if (card->mute) return 4; /* no permission */
+    unsigned int room = *n;
+    *n = (unsigned int)card->processes;
+    if (card->processes == 0) return SUCCESS;
+    if (out == NULL || room < *n) return INSUFFICIENT_SIZE;
+    memcpy(out, card->process, sizeof(process_t) * *n);
+    return SUCCESS;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }
+int nvmlDeviceGetGraphicsRunningProcesses_v3(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jupyter_paddle_gpu.devices.reader import Reading
+
+Nvidia = Callable[..., list[Reading]]
+GIB = 2**30
+
+
+def node(root: Path, address: str, **files: str) -> None:
+    folder = root / "sys/bus/pci/devices" / address
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text + "\n")
+
+
+def on_host(root: Path) -> None:
+    (root / "proc/self/ns").mkdir(parents=True)
+    (root / "proc/self/ns/pid").symlink_to("pid:[4026531836]")
+
+
+def test_cards_with_everything_they_can_tell(nvidia: Nvidia, tmp_path: Path) -> None:
+    node(tmp_path / "root", "0000:3b:01.0", numa_node="1", vendor="0x10de")
+    (reading,) = nvidia(f"count 2\nused 1 {5 * GIB}")
+    assert (reading.driver_version, reading.cuda_version, reading.problems) == ("550.54.15", "12.4", ())
+    first, second = reading.devices
+    assert (first.id, first.index, first.name, first.vendor) == ("GPU-0", 0, "NVIDIA A100-SXM4-80GB", "nvidia")
+    assert (second.memory_total, second.memory_used, second.memory_free) == (80 * GIB, 5 * GIB, 75 * GIB)
+    assert (second.utilization, second.temperature, second.power, second.power_limit) == (37, 41, 61.5, 400.0)
+    assert (second.compute_capability, first.numa_node, second.numa_node) == ((8, 0), None, 1)
+    assert second.problem is None
+
+
+def test_processes_are_named_where_their_numbers_mean_something(nvidia: Nvidia, tmp_path: Path) -> None:
+    on_host(tmp_path / "root")
+    gone = max(psutil.pids()) + 100_000
+    (reading,) = nvidia(f"count 1\nprocess 0 {gone} {GIB}\nprocess 0 {os.getpid()} {3 * GIB}")
+    mine, other = reading.devices[0].processes
+    assert (mine.pid, mine.memory_bytes) == (os.getpid(), 3 * GIB)
+    assert mine.user == psutil.Process().username()
+    assert mine.command
+    assert (other.pid, other.memory_bytes, other.user, other.command) == (gone, GIB, None, None)
+
+
+def test_in_a_container_numbers_of_the_host_are_not_mistaken_for_own_processes(nvidia: Nvidia, tmp_path: Path) -> None:
+    (tmp_path / "root/proc/self/ns").mkdir(parents=True)
+    (tmp_path / "root/proc/self/ns/pid").symlink_to("pid:[4026532999]")
+    (reading,) = nvidia(f"count 1\nprocess 0 {os.getpid()} {GIB}")
+    (process,) = reading.devices[0].processes
+    assert (process.pid, process.user, process.command) == (os.getpid(), None, None)
+
+
+def test_memory_of_a_process_that_the_driver_does_not_tell_is_none(nvidia: Nvidia) -> None:
+    (reading,) = nvidia(f"count 1\nprocess 0 42 {2**64 - 1}")
+    assert reading.devices[0].processes[0].memory_bytes is None
+
+
+def test_slices_are_devices_with_a_parent(nvidia: Nvidia) -> None:
+    (reading,) = nvidia("count 2\nmig 0 3")
+    assert [(d.id, d.parent) for d in reading.devices] == [
+        ("GPU-0", None),
+        ("MIG-0-0", "GPU-0"),
+        ("MIG-0-1", "GPU-0"),
+        ("MIG-0-2", "GPU-0"),
+        ("GPU-1", None),
+    ]
+    part = reading.devices[1]
+    assert (part.memory_total, part.utilization, part.compute_capability) == (10 * GIB, None, (8, 0))
+    assert "MIG" in part.name
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        ("handle 1 15", "card_broken"),
+        ("handle 1 4", "card_no_permission"),
+        ("handle 1 2", "card_failed"),
+        ("memory 1 999", "card_broken"),
+        ("memory 1 15", "card_broken"),
+    ],
+)
+def test_one_broken_card_does_not_hide_the_others(nvidia: Nvidia, fault: str, code: str) -> None:
+    (reading,) = nvidia(f"count 3\n{fault}")
+    assert [d.index for d in reading.devices] == [0, 1, 2]
+    assert [d.memory_total for d in reading.devices] == [80 * GIB, None, 80 * GIB]
+    problem = reading.devices[1].problem
+    assert problem is not None
+    assert problem.code == code
+    assert "1" in problem.render()
+    assert "{" not in problem.render() + problem.render_hint()
+
+
+def test_what_a_card_cannot_tell_is_none(nvidia: Nvidia) -> None:
+    (reading,) = nvidia("count 1\nmute 0")
+    (card,) = reading.devices
+    assert card.memory_total == 80 * GIB
+    assert (card.utilization, card.temperature, card.power, card.power_limit, card.compute_capability) == (None,) * 5
+    assert (card.processes, card.problem) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [
+        (4, "driver_no_permission"),
+        (9, "driver_not_loaded"),
+        (18, "driver_mismatch"),
+        (999, "driver_no_answer"),
+        (17, "driver_no_answer"),
+        (5, "driver_failed"),
+    ],
+)
+def test_a_driver_that_gives_nothing_is_explained(nvidia: Nvidia, result: int, code: str) -> None:
+    (reading,) = nvidia(f"init {result}")
+    assert reading.devices == ()
+    assert [p.code for p in reading.problems] == [code]
+    assert reading.problems[0].render_hint()
+
+
+def test_a_driver_without_cards_says_so(nvidia: Nvidia) -> None:
+    (reading,) = nvidia("count 0")
+    assert [p.code for p in reading.problems] == ["driver_sees_no_gpu"]
+
+
+def test_no_library_no_card(nvidia: Nvidia) -> None:
+    (reading,) = nvidia("", library=False)
+    assert [p.code for p in reading.problems] == ["no_gpu"]
+
+
+def test_a_card_without_a_driver_is_told_from_no_card(nvidia: Nvidia, tmp_path: Path) -> None:
+    node(tmp_path / "root", "0000:01:00.0", vendor="0x10de", device="0x2204", **{"class": "0x030000"})
+    (reading,) = nvidia("", library=False)
+    assert [p.code for p in reading.problems] == ["driver_missing"]
+
+
+def test_a_driver_whose_library_is_not_in_the_container(nvidia: Nvidia, tmp_path: Path) -> None:
+    (tmp_path / "root/proc/driver/nvidia").mkdir(parents=True)
+    (tmp_path / "root/proc/driver/nvidia/version").write_text("NVRM version: 550")
+    (reading,) = nvidia("", library=False)
+    assert [p.code for p in reading.problems] == ["driver_library_hidden"]
+
+
+def test_a_driver_that_comes_back_is_read_again(nvidia: Nvidia) -> None:
+    readings = nvidia("count 1", "init 18", "count 2")
+    assert [len(r.devices) for r in readings] == [1, 0, 2]
+    assert [p.code for p in readings[1].problems] == ["driver_mismatch"]

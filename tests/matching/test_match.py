@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import pytest
+
+from jupyter_paddle_gpu.devices.catalogue import accelerators
+from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.estimates import Estimate
+from jupyter_paddle_gpu.domain.placements import Placement
+from jupyter_paddle_gpu.matching.match import match
+from jupyter_paddle_gpu.matching.policy import Policy
+
+GB = 10**9
+HOST = HostSample(cpu_count=2, cpu_percent=0.0, memory_total=8 * GB, memory_available=4 * GB)
+
+
+def device(index: int, total: int = 40, used: int = 0, **changes: object) -> Device:
+    fields: dict[str, object] = {
+        "id": f"GPU-{index}",
+        "index": index,
+        "vendor": "nvidia",
+        "name": "Tesla T4",
+        "memory_total": total * GB,
+        "memory_used": used * GB,
+        "memory_free": (total - used) * GB,
+    }
+    return Device(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def inventory(*devices: Device) -> Inventory:
+    return Inventory(time=0, host=HOST, devices=devices)
+
+
+def estimate(high: float, low: float | None = None, **changes: object) -> Estimate:
+    fields: dict[str, object] = {"status": "ok", "evidence": "trace", "allocated_peak_bytes": GB}
+    fields |= {"high": int(high * GB), "low": int((low or high) * GB), "peak_bytes": int(high * GB)}
+    return Estimate(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def codes(placement: Placement) -> list[str]:
+    for reason in placement.reasons:
+        assert "{" not in reason.render() + reason.render_hint()
+    return [reason.code for reason in placement.reasons]
+
+
+def test_the_device_with_the_most_room_is_chosen() -> None:
+    placement = match(estimate(10), inventory(device(0, used=20), device(1, used=5), device(2, used=10)))
+    assert placement.device_ids == ("GPU-1",)
+    assert codes(placement) == ["chosen_freest"]
+    assert [v.fit for v in placement.verdicts] == ["fits", "fits", "fits"]
+    assert placement.catalogue == ()
+
+
+def test_preferences_of_the_place_are_followed() -> None:
+    devices = inventory(device(0, used=20), device(1, used=5), device(2, 80, name="NVIDIA A100-SXM4-80GB", used=30))
+    needed = estimate(10, flops_per_step=10**12, bytes_moved=GB)
+    assert match(needed, devices, policy=Policy(prefer="least_free")).device_ids == ("GPU-0",)
+    fastest = match(needed, devices, policy=Policy(prefer="fastest"))
+    assert (fastest.device_ids, codes(fastest)) == (("GPU-2",), ["chosen_fastest"])
+    assert match(needed, devices, policy=Policy(excluded=("2", "GPU-1"))).device_ids == ("GPU-0",)
+
+
+def test_a_tight_device_comes_before_a_full_one_and_says_so() -> None:
+    placement = match(estimate(34, low=20), inventory(device(0, used=30), device(1, used=10)))
+    assert placement.device_ids == ("GPU-1",)
+    assert codes(placement) == ["chosen_tight"]
+
+
+def test_where_nothing_is_free_now_the_least_short_one_is_waited_for() -> None:
+    placement = match(estimate(30), inventory(device(0, used=39), device(1, used=20)))
+    assert placement.device_ids == ("GPU-1",)
+    assert codes(placement) == ["chosen_later"]
+
+
+def test_too_large_for_every_device_goes_to_the_cpu() -> None:
+    placement = match(estimate(100), inventory(device(0), device(1)))
+    assert placement.device_ids == ()
+    assert codes(placement) == ["cpu_never_fits"]
+
+
+def test_no_device_goes_to_the_cpu_with_the_catalogue_beside_it() -> None:
+    placement = match(estimate(20), inventory(), accelerators())
+    assert placement.device_ids == ()
+    assert codes(placement) == ["cpu_no_device"]
+    fits = {verdict.device_name: verdict.fit for verdict in placement.catalogue}
+    assert (fits["T4 16GB"], fits["A100 SXM 40GB"], fits["RTX 4090 24GB"]) == ("never", "fits", "fits")
+    totals = [next(a.memory_bytes for a in accelerators() if a.name == v.device_name) for v in placement.catalogue]
+    assert totals == sorted(totals)
+
+
+def test_the_machine_itself_may_be_too_small_as_well() -> None:
+    assert codes(match(estimate(20, allocated_peak_bytes=6 * GB), inventory())) == ["cpu_no_device", "host_short"]
+
+
+def test_the_cpu_on_request() -> None:
+    placement = match(estimate(1), inventory(device(0)), gpus=0)
+    assert (placement.device_ids, codes(placement)) == ((), ["cpu_on_request"])
+
+
+def test_several_devices() -> None:
+    devices = inventory(device(0, used=30), device(1), device(2, used=5))
+    assert match(estimate(10), devices, gpus=2).device_ids == ("GPU-1", "GPU-2")
+    with pytest.raises(PaddleGpuError) as caught:
+        match(estimate(10), devices, gpus=4)
+    assert caught.value.code == "too_few_devices"
+
+
+def test_simulated_devices_are_judged_and_never_chosen() -> None:
+    simulated = device(0, simulated=True, id="simulated-0")
+    placement = match(estimate(10), inventory(simulated), accelerators())
+    assert placement.device_ids == ()
+    assert [(v.fit, v.simulated) for v in placement.verdicts] == [("fits", True)]
+    assert codes(placement) == ["cpu_no_device"]
+    assert placement.catalogue
+    with pytest.raises(PaddleGpuError) as caught:
+        match(estimate(10), inventory(simulated), chosen=["simulated-0"])
+    assert caught.value.code == "device_simulated"
+
+
+def test_the_persons_choice_wins_and_is_commented() -> None:
+    devices = inventory(device(0, used=38), device(1), device(2, 8))
+    assert codes(match(estimate(10), devices, chosen=["1"])) == ["your_choice"]
+    short = match(estimate(10), devices, chosen=["GPU-0"])
+    assert (short.device_ids, codes(short)) == (("GPU-0",), ["your_choice_short"])
+    assert codes(match(estimate(10), devices, chosen=["2"])) == ["your_choice_never"]
+    assert match(estimate(10), devices, chosen=["1", "GPU-1"]).device_ids == ("GPU-1",)
+    with pytest.raises(PaddleGpuError) as caught:
+        match(estimate(10), devices, chosen=["7"])
+    assert (caught.value.code, caught.value.status) == ("device_unknown", 404)
+
+
+def test_a_divided_card_gives_way_to_its_slices() -> None:
+    whole = device(0)
+    parts = [device(0, 10, id=f"MIG-{i}", parent="GPU-0", used=i) for i in range(2)]
+    placement = match(estimate(5), inventory(whole, *parts))
+    assert placement.device_ids == ("MIG-0",)
+    assert [v.reason.code for v in placement.verdicts] == ["divided", "fits", "fits"]
+    for chosen, code in ((["0"], "device_divided"), (["GPU-0"], "device_divided")):
+        with pytest.raises(PaddleGpuError) as caught:
+            match(estimate(5), inventory(whole, *parts), chosen=chosen)
+        assert caught.value.code == code
+    assert match(estimate(5), inventory(whole, *parts), chosen=["MIG-1"]).device_ids == ("MIG-1",)
+    with pytest.raises(PaddleGpuError):
+        match(estimate(5), inventory(whole, *parts), gpus=2)
+
+
+def test_without_an_estimate_the_freest_device_is_taken() -> None:
+    placement = match(None, inventory(device(0, used=3), device(1)))
+    assert (placement.device_ids, codes(placement)) == (("GPU-1",), ["chosen_unjudged"])
+    open_questions = Estimate(status="needs_input", evidence="trace", high=5)
+    assert match(open_questions, inventory(device(0))).verdicts[0].fit == "unknown"
+
+
+def test_devices_without_figures_are_not_chosen_by_themselves() -> None:
+    mute = device(0, vendor="ascend", memory_total=None, memory_used=None, memory_free=None)
+    placement = match(estimate(1), inventory(mute))
+    assert (placement.device_ids, codes(placement)) == ((), ["cpu_none_usable"])
+    assert placement.verdicts[0].reason.code == "no_memory_figures"
+    assert match(estimate(1), inventory(mute), chosen=["0"]).device_ids == ("GPU-0",)
