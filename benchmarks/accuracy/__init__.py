@@ -1,0 +1,1 @@
+"""How close estimates come to what Paddle's allocator reports."""
