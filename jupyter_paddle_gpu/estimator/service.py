@@ -170,6 +170,8 @@ class EstimateService:
             if outcome.kind != "answer":
                 break
             runs[batch] = msgspec.convert(outcome.value, Measured)
+            if not runs[batch].changed:  # every batch size would give this step again
+                break
         wanted = asked["batch_size"] or (scanned(facts, "ok").batch_size if not asked["answers"] else None)
         found = fitted(runs, wanted)
         return Traced(*found) if found else None

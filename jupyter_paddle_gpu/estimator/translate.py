@@ -9,10 +9,68 @@ from ..domain.messages import Message
 from ..domain.notebooks import Place
 from .trace import TracedNote, TracedQuestion
 
-NOTES: dict[str, Message] = {}
-QUESTIONS: dict[str, Message] = {}
-UNTRACEABLE: frozenset[str] = frozenset()
-"""Reasons for which a real step may still give an answer."""
+NOTES: dict[str, Message] = {
+    message.code: message
+    for message in (
+        Message(
+            code="stand_in_number",
+            text="Line {line} reads a number out of a tensor that is not computed here; a stand-in was used.",
+            hint="Where that number decides sizes, answer for it with --set name=value.",
+        ),
+        Message(
+            code="stand_in_branch",
+            text="A condition in line {line} depends on values that are not computed here; its first branch was taken.",
+            hint="The other branch may take more or less memory.",
+        ),
+        Message(
+            code="value_failed",
+            text="A value that the notebook reads could not be computed; a stand-in was used.",
+        ),
+        Message(
+            code="create_graph",
+            text="Gradients of gradients are taken; their graph is counted by rule.",
+        ),
+        Message(
+            code="few_steps",
+            text="The notebook ends after its first training step, so the figure is that of a first step.",
+            hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",
+        ),
+    )
+}
+"""Sentences of the tracer's notes by code."""
+QUESTIONS: dict[str, Message] = {
+    message.code: message
+    for message in (
+        Message(
+            code="download",
+            text="The notebook wants to download {url}; an estimate downloads nothing.",
+            hint="Run that cell once in a kernel; then the estimate finds the data.",
+        ),
+        Message(
+            code="file_missing",
+            text="The file “{path}” is not there.",
+            hint="Put it where the notebook looks for it, relative to the notebook's folder.",
+        ),
+        Message(
+            code="module_missing",
+            text="The kernel's Python has no module “{module}”.",
+            hint="Install it in that environment.",
+        ),
+        Message(
+            code="name_missing",
+            text="The name “{name}” is used before it has a value.",
+            hint="A cell above may have failed or may have been left out; answer with --set {name}=value.",
+        ),
+        Message(
+            code="cell_failed",
+            text="The cell fails when it is run up to the first training step: {error}: {message}",
+            hint="Run the notebook from its first cell in a fresh kernel to see the same fault.",
+        ),
+    )
+}
+"""Sentences of the tracer's questions by the code of their reason."""
+UNTRACEABLE = frozenset(("cell_failed",))
+"""Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
 
 

@@ -91,6 +91,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             (a limit); `cancelled`; `closed` (we are shutting down); `gone` (the zygote itself ended).
         refused: (action, target) pairs that user code was refused: `write`, `process`, `network`, `signal`.
         output: beginning and end of what was printed.
+        resident: peak of the child's resident memory in bytes, what it shares with the zygote included.
         held: which of the kernel's guards took hold (`landlock`, `seccomp`).
     """
 
@@ -102,6 +103,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     held: tuple[str, ...] = ()
     output: str = ""
     seconds: float = 0.0
+    resident: int = 0
 
 
 class Greeting(msgspec.Struct, frozen=True, kw_only=True):
@@ -310,4 +312,5 @@ def _outcome(reply: dict[str, Any]) -> Outcome:
         held=tuple(reply.get("held", ())),
         output=reply.get("output", ""),
         seconds=reply.get("seconds", 0.0),
+        resident=reply.get("resident", 0),
     )

@@ -179,7 +179,7 @@ class Zygote:
         # At the end of its reply a child is gone already, unless its code closed the pipe behind our back.
         with contextlib.suppress(ProcessLookupError):
             os.kill(one.pid, signal.SIGKILL)
-        _, status = os.waitpid(one.pid, 0)
+        _, status, usage = os.wait4(one.pid, 0)
         for descriptor in one.open:
             os.set_blocking(descriptor, False)
             with contextlib.suppress(BlockingIOError):
@@ -189,7 +189,9 @@ class Zygote:
             os.close(descriptor)
         one.open.clear()
         shutil.rmtree(one.private, ignore_errors=True)
-        write_frame(self._replies, one.outcome(status))
+        # Kilobytes on Linux, bytes on macOS; what the child shares with the zygote is in it.
+        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        write_frame(self._replies, {**one.outcome(status), "resident": peak})
 
 
 def serve_once(requests: int, replies: int, handlers: dict[str, child.Handler]) -> None:
