@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import Literal
-
 import msgspec
 
 from ..domain.devices import Vendor
+from ..domain.images import AskRegistry, LocalImage, RegistryAnswer
 from ..domain.messages import Message
 from ..domain.placements import ImageChoice
 from .catalogue import Build, Catalogue, Registry, Release, load_catalogue, version_key
@@ -28,26 +27,6 @@ class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
     registries: tuple[str, ...] = ("baidu", "docker-hub")
     allowed: tuple[str, ...] = ()
     preferred: str = ""
-
-
-class LocalImage(msgspec.Struct, frozen=True, kw_only=True):
-    """An image that the daemon has: all its references, its id, and the digests that registries know it by."""
-
-    id: str
-    references: tuple[str, ...]
-    digests: tuple[str, ...] = ()
-    labels: dict[str, str] = {}
-
-
-class RegistryAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a registry said of a reference: there (with digest), not there, refused, or no answer."""
-
-    state: Literal["found", "missing", "refused", "silent"]
-    digest: str = ""
-    detail: str = ""
-
-
-Ask = Callable[[str], RegistryAnswer]
 
 
 class _Need(msgspec.Struct, frozen=True):
@@ -92,7 +71,7 @@ def choose_image(
     wanted: str = "",
     local: Iterable[LocalImage] = (),
     policy: ImagePolicy | None = None,
-    ask: Ask | None = None,
+    ask: AskRegistry | None = None,
     catalogue: Catalogue | None = None,
 ) -> ImageChoice:
     """The image to run in, with reasons and with what was ruled out. `reference` is empty where nothing fits.
@@ -245,7 +224,7 @@ def _reason_gpu(release: Release, build: Build, need: _Need) -> Message:
 
 
 def _settle(
-    candidates: list[Candidate], have: dict[str, LocalImage], ask: Ask | None, ruled_out: tuple[Message, ...]
+    candidates: list[Candidate], have: dict[str, LocalImage], ask: AskRegistry | None, ruled_out: tuple[Message, ...]
 ) -> ImageChoice:
     """The first candidate that is here or that a registry has; the first one unchecked where none answers."""
     silent: list[str] = []

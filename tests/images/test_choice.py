@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.images import LocalImage, RegistryAnswer
 from jupyter_paddle_gpu.images.catalogue import load_catalogue, version_key
-from jupyter_paddle_gpu.images.choice import ImagePolicy, LocalImage, RegistryAnswer, allowed_image, choose_image
+from jupyter_paddle_gpu.images.choice import ImagePolicy, allowed_image, choose_image
 from jupyter_paddle_gpu.images.references import explain_tag, parse_reference
 
 BAIDU = "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle"

@@ -1,0 +1,239 @@
+"""From a granted job to the container that runs it: the one place where a container's configuration is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import re
+from pathlib import Path
+from typing import Any
+
+from ...domain.jobs import Job
+from ..base import RUNNER, JobFolder
+from .daemon import DaemonFacts
+from .devices import DeviceAccess
+from .policy import Grant, Mount, is_below
+from .settings import DockerSettings
+
+LABEL_OWNER = "jupyter-paddle-gpu.owner"
+LABEL_JOB = "jupyter-paddle-gpu.job"
+LABEL_STORE = "jupyter-paddle-gpu.store"
+LABEL_SERVER = "jupyter-paddle-gpu.server"
+LABEL_ROLE = "jupyter-paddle-gpu.role"
+
+RUNNER_TARGET = "/opt/paddle-gpu/runner"
+LIBRARY_TARGET = "/opt/paddle-gpu/lib"
+CHECKPOINT_FILE = Path(__file__).parents[2] / "checkpoint.py"
+
+FIND_PYTHON = (
+    'for p in python python3; do if "$p" -c "import importlib.util as u, sys; '
+    "sys.exit(u.find_spec('paddle') is None)\" 2>/dev/null; "
+    'then exec "$p" "$@"; fi; done; for p in python python3; do command -v "$p" >/dev/null && exec "$p" "$@"; done; '
+    "echo 'paddle-gpu: this image has no Python' >&2; exit 127"
+)
+"""Paddle's images hold several Pythons, one of them with Paddle; which name it has differs from release to release."""
+
+
+def owner() -> str:
+    """Who the containers belong to: the numeric user id, which is the same for server, command and magic."""
+    return str(os.getuid())
+
+
+def container_name(job_id: str) -> str:
+    """The container of a job. Docker gives a name only once: two servers that start the same job cannot both win."""
+    return "paddle-gpu-" + re.sub(r"[^A-Za-z0-9_.-]", "-", job_id)
+
+
+def store_label(settings: DockerSettings, folder: JobFolder | None = None) -> str:
+    """The job store that a container belongs to; empty where only a job's folder could tell."""
+    return settings.store or (str(folder.path.parent) if folder else "")
+
+
+def identity(settings: DockerSettings, facts: DaemonFacts, job_folder_owner: Path) -> str:
+    """`uid:gid` to run as: the caller's, so that what a job writes is theirs.
+
+    A caller who is root (a server inside a container, a class hub) runs jobs as whoever owns the notebook's folder.
+    Rootless daemons map the caller to 0.
+    """
+    if settings.user:
+        return settings.user
+    if facts.rootless:
+        return "0:0"
+    if os.getuid() != 0:
+        return f"{os.getuid()}:{os.getgid()}"
+    status = job_folder_owner.stat()
+    return f"{status.st_uid}:{status.st_gid}"
+
+
+def compose(
+    job: Job,
+    folder: JobFolder,
+    grant: Grant,
+    devices: DeviceAccess,
+    *,
+    image: str,
+    image_environment: dict[str, str],
+    settings: DockerSettings,
+    facts: DaemonFacts,
+    cpuset: str = "",
+) -> dict[str, Any]:
+    """The body of Docker's create request.
+
+    Args:
+        image: id or reference to run, exactly.
+        image_environment: the variables of the image, of which library paths are taken over and cleaned.
+    """
+    user = identity(settings, facts, Path(grant.folder.source))
+    return {
+        "Image": image,
+        "Entrypoint": command(job, folder, grant, devices),
+        "Cmd": [],
+        "User": user,
+        "WorkingDir": grant.folder.target,
+        "Env": [f"{key}={value}" for key, value in environment(job, folder, grant, devices, image_environment).items()],
+        "Labels": {
+            LABEL_OWNER: owner(),
+            LABEL_JOB: job.id,
+            LABEL_STORE: store_label(settings, folder),
+            LABEL_SERVER: settings.server or job.server_id,
+            LABEL_ROLE: "job",
+        },
+        "Tty": False,
+        "OpenStdin": False,
+        "NetworkDisabled": grant.network == "none",
+        "StopSignal": "SIGTERM",
+        "HostConfig": _host_config(job, folder, grant, devices, settings=settings, cpuset=cpuset),
+    }
+
+
+def command(job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess) -> list[str]:
+    """What runs inside: the runner, through `paddle.distributed.launch` where several processes train together."""
+    runner = [RUNNER_TARGET, str(folder.spec)]
+    if devices.count > 1 and grant.distribution != "none":
+        numbers = ",".join(str(number) for number in range(devices.count))
+        launch = [
+            "-m", "paddle.distributed.launch", f"--devices={numbers}", f"--log_dir={folder.path / 'ranks'}",
+            f"--job_id={job.id}",
+        ]  # fmt: skip
+        runner = launch + runner
+    if grant.python:
+        return [grant.python, *runner]
+    return ["/bin/sh", "-c", FIND_PYTHON, "sh", *runner]
+
+
+def environment(
+    job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess, image_environment: dict[str, str]
+) -> dict[str, str]:
+    """The container's variables; ours last, so that none of the person's replaces them."""
+    ours = {
+        "HOME": "/tmp",
+        "USER": _user_name(),
+        "LOGNAME": _user_name(),
+        "LANG": image_environment.get("LANG", "C.UTF-8"),
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": _joined(LIBRARY_TARGET, image_environment.get("PYTHONPATH", "")),
+        "PADDLE_GPU_JOB_ID": job.id,
+        "PADDLE_GPU_CHECKPOINTS": str(checkpoints_of(folder)),
+        **devices.environment,
+    }
+    libraries = image_environment.get("LD_LIBRARY_PATH")
+    if libraries is not None:
+        ours["LD_LIBRARY_PATH"] = without_compat(libraries)
+    return {**grant.environment, **ours}
+
+
+def without_compat(paths: str) -> str:
+    """LD_LIBRARY_PATH less every `…/compat` folder.
+
+    Images bring an old libcuda there for hosts with still older drivers; on newer hosts it hides the driver's own and
+    cuInit fails.
+    """
+    return ":".join(path for path in paths.split(":") if path and "compat" not in Path(path).parts)
+
+
+def _joined(*parts: str) -> str:
+    return ":".join(part for part in parts if part)
+
+
+def _user_name() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return "jovyan"
+
+
+def checkpoints_of(folder: JobFolder) -> Path:
+    """Where checkpoints go: as `spec.json` says (a re-run keeps the first job's), else in the job's folder."""
+    try:
+        named = json.loads(folder.spec.read_bytes()).get("checkpoints")
+    except (OSError, ValueError):
+        named = None
+    return Path(named) if named else folder.checkpoints
+
+
+def mounts(folder: JobFolder, grant: Grant, devices: DeviceAccess) -> list[Mount]:
+    """Everything of the host that the container sees: outer folders before those inside them."""
+    job_folder = str(folder.path)
+    own = [Mount(os.path.realpath(job_folder), job_folder, True)]
+    checkpoints = str(checkpoints_of(folder))
+    store = os.path.realpath(folder.path.parent)
+    # Another job's checkpoints, of the same store: no other path may be named in spec.json.
+    if not is_below(os.path.realpath(checkpoints), own[0].source) and is_below(os.path.realpath(checkpoints), store):
+        own.append(Mount(os.path.realpath(checkpoints), checkpoints, True))
+    fixed = [Mount(str(RUNNER), RUNNER_TARGET)]
+    if CHECKPOINT_FILE.exists():
+        fixed.append(Mount(str(CHECKPOINT_FILE), f"{LIBRARY_TARGET}/jupyter_paddle_gpu/checkpoint.py"))
+    wanted = [grant.folder, *grant.data, *own, *fixed, *devices.mounts]
+    by_target = {mount.target: mount for mount in wanted}
+    return [by_target[target] for target in sorted(by_target)]
+
+
+def _host_config(
+    job: Job,
+    folder: JobFolder,
+    grant: Grant,
+    devices: DeviceAccess,
+    *,
+    settings: DockerSettings,
+    cpuset: str,
+) -> dict[str, Any]:
+    resources = job.spec.resources
+    memory = resources.memory_bytes or settings.memory_bytes or 0
+    options = f"rw,exec,nosuid,nodev,mode=1777,size={settings.tmp_bytes}"
+    return {
+        "Mounts": [
+            {
+                "Type": "bind",
+                "Source": mount.source,
+                "Target": mount.target,
+                "ReadOnly": not mount.writable,
+                "BindOptions": {"Propagation": "rprivate"},
+            }
+            for mount in mounts(folder, grant, devices)
+        ],
+        "Tmpfs": {"/tmp": options, "/var/tmp": options, "/run": "rw,noexec,nosuid,nodev,mode=1777,size=64m"},
+        "ReadonlyRootfs": settings.read_only_root,
+        "ShmSize": resources.shm_bytes or settings.shm_bytes,
+        "Memory": memory,
+        # Memory and swap together as much as memory: a training that swaps is worse than one that ends with a reason.
+        "MemorySwap": memory,
+        "NanoCpus": int((resources.cpus or 0) * 1e9),
+        "CpusetCpus": cpuset,
+        "PidsLimit": settings.pids,
+        "Init": True,
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges"],
+        "Privileged": False,
+        "NetworkMode": grant.network,
+        "GroupAdd": list(devices.groups),
+        "Devices": [{"PathOnHost": node, "PathInContainer": node, "CgroupPermissions": "rw"} for node in devices.nodes],
+        "DeviceRequests": list(devices.requests),
+        "LogConfig": {
+            "Type": "json-file",
+            "Config": {"max-size": str(max(settings.log_bytes // 2, 4096)), "max-file": "2"},
+        },
+        "AutoRemove": False,
+        "IpcMode": "private",
+    }

@@ -1,0 +1,238 @@
+"""What is missing, before anything is submitted: each part with the exact next step."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from docker import errors
+
+from ...domain.errors import PaddleGpuError
+from ...domain.jobs import Job
+from ...domain.messages import Message
+from .container import LABEL_OWNER, LABEL_ROLE, owner
+from .daemon import Daemon, DaemonFacts
+from .devices import access
+from .faults import explained
+from .policy import Grant, authorize
+from .preparing import Preparation, checked
+
+PROBE = "ls /dev/nvidia[0-9]* /dev/dxg 2>/dev/null | grep -q . || exit 42"
+"""A device that was handed out shows as a node (WSL 2: /dev/dxg)."""
+_PROBE_SILENT = 42
+
+
+class Doctor:
+    """Looks at a daemon. What costs a container start is remembered for a while."""
+
+    def __init__(self, daemon: Daemon, preparation: Preparation, root: Path = Path("/")) -> None:
+        self.daemon = daemon
+        self.preparation = preparation
+        self.root = root
+        self._probed: dict[tuple[str, ...], tuple[float, Message | None]] = {}
+
+    def problems(self) -> tuple[bool, tuple[Message, ...]]:
+        """(can jobs run at all, everything worth knowing). Never raises."""
+        try:
+            facts = self.daemon.facts(fresh=True)
+        except PaddleGpuError as error:
+            return False, (error.message,)
+        if self.daemon.remote:
+            return False, (_remote(self.daemon.host),)
+        found = []
+        if facts.podman:
+            found.append(_podman())
+        elif self._has_nvidia() and not self.hands_out_gpus(facts):
+            found.append(_no_toolkit())
+        if facts.rootless:
+            found.append(_rootless())
+        if facts.desktop:
+            found.append(_desktop())
+        if not facts.limits_memory:
+            found.append(_no_limits())
+        try:
+            self.preparation.need_disk()
+        except PaddleGpuError as error:
+            found.append(error.message)
+        return True, tuple(found)
+
+    def hands_out_gpus(self, facts: DaemonFacts) -> bool:
+        """Can this daemon give GPUs to containers, as far as it says or a probe has shown?"""
+        if facts.podman:
+            return False
+        probes = [message for at, message in self._probed.values() if self._fresh(at)]
+        if probes:
+            return any(message is None for message in probes)
+        programs = ("nvidia-container-runtime-hook", "nvidia-container-runtime", "nvidia-ctk")
+        here = any((self.root / folder / name).exists() for folder in ("usr/bin", "usr/local/bin") for name in programs)
+        return here or "nvidia" in facts.runtimes or any(name.startswith("nvidia.com/") for name in facts.cdi)
+
+    def check(self, job: Job) -> tuple[Message, ...]:
+        """Everything that would make this job fail before its first cell. Never raises."""
+        available, found = self.problems()
+        if not available:
+            return found
+        # Of what is worth knowing only what stops this job.
+        stops = [message for message in found if message.code == "disk_full"]
+        try:
+            grant = authorize(job.spec, self.daemon.settings)
+            stops += self._resources(job)
+            choice = self.preparation.select(job, grant)
+            missing = checked(choice, self.daemon, self.preparation.ask)
+            if missing is not None:
+                return (*stops, missing)
+            image = self.daemon.inspect_image(choice.reference)
+            if image is not None:
+                stops += self._paths(image["Id"], grant)
+                stops += self._devices(image["Id"], job)
+        except PaddleGpuError as error:
+            stops.append(error.message)
+        return tuple(stops)
+
+    def _resources(self, job: Job) -> list[Message]:
+        facts, wanted = self.daemon.facts(), job.spec.resources
+        found = []
+        if wanted.cpus and facts.processors and wanted.cpus > facts.processors:
+            found.append(_too_much("processors", f"{wanted.cpus:g}", str(facts.processors)))
+        if wanted.memory_bytes and facts.memory_bytes and wanted.memory_bytes > facts.memory_bytes:
+            asked, there = f"{wanted.memory_bytes / 2**30:.1f} GiB", f"{facts.memory_bytes / 2**30:.1f} GiB"
+            found.append(_too_much("memory", asked, there))
+        return found
+
+    def _paths(self, image: str, grant: Grant) -> list[Message]:
+        """Create (not start) a container with the job's folders: the daemon says whether it sees them."""
+        mounts = [
+            {"Type": "bind", "Source": mount.source, "Target": mount.target, "ReadOnly": True}
+            for mount in (grant.folder, *grant.data)
+        ]
+        try:
+            self._remove(self._create(image, {"Mounts": mounts}))
+        except PaddleGpuError as error:
+            return [error.message]
+        return []
+
+    def _devices(self, image: str, job: Job) -> list[Message]:
+        wanted = job.device_ids or job.spec.resources.device_ids
+        if not wanted and not job.spec.resources.gpus:
+            return []
+        facts = self.daemon.facts()
+        granted = access(wanted or ("0",), facts, self.daemon.settings, root=self.root)
+        if granted.vendor != "nvidia":
+            return []
+        key = (facts.id, *wanted)
+        at, message = self._probed.get(key, (-1e9, None))
+        if not self._fresh(at):
+            request = granted.requests[0]
+            if not wanted:  # any device will do for the question whether there are any
+                request = {"Driver": "", "Count": 1, "Capabilities": [["gpu"]]}
+            message = self._probe(image, request)
+            self._probed[key] = (time.monotonic(), message)
+        return [message] if message else []
+
+    def _probe(self, image: str, request: dict[str, Any]) -> Message | None:
+        container = ""
+        try:
+            container = self._create(image, {"DeviceRequests": [request], "NetworkMode": "none"})
+            with explained(gpus=", ".join(request.get("DeviceIDs") or ())):
+                self.daemon.api.start(container)
+                status = self.daemon.api.wait(container, timeout=60)["StatusCode"]
+            return _ignored() if status == _PROBE_SILENT else None
+        except PaddleGpuError as error:
+            return error.message
+        finally:
+            self._remove(container)
+
+    def _create(self, image: str, host_config: dict[str, Any]) -> str:
+        with explained(image=image):
+            made = self.daemon.api.create_container_from_config(
+                {
+                    "Image": image,
+                    "Entrypoint": ["/bin/sh", "-c", PROBE],
+                    "Cmd": [],
+                    "Labels": {LABEL_OWNER: owner(), LABEL_ROLE: "probe"},
+                    "HostConfig": {"CapDrop": ["ALL"], "SecurityOpt": ["no-new-privileges"], **host_config},
+                }
+            )
+        return str(made["Id"])
+
+    def _remove(self, container: str) -> None:
+        if container:
+            with explained():
+                try:
+                    self.daemon.api.remove_container(container, force=True, v=True)
+                except errors.NotFound:
+                    return
+
+    def _fresh(self, at: float) -> bool:
+        return time.monotonic() - at < self.daemon.settings.probe_seconds
+
+    def _has_nvidia(self) -> bool:
+        return any((self.root / path).exists() for path in ("dev/nvidiactl", "proc/driver/nvidia/version", "dev/dxg"))
+
+
+def _remote(host: str) -> Message:
+    return Message(
+        code="docker_remote",
+        text="The Docker daemon runs on another machine ({host}), which does not see the folders of this one.",
+        hint="Run Jupyter on that machine, or unset DOCKER_HOST and use a daemon here.",
+        params={"host": host},
+    )
+
+
+def _podman() -> Message:
+    return Message(
+        code="podman_ignores_gpus",
+        text="This is podman: its Docker interface ignores requests for GPUs without a word.",
+        hint="Use Docker Engine for jobs on GPUs, or the local engine.",
+    )
+
+
+def _no_toolkit() -> Message:
+    return Message(
+        code="gpu_toolkit_missing",
+        text="This Docker daemon cannot hand out GPUs: the NVIDIA Container Toolkit is missing.",
+        hint="Install nvidia-container-toolkit, then `sudo nvidia-ctk runtime configure --runtime=docker` and "
+        "`sudo systemctl restart docker`.",
+    )
+
+
+def _ignored() -> Message:
+    return Message(
+        code="gpu_request_ignored",
+        text="The daemon took the request for a GPU, but the container has none.",
+        hint="Run `sudo nvidia-ctk runtime configure --runtime=docker` and `sudo systemctl restart docker`.",
+    )
+
+
+def _rootless() -> Message:
+    return Message(
+        code="docker_rootless",
+        text="Docker runs rootless: it sees only what this user sees, and GPUs need no-cgroups in NVIDIA's settings.",
+        hint="For GPUs: `sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place`.",
+    )
+
+
+def _desktop() -> Message:
+    return Message(
+        code="docker_desktop",
+        text="This is Docker Desktop: only folders that are shared with it can be mounted.",
+        hint="Share the folder under Settings, Resources, File sharing.",
+    )
+
+
+def _no_limits() -> Message:
+    return Message(
+        code="memory_limit_unsupported",
+        text="This kernel does not let Docker limit memory: limits of jobs are not enforced.",
+        hint="Start the kernel with cgroup_enable=memory swapaccount=1.",
+    )
+
+
+def _too_much(what: str, asked: str, there: str) -> Message:
+    return Message(
+        code="resources_not_there",
+        text="The job asks for more than this machine has ({what}: {asked}, there are {there}).",
+        hint="Lower processors or memory in the job's resources.",
+        params={"what": what, "asked": asked, "there": there},
+    )

@@ -1,0 +1,170 @@
+"""From what the daemon keeps of a container to what a person should know of its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from ...domain import reasons
+from ...domain.messages import Message
+from ..base import Observation
+
+_STATES: dict[str, str] = {
+    "created": "starting",
+    "running": "running",
+    "paused": "running",
+    "restarting": "running",
+    "removing": "ended",
+    "exited": "ended",
+    "dead": "ended",
+}
+_SIGNALS = {1: "SIGHUP", 2: "SIGINT", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
+
+
+def observation(inspected: dict[str, Any], *, output: str = "", memory_limit: int | None = None) -> Observation:
+    """The state of a container.
+
+    Args:
+        inspected: Docker's answer.
+        output: the last lines of what the container and the job printed, searched for a driver's or Paddle's words.
+        memory_limit: bytes, for the sentence.
+    """
+    state = inspected["State"]
+    name = _STATES.get(state.get("Status", ""), "running")
+    started, ended = _time(state.get("StartedAt", "")), _time(state.get("FinishedAt", ""))
+    if name != "ended":
+        return Observation(state=name, started=started)  # type: ignore[arg-type]
+    status = int(state.get("ExitCode") or 0)
+    return Observation(
+        state="ended",
+        exit_code=exit_code(status),
+        reason=_reason(state, status, output, memory_limit),
+        started=started,
+        ended=ended,
+    )
+
+
+def exit_code(status: int) -> int:
+    """A container's exit status, with 128 + n as the signal -n (which is what init and shells make of it)."""
+    return 128 - status if 128 < status <= 128 + 64 else status
+
+
+def _reason(state: dict[str, Any], status: int, output: str, memory_limit: int | None) -> Message | None:
+    if state.get("OOMKilled"):
+        return reasons.out_of_memory_host(memory_limit)
+    if state.get("Error"):
+        return refused_start(str(state["Error"]))
+    if status == 0:
+        return None
+    signal = -exit_code(status)
+    killed = reasons.killed(signal, _SIGNALS.get(signal, str(signal))) if signal > 0 else None
+    return of_output(output) or (_no_python("") if status in (126, 127) else killed)
+
+
+def refused_start(detail: str) -> Message:
+    """The runtime could not start the container's first process."""
+    return Message(
+        code="container_start_failed",
+        text="The container could not be started: {detail}",
+        hint="If it names a program, the image lacks it; else `jupyter paddle-gpu doctor` looks for the usual causes.",
+        params={"detail": detail[:400]},
+    )
+
+
+_BUILT_FOR = re.compile(r"compiled for ([\d ]+), but your current GPU is (\d+)")
+
+
+def of_output(text: str) -> Message | None:
+    """The class of a fault that only a driver's or Paddle's own words tell; None where they say nothing known."""
+    return next((build(text) for pattern, build in _WORDS if pattern.search(text)), None)
+
+
+def _architecture(text: str) -> Message:
+    built = _BUILT_FOR.search(text)
+    return Message(
+        code="architecture_mismatch",
+        text="The image's Paddle was compiled for {architectures}, this card is {capability}.",
+        hint="Choose an image whose Paddle was compiled for this card (a newer CUDA, or a newer release).",
+        params={
+            "architectures": built[1] if built else "other cards",
+            "capability": built[2] if built else "another one",
+        },
+    )
+
+
+def _driver(_: str) -> Message:
+    return Message(
+        code="driver_mismatch",
+        text="The host's driver is too old for the image's CUDA.",
+        hint="Choose an image with an older CUDA, or update the driver.",
+    )
+
+
+def _lost(_: str) -> Message:
+    return Message(
+        code="device_lost",
+        text="The device failed while the job ran (the driver reports an Xid).",
+        hint="Look with `sudo dmesg | grep -i xid`; the card may need a reset. Submit to another device meanwhile.",
+    )
+
+
+def _shared_memory(_: str) -> Message:
+    return Message(
+        code="shared_memory_full",
+        text="The container's shared memory is full.",
+        hint="Ask for more with shm_bytes, or use fewer DataLoader workers.",
+    )
+
+
+def _disk(_: str) -> Message:
+    return reasons.disk_full()
+
+
+def _unseen(_: str) -> Message:
+    return Message(
+        code="path_unseen",
+        text="The Docker daemon does not see a folder of this job: {detail}",
+        hint="The daemon must run on this machine and see the same paths (a remote daemon, Docker Desktop or a "
+        "server inside a container do not). Share the folder with it, or use the local engine.",
+        params={"detail": "spec.json"},
+    )
+
+
+def _no_python(_: str) -> Message:
+    return Message(
+        code="image_without_python",
+        text="The image has no Python that could run the job.",
+        hint="Take one of Paddle's images, or name the program with the option `python`.",
+    )
+
+
+def _device_memory(text: str) -> Message:
+    said = re.search(r"Out of memory error on [^\n]*", text)
+    return reasons.out_of_memory_device(value=said[0] if said else "CUDA error(2)")
+
+
+# First match wins. CUDA's numbers are those of cudaError_t: 2 memory, 35 and 803 driver, 46, 214 and 719 device,
+# 209 no kernel image.
+_WORDS: tuple[tuple[re.Pattern[str], Callable[[str], Message]], ...] = (
+    (re.compile(r"Mismatched GPU Architecture|no kernel image is available|CUDA error\(209\)"), _architecture),
+    (re.compile(r"CUDA driver version is insufficient|CUDA error\((35|803)\)"), _driver),
+    (re.compile(r"\bXid\b|has fallen off the bus|CUDA error\((46|214|719)\)"), _lost),
+    (re.compile(r"Out of memory error on |CUDA error\(2\)"), _device_memory),
+    (re.compile(r"/dev/shm.*No space left on device|DataLoader.*(Bus error|SIGBUS)", re.DOTALL), _shared_memory),
+    (re.compile(r"No space left on device|Disk quota exceeded"), _disk),
+    (re.compile(r"can't open file '/opt/paddle-gpu|No such file or directory: '[^']*spec\.json'"), _unseen),
+    (re.compile(r"paddle-gpu: this image has no Python"), _no_python),
+)
+
+
+def _time(text: str) -> float | None:
+    """Docker's `2026-11-21T06:35:35.890283671Z` in seconds since the epoch; None for its zero time."""
+    if not text or text.startswith("0001-"):
+        return None
+    whole, _, fraction = text.rstrip("Z").partition(".")
+    try:
+        return datetime.fromisoformat(f"{whole[:19]}+00:00").timestamp() + float(f"0.{fraction[:9] or 0}")
+    except ValueError:
+        return None

@@ -1,0 +1,338 @@
+"""The Docker engine: jobs as containers that are found again by name and labels, whoever started them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from docker import errors
+
+from ...domain import reasons
+from ...domain.errors import PaddleGpuError
+from ...domain.images import LocalImage, RegistryAnswer
+from ...domain.jobs import Job
+from ...domain.messages import Message
+from ..base import Features, Handle, JobFolder, Observation, Say
+from .container import (
+    LABEL_JOB,
+    LABEL_OWNER,
+    LABEL_ROLE,
+    LABEL_STORE,
+    compose,
+    container_name,
+    owner,
+    store_label,
+)
+from .daemon import Daemon
+from .devices import access, processors_near
+from .doctor import Doctor
+from .endings import observation
+from .faults import explained, refusal
+from .output import read_output
+from .policy import authorize
+from .preparing import Chooser, Preparation, notebook_metadata
+from .settings import DockerSettings
+from .statistics import ContainerSample, History, read_sample
+
+_UNREACHABLE = frozenset({"docker_missing", "docker_permission", "engine_unreachable"})
+_TAIL_LINES = 200
+_TAIL_BYTES = 64 * 1024
+
+
+class DockerEngine:
+    """Runs jobs as containers. Keeps no state that matters: containers carry name and labels, folders the rest.
+
+    Args:
+        settings: what the administrator settles.
+        choose: picks an image for jobs that name none.
+        root: where device nodes and sysfs are looked for (another folder in tests).
+    """
+
+    def __init__(
+        self, settings: DockerSettings | None = None, *, choose: Chooser | None = None, root: Path = Path("/")
+    ) -> None:
+        self.name = "docker"
+        self.settings = settings or DockerSettings()
+        self.daemon = Daemon(self.settings)
+        self.preparation = Preparation(self.daemon, choose)
+        self.doctor = Doctor(self.daemon, self.preparation, root)
+        self.root = root
+        self._samples: dict[str, ContainerSample] = {}
+
+    def supported_features(self) -> Features:
+        """What can be done here now; what is missing is in `problems`."""
+        available, problems = self.doctor.problems()
+        gpus = available and self.doctor.hands_out_gpus(self.daemon.facts())
+        return Features(
+            name=self.name,
+            gpus=gpus,
+            containers=True,
+            memory_limit=available and self.daemon.facts().limits_memory,
+            time_limit=True,
+            several_devices=gpus,
+            statistics=True,
+            available=available,
+            problems=problems,
+        )
+
+    def check(self, job: Job) -> tuple[Message, ...]:
+        """Preflight: everything that would make this job fail before its first cell."""
+        return self.doctor.check(job)
+
+    def local_images(self) -> tuple[LocalImage, ...]:
+        """What the daemon has, for choosing an image."""
+        return self.daemon.local_images()
+
+    def ask_registry(self, reference: str) -> RegistryAnswer:
+        """What the registry says of a reference, for choosing an image."""
+        return self.preparation.ask(reference)
+
+    def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
+        """Choose, pull and build the image; `{image, reference, digest}`. Idempotent."""
+        with self._passing():
+            return self.preparation.prepare(job, folder, say, cancelled)
+
+    def start(self, job: Job, folder: JobFolder, handle: Handle) -> Handle:
+        """Create and start the job's container, unless there is one already.
+
+        Docker gives a name once, so of two servers that start the same job one creates and both find the same
+        container. A container that cannot be started is removed again.
+        """
+        with self._passing():
+            if "image" not in handle:
+                handle = {**handle, **self.preparation.prepare(job, folder, lambda _: None, lambda: False)}
+            name = container_name(job.id)
+            existing = self.daemon.inspect_container(name)
+            if existing is None:
+                existing = self._create(name, self._compose(job, folder, handle))
+            self._must_be_ours(existing, job)
+            if existing["State"]["Status"] == "created":
+                self._start(existing["Id"], job, handle)
+            return {**handle, "container": existing["Id"], "name": name}
+
+    def observe(self, job: Job, folder: JobFolder) -> Observation:
+        """The container's state. Raises `engine_unreachable` where the daemon does not answer: that is no end."""
+        with self._passing():
+            inspected = self._find(job)
+            if inspected is None:
+                return Observation(state="absent")
+            limit = inspected["HostConfig"].get("Memory") or None
+            seen = observation(inspected, memory_limit=limit)
+            # Texts are searched only where neither the runner nor Docker has a better word.
+            if seen.state != "ended" or seen.exit_code == 0 or inspected["State"].get("OOMKilled"):
+                return seen
+            if folder.result.exists():
+                return seen
+            return observation(inspected, output=self._last_words(inspected["Id"], folder), memory_limit=limit)
+
+    def log(self, job: Job, folder: JobFolder, cursor: str) -> Iterator[tuple[str, str]]:
+        """The container's own output since `cursor`: empty unless the runner could not come up, or it crashed."""
+        with self._passing():
+            inspected = self._find(job)
+            if inspected is not None:
+                yield from read_output(self.daemon, inspected["Id"], cursor)
+
+    def stop(self, job: Job, folder: JobFolder, *, force: bool) -> None:
+        """SIGTERM (the runner saves and ends) or SIGKILL; a container that was never started is removed."""
+        with self._passing():
+            inspected = self._find(job)
+            if inspected is None:
+                return
+            api = self.daemon.api
+            with explained():
+                try:
+                    if inspected["State"]["Status"] == "created":
+                        api.remove_container(inspected["Id"], force=True, v=True)
+                    else:
+                        if inspected["State"].get("Paused"):
+                            api.unpause(inspected["Id"])
+                        api.kill(inspected["Id"], signal="SIGKILL" if force else "SIGTERM")
+                except errors.APIError as error:
+                    if error.status_code not in (404, 409):  # gone, or not running any more: what was wanted
+                        raise
+
+    def adopt(self) -> dict[str, Handle]:
+        """Job id -> handle of every container of this user (and of this store, where the settings name one)."""
+        return {
+            row["Labels"][LABEL_JOB]: {"container": row["Id"], "name": row["Names"][0].lstrip("/")}
+            for row in self._ours("job")
+        }
+
+    def remove_leftovers(self, known: Collection[str]) -> tuple[str, ...]:
+        """Remove what no job of this store answers for: ended containers of unknown jobs, forgotten probes.
+
+        Nothing is touched that runs, that belongs to another user or to another store; without a store in the
+        settings no container of a job is touched at all.
+
+        Returns:
+            The ids of the jobs whose containers went.
+        """
+        gone = []
+        for row in self._ours("probe"):
+            if row["State"] in ("exited", "dead"):
+                self._remove(row["Id"])
+        for row in self._ours("job") if self.settings.store else ():
+            job_id = row["Labels"][LABEL_JOB]
+            if job_id not in known and row["State"] in ("exited", "dead", "created"):
+                self._remove(row["Id"])
+                gone.append(job_id)
+        return tuple(gone)
+
+    def collect(self, job: Job, folder: JobFolder) -> None:
+        """Keep the container's own last words in the job's folder, then remove it. Idempotent."""
+        with self._passing():
+            inspected = self._find(job)
+            self._samples.pop(job.id, None)
+            if inspected is None:
+                return
+            if not folder.engine_log.exists() and folder.path.is_dir():
+                lines = [line for _, line in read_output(self.daemon, inspected["Id"], tail=_TAIL_LINES * 10)]
+                if lines:
+                    folder.engine_log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            self._remove(inspected["Id"])
+
+    def statistics(self, job: Job, folder: JobFolder) -> ContainerSample | None:
+        """What the container uses now; also kept in the folder's `statistics.jsonl`. None where it does not run."""
+        with self._passing():
+            inspected = self._find(job)
+            if inspected is None or inspected["State"]["Status"] != "running":
+                return None
+            api = self.daemon.api
+            with explained():
+                answer = api.stats(inspected["Id"], stream=False, one_shot=True)
+        sample = read_sample(answer, self._samples.get(job.id))
+        if sample is not None:
+            self._samples[job.id] = sample
+            self.history(folder).add(sample)
+        return sample
+
+    def history(self, folder: JobFolder) -> History:
+        """The statistics kept of a job."""
+        return History(folder.path / "statistics.jsonl", self.settings.statistics_points)
+
+    # Containers
+
+    def _compose(self, job: Job, folder: JobFolder, handle: Handle) -> dict[str, Any]:
+        grant = authorize(job.spec, self.settings, notebook_metadata(folder))
+        facts = self.daemon.facts()
+        device_ids = job.device_ids or job.spec.resources.device_ids
+        image = self.daemon.inspect_image(handle["image"])
+        if image is None:
+            raise refusal(reasons.image_missing(str(handle.get("reference") or handle["image"])), 404)
+        variables = (image.get("Config") or {}).get("Env") or []
+        return compose(
+            job,
+            folder,
+            grant,
+            access(device_ids, facts, self.settings, root=self.root),
+            image=handle["image"],
+            image_environment=dict(item.split("=", 1) for item in variables if "=" in item),
+            settings=self.settings,
+            facts=facts,
+            cpuset=processors_near(device_ids, root=self.root) if self.settings.numa and device_ids else "",
+        )
+
+    def _create(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        api = self.daemon.api
+        with explained(image=body["Image"]):
+            try:
+                api.create_container_from_config(body, name=name)
+            except errors.APIError as error:
+                if error.status_code != 409:  # 409: another server was faster
+                    raise
+        made = self.daemon.inspect_container(name)
+        if made is None:
+            raise _vanished(name)
+        return made
+
+    def _start(self, container: str, job: Job, handle: Handle) -> None:
+        try:
+            with explained(image=str(handle.get("reference", "")), gpus=", ".join(job.device_ids)):
+                self.daemon.api.start(container)
+        except PaddleGpuError as error:
+            if error.code not in _UNREACHABLE:
+                self._remove(container)
+            raise
+
+    def _find(self, job: Job) -> dict[str, Any] | None:
+        """The job's container, where it is ours."""
+        inspected = self.daemon.inspect_container(container_name(job.id))
+        if inspected is None:
+            return None
+        labels = inspected["Config"].get("Labels") or {}
+        return inspected if labels.get(LABEL_OWNER) == owner() and labels.get(LABEL_JOB) == job.id else None
+
+    def _must_be_ours(self, inspected: dict[str, Any], job: Job) -> None:
+        labels = inspected["Config"].get("Labels") or {}
+        if labels.get(LABEL_OWNER) != owner() or labels.get(LABEL_JOB) != job.id:
+            raise PaddleGpuError(
+                "container_name_taken",
+                "A container {name} exists that is not this job's.",
+                hint="Remove it with `docker rm {name}` if it is yours.",
+                status=409,
+                name=container_name(job.id),
+            )
+
+    def _ours(self, role: str) -> list[dict[str, Any]]:
+        labels = [f"{LABEL_OWNER}={owner()}", f"{LABEL_ROLE}={role}"]
+        if self.settings.store and role == "job":
+            labels.append(f"{LABEL_STORE}={store_label(self.settings)}")
+        with self._passing():
+            api = self.daemon.api
+            with explained():
+                rows: list[dict[str, Any]] = api.containers(all=True, filters={"label": labels})
+        return rows
+
+    def _remove(self, container: str) -> None:
+        with explained():
+            try:
+                self.daemon.api.remove_container(container, force=True, v=True)
+            except errors.APIError as error:
+                # 404: gone already; 409: another server is removing it right now
+                if error.status_code not in (404, 409):
+                    raise
+
+    def _last_words(self, container: str, folder: JobFolder) -> str:
+        lines = [line for _, line in read_output(self.daemon, container, tail=_TAIL_LINES)]
+        if folder.log.exists():
+            with folder.log.open("rb") as file:
+                file.seek(max(0, folder.log.stat().st_size - _TAIL_BYTES))
+                for raw in file.read().splitlines()[-_TAIL_LINES:]:
+                    with contextlib.suppress(ValueError, KeyError, TypeError):  # the first line may be torn
+                        lines.append(str(json.loads(raw)["x"]))
+        return "\n".join(lines)
+
+    def _passing(self) -> _Passing:
+        return _Passing(self.daemon)
+
+
+class _Passing:
+    """Within it, a daemon that does not answer is a passing fault (`engine_unreachable`), whatever the cause."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self._daemon = daemon
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, PaddleGpuError) or error.code not in _UNREACHABLE:
+            return
+        self._daemon.close()  # a new connection next time: the daemon may have come back as another version
+        if error.code != "engine_unreachable":
+            raise refusal(reasons.engine_unreachable("docker", error.message.render())) from error
+
+
+def _vanished(name: str) -> PaddleGpuError:
+    return refusal(
+        Message(
+            code="start_refused_busy",
+            text="The container {name} was removed while it was being started.",
+            hint="It is tried again.",
+            params={"name": name},
+        ),
+        409,
+    )

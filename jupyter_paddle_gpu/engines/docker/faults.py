@@ -1,0 +1,216 @@
+"""What Docker says when something fails, as classes with a next step each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from docker import errors
+from requests import exceptions as http
+
+from ...domain import reasons
+from ...domain.errors import PaddleGpuError
+from ...domain.messages import Message
+from .endings import refused_start
+
+
+@contextmanager
+def explained(*, image: str = "", gpus: str = "") -> Iterator[None]:
+    """Turn every exception of SDK and transport into a `PaddleGpuError` that says what to do.
+
+    Args:
+        image: the image that the call is about, `gpus` the device ids; both for the sentence only.
+    """
+    try:
+        yield
+    except errors.APIError as error:
+        raise refusal(classify(said(error), image=image, gpus=gpus)) from error
+    except (errors.DockerException, http.RequestException, OSError) as error:
+        raise refusal(unreachable(error)) from error
+
+
+def refusal(message: Message, status: int = 503) -> PaddleGpuError:
+    """The message as an exception."""
+    error = PaddleGpuError(message.code, message.text, hint=message.hint, status=status)
+    error.message = message
+    error.args = (message.render(),)
+    return error
+
+
+def said(error: errors.APIError) -> str:
+    """The daemon's own words."""
+    return str(error.explanation or error)
+
+
+def unreachable(error: BaseException) -> Message:
+    """Why no daemon answers, by the fault at the bottom of the chain of exceptions."""
+    text = " ".join(_chain(error))
+    if "PermissionError" in text or "Permission denied" in text:
+        return Message(
+            code="docker_permission",
+            text="Docker's socket may not be used by this user.",
+            hint="Run `sudo usermod -aG docker $USER`, log out and in again; know that this gives root's rights "
+            "on this machine (docs/security.md).",
+        )
+    if "FileNotFoundError" in text or "No such file" in text:
+        return Message(
+            code="docker_missing",
+            text="No Docker daemon is running here: its socket does not exist.",
+            hint="Install Docker Engine (https://docs.docker.com/engine/install/) or start it: "
+            "`sudo systemctl enable --now docker`.",
+        )
+    return reasons.engine_unreachable("docker", _last(error))
+
+
+def _chain(error: BaseException) -> Iterator[str]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield f"{type(seen).__name__} {seen}"
+        seen = seen.__cause__ or seen.__context__
+
+
+def _last(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def classify(text: str, *, image: str = "", gpus: str = "") -> Message:
+    """The class of a daemon's refusal (create, start, pull, build), from the text it gives."""
+    low = text.lower()
+    for fragments, build in _CLASSES:
+        if any(fragment in low for fragment in fragments):
+            return build(text, image, gpus)
+    return Message(
+        code="docker_refused",
+        text="Docker refused: {detail}",
+        hint="`jupyter paddle-gpu doctor` looks for the usual causes.",
+        params={"detail": _short(text)},
+    )
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:400]
+
+
+def _no_toolkit(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="gpu_toolkit_missing",
+        text="This Docker daemon cannot hand out GPUs: the NVIDIA Container Toolkit is missing.",
+        hint="Install nvidia-container-toolkit, then `sudo nvidia-ctk runtime configure --runtime=docker` and "
+        "`sudo systemctl restart docker`.",
+    )
+
+
+def _unknown_gpu(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="device_unknown",
+        text="The driver does not know the device {device}: {detail}",
+        hint="Look which devices there are with `nvidia-smi -L`; a lost card (Xid) needs a reset or a restart.",
+        params={"device": gpus, "detail": _short(text)},
+    )
+
+
+def _driver(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="driver_mismatch",
+        text="The host's driver is too old for {image}: {detail}",
+        hint="Choose an image with an older CUDA, or update the driver.",
+        params={"image": image, "detail": _short(text)},
+    )
+
+
+def _disk(text: str, image: str, gpus: str) -> Message:
+    return reasons.disk_full("Docker's data folder")
+
+
+def _mount(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="path_unseen",
+        text="The Docker daemon does not see a folder of this job: {detail}",
+        hint="The daemon must run on this machine and see the same paths (a remote daemon, Docker Desktop or a "
+        "server inside a container do not). Share the folder with it, or use the local engine.",
+        params={"detail": _short(text)},
+    )
+
+
+def _missing(text: str, image: str, gpus: str) -> Message:
+    return reasons.image_missing(image)
+
+
+def _denied(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="pull_refused",
+        text="The registry refuses {image}: {detail}",
+        hint="Check the name; for a private image run `docker login` as the user who runs Jupyter.",
+        params={"image": image, "detail": _short(text)},
+    )
+
+
+def _machine(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="image_other_machine",
+        text="{image} is not built for this machine's processor: {detail}",
+        hint="Choose an image for this processor.",
+        params={"image": image, "detail": _short(text)},
+    )
+
+
+def _rate(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="pull_interrupted",
+        text="The registry limits how often it may be asked: {detail}",
+        hint="`docker login` raises the limit, or set a mirror first in the list of registries.",
+        params={"detail": _short(text)},
+    )
+
+
+def _network(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="registry_unreachable",
+        text="{image} is not on this machine and its registry cannot be reached: {detail}",
+        hint="Check network and proxy of the Docker daemon, set a mirror, or bring the image with "
+        "`docker save` and `docker load`.",
+        params={"image": image, "detail": _short(text)},
+    )
+
+
+def _interrupted(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="pull_interrupted",
+        text="The download of {image} broke off: {detail}",
+        hint="It is tried again; what is complete is kept.",
+        params={"image": image, "detail": _short(text)},
+    )
+
+
+def _out_of_range(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="resources_not_there",
+        text="The job asks for more than this machine has: {detail}",
+        hint="Lower processors or memory in the job's resources.",
+        params={"detail": _short(text)},
+    )
+
+
+def _runtime(text: str, image: str, gpus: str) -> Message:
+    return refused_start(_short(text))
+
+
+_Build = Callable[[str, str, str], Message]
+# First match wins; each fragment was seen in Docker's, containerd's or NVIDIA's words (lower case).
+_CLASSES: tuple[tuple[tuple[str, ...], _Build], ...] = (
+    (("could not select device driver", "unknown runtime specified nvidia", "unknown or invalid runtime"), _no_toolkit),
+    (("unsatisfied condition: cuda", "cuda driver version is insufficient"), _driver),
+    (("unknown device", "unresolvable cdi devices", "failed to inject cdi", "device error"), _unknown_gpu),
+    (("driver/library version mismatch", "nvml error: driver not loaded", "driver error"), _driver),
+    (("no space left on device", "disk quota exceeded"), _disk),
+    (("bind source path does not exist", "mounts denied", "invalid mount config", "not shared from the host"), _mount),
+    (("toomanyrequests", "rate limit"), _rate),
+    (("no matching manifest", "exec format error", "does not match the specified platform"), _machine),
+    (("pull access denied", "unauthorized", "denied:", "authentication required", "no basic auth"), _denied),
+    (("manifest unknown", "no such image", "manifest for", "repository name not known", "name unknown"), _missing),
+    (("unexpected eof", "connection reset", "layer verification failed", "unexpected http status: 5"), _interrupted),
+    (("dial tcp", "no such host", "i/o timeout", "tls handshake", "connection refused", "request canceled"), _network),
+    (("deadline exceeded", "server misbehaving", "network is unreachable", "proxyconnect"), _network),
+    (("range of cpus is from", "requested cpus are not available", "minimum memory limit"), _out_of_range),
+    (("oci runtime create failed", "failed to create shim", "runc create failed"), _runtime),
+)

@@ -1,0 +1,256 @@
+"""A project's own packages as an image on top of the chosen one: built once, found again by what it is made of."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import io
+import re
+import tarfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from ...domain.errors import PaddleGpuError
+from ...domain.messages import Message
+from ..base import Say
+from .container import LABEL_OWNER, LABEL_ROLE, owner
+from .daemon import Daemon
+from .faults import classify, refusal
+from .policy import Grant, check_image
+from .settings import DockerSettings
+from .transfers import stream
+
+REPOSITORY = "paddle-gpu-layers"
+_LOCKS: dict[str, threading.Lock] = {}
+_GUARD = threading.Lock()
+_FRAMEWORK = re.compile(r"^\s*paddlepaddle(-gpu|-xpu|-npu|-dcu|-mlu)?\b", re.IGNORECASE)
+_FROM = re.compile(
+    r"^\s*FROM\s+(?:--platform=\S+\s+)?(?P<image>\S+)(?:\s+AS\s+(?P<name>\S+))?\s*$", re.IGNORECASE | re.MULTILINE
+)
+_COPY_FROM = re.compile(r"--from=(?P<image>[^\s]+)", re.IGNORECASE)
+_BASES = ("${BASE_IMAGE}", "$BASE_IMAGE", "scratch")
+
+PIP_DOCKERFILE = """\
+ARG BASE_IMAGE
+FROM ${BASE_IMAGE}
+USER root
+COPY requirements.txt /tmp/paddle-gpu-requirements.txt
+RUN python -m pip install --no-cache-dir --disable-pip-version-check -r /tmp/paddle-gpu-requirements.txt
+"""
+
+
+class Layers(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be built: the build file, what it may copy (path in the context -> content), its origin."""
+
+    dockerfile: str
+    files: dict[str, bytes] = {}
+    origin: str
+    dropped: tuple[str, ...] = ()
+
+    def tag(self, base_id: str, index: str) -> str:
+        """The name under which an image of exactly this content is kept."""
+        digest = hashlib.sha256()
+        for part in (base_id.encode(), self.dockerfile.encode(), index.encode()):
+            digest.update(len(part).to_bytes(8, "big") + part)
+        for name, content in sorted(self.files.items()):
+            for part in (name.encode(), content):
+                digest.update(len(part).to_bytes(8, "big") + part)
+        return f"{REPOSITORY}:{digest.hexdigest()[:32]}"
+
+
+def find_layers(folder: Path, grant: Grant, settings: DockerSettings) -> Layers | None:
+    """What the project beside a notebook asks for; None where the chosen image will do.
+
+    A Dockerfile stands for all; else requirements.txt and what the environment cell installs go together. Paddle itself
+    is left out: the image has the right build of it, and pip would bring another.
+
+    Raises:
+        PaddleGpuError: `context_too_large` (413), `dockerfile_base` (403), `image_not_allowed` (403).
+    """
+    if not (settings.layers and grant.layers):
+        return None
+    dockerfile = folder / "Dockerfile"
+    if settings.dockerfile and dockerfile.is_file():
+        text = dockerfile.read_text(encoding="utf-8", errors="replace")
+        _check_bases(text, settings)
+        return Layers(dockerfile=text, files=_context(folder, settings.context_bytes), origin="Dockerfile")
+    lines: list[str] = []
+    requirements = folder / "requirements.txt"
+    if requirements.is_file():
+        lines += requirements.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines += [line for line in grant.requirements if line not in lines]
+    dropped = tuple(line.strip() for line in lines if _FRAMEWORK.match(line))
+    kept = [line for line in lines if not _FRAMEWORK.match(line)]
+    if not any(line.split("#")[0].strip() for line in kept):
+        return None
+    origin = "requirements.txt" if requirements.is_file() else "environment cell"
+    return Layers(
+        dockerfile=PIP_DOCKERFILE,
+        files={"requirements.txt": ("\n".join(kept) + "\n").encode()},
+        origin=origin,
+        dropped=dropped,
+    )
+
+
+def build(daemon: Daemon, layers: Layers, *, base: str, base_id: str, say: Say, cancelled: Callable[[], bool]) -> str:
+    """The tag of the derived image, built now or found. Raises `PaddleGpuError` (`build_failed`, …) or `cancelled`."""
+    settings = daemon.settings
+    tag = layers.tag(base_id, settings.pip_index)
+    with _GUARD:
+        lock = _LOCKS.setdefault(tag, threading.Lock())
+    with lock:
+        if daemon.inspect_image(tag) is not None:
+            say(f"{layers.origin}: already built as {tag}")
+            return tag
+        for line in layers.dropped:
+            say(f"{layers.origin}: {line} is left out, {base} has Paddle")
+        say(f"{layers.origin}: building {tag} on {base} …")
+        _run(daemon, layers, base=base, tag=tag, say=say, cancelled=cancelled)
+        if daemon.inspect_image(tag) is None:
+            raise _failed(layers.origin, "the build ended without an image")
+    return tag
+
+
+def _run(daemon: Daemon, layers: Layers, *, base: str, tag: str, say: Say, cancelled: Callable[[], bool]) -> None:
+    settings = daemon.settings
+    arguments = {"BASE_IMAGE": base}
+    if settings.pip_index:
+        arguments |= {"PIP_INDEX_URL": settings.pip_index}
+    params = {
+        "t": tag,
+        "dockerfile": "Dockerfile",
+        "rm": "1",
+        "forcerm": "1",
+        "buildargs": msgspec.json.encode(arguments).decode(),
+        "labels": msgspec.json.encode({LABEL_OWNER: owner(), LABEL_ROLE: "layers"}).decode(),
+    }
+    if settings.build_network:
+        params["networkmode"] = settings.build_network
+    last: list[str] = []
+    for event in stream(
+        daemon,
+        "/build",
+        params=params,
+        headers={"Content-Type": "application/x-tar"},
+        data=_archive(layers),
+        cancelled=cancelled,
+        image=base,
+    ):
+        if "error" in event:
+            raise _explain(layers.origin, str(event["error"]), last)
+        for line in str(event.get("stream", "")).splitlines():
+            if line.strip():
+                last = [*last[-20:], line]
+                say(line.rstrip())
+
+
+def _explain(origin: str, error: str, last: list[str]) -> PaddleGpuError:
+    text = "\n".join([*last, error]).lower()
+    if any(sign in text for sign in _NO_NETWORK):
+        return refusal(
+            Message(
+                code="build_no_network",
+                text="{origin}: packages could not be downloaded, there is no way out to the package index.",
+                hint="Check network and proxy of the Docker daemon, set a mirror as pip_index, or remove {origin} and "
+                "use an image that has the packages.",
+                params={"origin": origin},
+            )
+        )
+    kind = classify(error)
+    if kind.code in {"disk_full", "registry_unreachable", "pull_refused"}:
+        return refusal(kind)
+    reason = next((line for line in reversed(last) if "error" in line.lower()), error)
+    return _failed(origin, reason)
+
+
+def _failed(origin: str, detail: str) -> PaddleGpuError:
+    return refusal(
+        Message(
+            code="build_failed",
+            text="The image for {origin} could not be built: {detail}",
+            hint="The job's log has all that the build printed.",
+            params={"origin": origin, "detail": detail.strip()[:400]},
+        ),
+        422,
+    )
+
+
+_NO_NETWORK = (
+    "temporary failure in name resolution", "name or service not known", "failed to establish a new connection",
+    "network is unreachable", "no route to host", "could not resolve host", "bad address", "connection timed out",
+    "newconnectionerror", "nameresolutionerror",
+)  # fmt: skip
+
+
+def _check_bases(text: str, settings: DockerSettings) -> None:
+    """Every image that a Dockerfile starts from or copies from must be one that jobs may use."""
+    joined = re.sub(r"\\\n", " ", text)
+    stages = {match["name"].lower() for match in _FROM.finditer(joined) if match["name"]}
+    images = [match["image"] for match in _FROM.finditer(joined)]
+    images += [match["image"] for match in _COPY_FROM.finditer(joined) if not match["image"].isdigit()]
+    if not _FROM.search(joined) or len(_FROM.findall(joined)) != len(re.findall(r"(?im)^\s*FROM\b", joined)):
+        raise PaddleGpuError(
+            "dockerfile_base",
+            "The Dockerfile does not say plainly which image it starts from.",
+            hint="Begin it with `ARG BASE_IMAGE` and `FROM $BASE_IMAGE`.",
+            status=403,
+        )
+    for image in images:
+        if image in _BASES or image.lower() in stages:
+            continue
+        if "$" in image:
+            raise PaddleGpuError(
+                "dockerfile_base",
+                "The Dockerfile starts from {image}, which is only known while it is built.",
+                hint="Only $BASE_IMAGE may stand there; it is the image chosen for the job.",
+                status=403,
+                image=image[:200],
+            )
+        check_image(image, settings)
+
+
+def _context(folder: Path, limit: int) -> dict[str, bytes]:
+    """The regular files of a folder, less what .dockerignore names. Links are left out: they may lead outside."""
+    ignore = folder / ".dockerignore"
+    # The folder itself is mounted when the job runs: notebooks in the image would only make it a new one each time.
+    patterns = [".git", "paddle-gpu-runs", ".ipynb_checkpoints", "*.ipynb"]
+    if ignore.is_file():
+        lines = ignore.read_text(encoding="utf-8", errors="replace").splitlines()
+        patterns += [line.strip().strip("/") for line in lines if line.strip() and line[0] not in "#!"]
+    files: dict[str, bytes] = {}
+    size = 0
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        parents = [name, *(parent.as_posix() for parent in Path(name).parents)]
+        if any(fnmatch.fnmatch(part, pattern) for part in parents for pattern in patterns):
+            continue
+        if (
+            path.is_symlink()
+            or not path.is_file()
+            or any(p.is_symlink() for p in path.parents if p != folder and folder in p.parents)
+        ):
+            continue
+        size += path.stat().st_size
+        if size > limit:
+            raise PaddleGpuError(
+                "context_too_large",
+                "The folder with the Dockerfile holds more than {limit_mib} MiB.",
+                hint="Name data and results in a .dockerignore beside it.",
+                status=413,
+                limit_mib=limit >> 20,
+            )
+        files[name] = path.read_bytes()
+    return files
+
+
+def _archive(layers: Layers) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, content in sorted({**layers.files, "Dockerfile": layers.dockerfile.encode()}.items()):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    return out.getvalue()

@@ -1,0 +1,282 @@
+"""What a submission may ask of the Docker engine. Everything that comes from REST or from a notebook passes here.
+
+The rule is: nothing that a person writes reaches Docker as written. Options are looked up in a closed list, folders are
+resolved and compared with what the settings allow, an image must match a pattern, a variable must have a harmless name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...domain.errors import PaddleGpuError
+from ...domain.jobs import JobSpec
+from .settings import PADDLE_IMAGES, DockerSettings
+
+OPTIONS = frozenset({"network", "data", "layers", "requirements", "distribution", "python"})
+"""All options there are. `network`: a name; `data`: folders; `layers`: `auto` or `none`; `requirements`: packages;
+`distribution`: as `NotebookFacts.distribution` has it; `python`: a program name in the image."""
+METADATA_KEY = "paddle_gpu"
+METADATA_FIELDS = frozenset({"image", "environment", "options"})
+
+SYSTEM_FOLDERS = (
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr",
+    "/var/lib", "/var/log", "/var/run", "/var/spool",
+)  # fmt: skip
+"""Neither these nor anything below them is mounted for a job."""
+WHOLE_FOLDERS = ("/", "/home", "/root", "/mnt", "/media", "/opt", "/srv", "/tmp", "/var", "/Users", "/Volumes")
+"""These are not mounted whole; folders below them may be."""
+
+_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
+_RESERVED = re.compile(
+    r"^(LD_.*|PYTHON(PATH|HOME|STARTUP|EXECUTABLE|USERBASE|INSPECT|PLATLIBDIR)|PATH|HOME|USER|LOGNAME|SHELL|ENV|BASH_ENV|IFS"
+    r"|NVIDIA_.*|CUDA_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL|(HIP|ROCR|XPU|MLU|TOPS|ASCEND|ASCEND_RT)_VISIBLE_DEVICES"
+    r"|DOCKER_.*|CONTAINER_HOST|PADDLE_GPU_.*|PADDLE_TRAINER.*|PADDLE_RANK.*|PADDLE_LOCAL.*|JUPYTER_.*TOKEN)$"
+)
+_VALUE_LIMIT = 32 * 1024
+_REQUIREMENT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._ -]+\])?\s*([<>=!~]=?[^;&|$`\n]*|)$")
+_PROGRAM = re.compile(r"^[A-Za-z0-9/][A-Za-z0-9._/-]{0,127}$")
+
+
+class Mount(msgspec.Struct, frozen=True):
+    """One folder or file of the host in the container; `source` has no symbolic links left."""
+
+    source: str
+    target: str
+    writable: bool = False
+
+
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job got after every wish was checked."""
+
+    image: str
+    folder: Mount
+    data: tuple[Mount, ...] = ()
+    environment: dict[str, str] = {}
+    network: str = "bridge"
+    layers: bool = True
+    requirements: tuple[str, ...] = ()
+    distribution: str = "none"
+    python: str = ""
+
+
+def authorize(spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, Any] | None = None) -> Grant:
+    """Check everything that a person can write.
+
+    Args:
+        metadata: the notebook's metadata; its entry `paddle_gpu` may name image, environment and options, under what
+            the submission itself says.
+
+    Raises:
+        PaddleGpuError: the first wish that is refused, with its reason (400 or 403).
+    """
+    wishes = _metadata(metadata or {})
+    image = spec.image or str(wishes.get("image", ""))
+    environment = {**wishes.get("environment", {}), **spec.environment}
+    options = {**wishes.get("options", {}), **spec.options}
+    unknown = sorted(set(options) - OPTIONS)
+    if unknown:
+        raise PaddleGpuError(
+            "option_unknown",
+            "The Docker engine has no option “{option}”.",
+            hint="It knows: {known}.",
+            option=str(unknown[0])[:100],
+            known=", ".join(sorted(OPTIONS)),
+        )
+    if image:
+        check_image(image, settings)
+    return Grant(
+        image=image,
+        folder=_folder(spec.folder, settings),
+        data=_data(options.get("data"), settings),
+        environment=check_environment(environment),
+        network=_network(options.get("network"), settings),
+        layers=_choice("layers", options.get("layers", "auto"), ("auto", "none")) == "auto",
+        requirements=_requirements(options.get("requirements", ())),
+        distribution=_choice(
+            "distribution",
+            options.get("distribution") or "none",
+            ("none", "data_parallel", "fleet", "launch"),
+        ),
+        python=_python(options.get("python", "")),
+    )
+
+
+def check_image(image: str, settings: DockerSettings) -> None:
+    """Refuse an image (403) that neither Paddle publishes nor the settings allow."""
+    repository = _repository(image)
+    patterns = (*PADDLE_IMAGES, *settings.allowed_images)
+    if not any(fnmatchcase(name, pattern) for pattern in patterns for name in (repository, image)):
+        raise PaddleGpuError(
+            "image_not_allowed",
+            "The image {image} is not among those allowed here.",
+            hint="Ask the administrator to add it to the allowed images, or take one of Paddle's.",
+            status=403,
+            image=image[:200],
+        )
+
+
+def _repository(image: str) -> str:
+    name = image.split("@", 1)[0]
+    head, _, last = name.rpartition("/")
+    last = last.split(":", 1)[0]
+    name = f"{head}/{last}" if head else last
+    return name.removeprefix("docker.io/")
+
+
+def check_environment(environment: Mapping[str, Any]) -> dict[str, str]:
+    """The variables, where every name and value is harmless (400 otherwise)."""
+    for name, value in environment.items():
+        if not isinstance(name, str) or not _VARIABLE.match(name):
+            raise PaddleGpuError("variable_name", "“{name}” cannot be the name of a variable.", name=str(name)[:100])
+        if _RESERVED.match(name):
+            raise PaddleGpuError(
+                "variable_reserved",
+                "The variable {name} is set by the engine and cannot be given.",
+                hint="Choose devices, libraries and folders by the job's settings.",
+                status=403,
+                name=name,
+            )
+        if not isinstance(value, str) or "\0" in value or len(value) > _VALUE_LIMIT:
+            raise PaddleGpuError("variable_value", "The value of {name} is no short text.", name=name)
+    return dict(environment)
+
+
+def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    wishes = metadata.get(METADATA_KEY) or {}
+    if not isinstance(wishes, dict):
+        wishes = {"": wishes}
+    unknown = sorted(str(name) for name in set(wishes) - METADATA_FIELDS)
+    if unknown:
+        raise PaddleGpuError(
+            "metadata_unknown",
+            "The notebook's metadata ask for “{field}”, which a notebook cannot ask for.",
+            hint="A notebook's metadata may name: {known}.",
+            field=unknown[0][:100],
+            known=", ".join(sorted(METADATA_FIELDS)),
+        )
+    for field, kind in (("image", str), ("environment", dict), ("options", dict)):
+        if not isinstance(wishes.get(field, kind()), kind):
+            raise PaddleGpuError("metadata_value", "The notebook's metadata have a wrong “{field}”.", field=field)
+    return wishes
+
+
+def resolve_folder(text: str) -> tuple[str, str]:
+    """(path as written, path without symbolic links) of a folder; refuses `..`, relative and missing ones."""
+    parts = Path(text).parts
+    if not text.startswith("/") or ".." in parts or "\0" in text:
+        raise PaddleGpuError(
+            "path_refused",
+            "The folder {path} is not written as an absolute path without “..”.",
+            path=text[:300],
+        )
+    written = os.path.normpath(text)
+    real = os.path.realpath(written)
+    if not Path(real).is_dir():
+        raise PaddleGpuError("folder_missing", "The folder does not exist: {path}", status=404, path=written)
+    return written, real
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Is `path` the folder or below it? Both without symbolic links."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _refuse_system(written: str, real: str) -> None:
+    if real in WHOLE_FOLDERS or any(is_below(real, folder) for folder in SYSTEM_FOLDERS):
+        raise PaddleGpuError(
+            "path_of_system",
+            "{path} is (or leads to) {real}, which is not given to a container.",
+            hint="Put the notebook and its data into a folder of their own.",
+            status=403,
+            path=written,
+            real=real,
+        )
+
+
+def _folder(text: str, settings: DockerSettings) -> Mount:
+    written, real = resolve_folder(text)
+    _refuse_system(written, real)
+    roots = [os.path.realpath(root) for root in settings.roots]
+    if roots and not any(is_below(real, root) for root in roots):
+        raise PaddleGpuError(
+            "path_outside",
+            "{path} leads to {real}, outside the folders that jobs may use.",
+            hint="Move the notebook below {roots}.",
+            status=403,
+            path=written,
+            real=real,
+            roots=", ".join(roots),
+        )
+    return Mount(source=real, target=written, writable=True)
+
+
+def _data(wanted: Any, settings: DockerSettings) -> tuple[Mount, ...]:
+    if wanted is None:
+        wanted = settings.data_folders if settings.mount_data else ()
+    if not isinstance(wanted, (list, tuple)) or not all(isinstance(path, str) for path in wanted):
+        raise PaddleGpuError("option_value", "The option “{option}” has a value it cannot have.", option="data")
+    granted = [os.path.realpath(path) for path in settings.data_folders]
+    writable = [os.path.realpath(path) for path in settings.writable_data_folders]
+    mounts = []
+    for text in wanted:
+        written, real = resolve_folder(text)
+        if not any(is_below(real, folder) for folder in granted):
+            raise PaddleGpuError(
+                "data_not_allowed",
+                "{path} is not among the data folders that jobs may use.",
+                hint="Ask the administrator to add it to the data folders.",
+                status=403,
+                path=written,
+            )
+        mounts.append(Mount(real, written, any(is_below(real, folder) for folder in writable)))
+    return tuple(mounts)
+
+
+def _network(wanted: Any, settings: DockerSettings) -> str:
+    if wanted is None:
+        return settings.networks[0]
+    if wanted not in settings.networks:
+        raise PaddleGpuError(
+            "network_not_allowed",
+            "The network “{network}” is not among those that jobs may use.",
+            hint="Choose one of: {known}.",
+            status=403,
+            network=str(wanted)[:100],
+            known=", ".join(settings.networks),
+        )
+    return str(wanted)
+
+
+def _choice(option: str, value: Any, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise PaddleGpuError("option_value", "The option “{option}” has a value it cannot have.", option=option)
+    return str(value)
+
+
+def _requirements(wanted: Any) -> tuple[str, ...]:
+    if not isinstance(wanted, (list, tuple)):
+        raise PaddleGpuError("option_value", "The option “{option}” has a value it cannot have.", option="requirements")
+    for line in wanted:
+        if not isinstance(line, str) or not _REQUIREMENT.match(line.strip()):
+            raise PaddleGpuError(
+                "requirement_refused",
+                "“{line}” is not the name of a package with a version.",
+                hint="Options of pip belong into a requirements.txt beside the notebook.",
+                line=str(line)[:100],
+            )
+    return tuple(line.strip() for line in wanted)
+
+
+def _python(value: Any) -> str:
+    if value == "":
+        return ""
+    if not isinstance(value, str) or not _PROGRAM.match(value) or ".." in value:
+        raise PaddleGpuError("option_value", "The option “{option}” has a value it cannot have.", option="python")
+    return value

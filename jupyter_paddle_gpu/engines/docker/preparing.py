@@ -1,0 +1,159 @@
+"""Everything before the start: which image, is it here, does it need the project's own packages, may we write."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...domain import reasons
+from ...domain.errors import PaddleGpuError
+from ...domain.images import AskRegistry, LocalImage, RegistryAnswer
+from ...domain.jobs import Job
+from ...domain.messages import Message
+from ...domain.placements import ImageChoice
+from ..base import Handle, JobFolder, Say
+from .container import identity
+from .daemon import Daemon
+from .faults import refusal
+from .layers import build, find_layers
+from .policy import Grant, authorize, check_image
+from .pulls import pull
+
+Chooser = Callable[[Job, tuple[LocalImage, ...], AskRegistry], ImageChoice]
+"""Chooses an image for a job that names none; handed in, because engines know nothing of images."""
+
+
+class Preparation:
+    """Gets the image of a job onto the daemon."""
+
+    def __init__(self, daemon: Daemon, choose: Chooser | None) -> None:
+        self.daemon = daemon
+        self.choose = choose
+        self._silent: dict[str, float] = {}
+
+    def ask(self, reference: str) -> RegistryAnswer:
+        """As `Daemon.ask_registry`, but a registry that was silent a moment ago is not waited for again."""
+        host = reference.split("/", 1)[0]
+        if time.monotonic() - self._silent.get(host, -1e9) < self.daemon.settings.registry_seconds:
+            return RegistryAnswer(state="silent", detail=f"{host} did not answer a moment ago")
+        answer = self.daemon.ask_registry(reference)
+        if answer.state == "silent":
+            self._silent[host] = time.monotonic()
+        else:
+            self._silent.pop(host, None)
+        return answer
+
+    def select(self, job: Job, grant: Grant) -> ImageChoice:
+        """The image: what was named, else what the chooser says. Raises `PaddleGpuError` where there is none."""
+        if grant.image:
+            return ImageChoice(reference=grant.image)
+        if self.choose is None:
+            raise PaddleGpuError(
+                "image_unnamed",
+                "The job names no image.",
+                hint="Name one of Paddle's images, for instance with --image.",
+            )
+        choice = self.choose(job, self.daemon.local_images(), self.ask)
+        if not choice.reference:
+            why = "; ".join(message.render() for message in choice.ruled_out[:4])
+            raise PaddleGpuError(
+                "no_image_fits",
+                "No image fits this driver and card: {why}",
+                hint="Name an image yourself, or choose another device.",
+                status=422,
+                why=why,
+            )
+        check_image(choice.reference, self.daemon.settings)
+        return choice
+
+    def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
+        """Pull and build as needed. Returns `{image, reference, digest}`; `image` is the exact id to run."""
+        settings = self.daemon.settings
+        grant = authorize(job.spec, settings, notebook_metadata(folder))
+        choice = self.select(job, grant)
+        for reason in choice.reasons:
+            say(reason.render())
+        self.need_disk(folder)
+        found = self.daemon.inspect_image(choice.reference)
+        if found is None:
+            pull(self.daemon, pinned(choice), say, cancelled)
+            found = self.daemon.inspect_image(pinned(choice))
+        if found is None:
+            raise refusal(reasons.image_missing(choice.reference), 404)
+        image, digest = found["Id"], _digest(found)
+        layers = find_layers(Path(grant.folder.source), grant, settings)
+        if layers is not None:
+            tag = build(self.daemon, layers, base=choice.reference, base_id=image, say=say, cancelled=cancelled)
+            image = (self.daemon.inspect_image(tag) or found)["Id"]
+        self.give_folder(folder, grant)
+        return {"image": image, "reference": choice.reference, "digest": digest}
+
+    def need_disk(self, folder: JobFolder | None = None) -> None:
+        """Raise where the job's folder or Docker's own has too little space left."""
+        for path in (str(folder.path) if folder else "", self.daemon.facts().root):
+            if not path or self.daemon.remote:
+                continue
+            with contextlib.suppress(OSError):
+                if shutil.disk_usage(path).free < self.daemon.settings.disk_bytes:
+                    raise refusal(reasons.disk_full(path))
+
+    def give_folder(self, folder: JobFolder, grant: Grant) -> None:
+        """Where we are root and the job is not: the job's folder must belong to whoever the job runs as."""
+        uid, _, gid = identity(self.daemon.settings, self.daemon.facts(), Path(grant.folder.source)).partition(":")
+        if os.getuid() != 0 or uid in ("", "0"):
+            return
+        folder.checkpoints.mkdir(exist_ok=True)
+        for path in (folder.path, *folder.path.rglob("*")):
+            os.chown(path, int(uid), int(gid or -1), follow_symlinks=False)
+
+
+def notebook_metadata(folder: JobFolder) -> Mapping[str, Any]:
+    """The metadata of the notebook as submitted; empty where it cannot be read (the runner will say so)."""
+    try:
+        metadata = json.loads(folder.source.read_bytes()).get("metadata")
+    except (OSError, ValueError, AttributeError):
+        return {}
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def pinned(choice: ImageChoice) -> str:
+    """The reference with the digest that the registry told, so that a tag that moves cannot change a job."""
+    if not choice.digest or choice.local or "@" in choice.reference:
+        return choice.reference
+    return f"{choice.reference}@{choice.digest}"
+
+
+def _digest(image: dict[str, Any]) -> str:
+    digests = image.get("RepoDigests") or ()
+    return str(digests[0]).partition("@")[2] if digests else str(image["Id"])
+
+
+def checked(choice: ImageChoice, daemon: Daemon, ask: AskRegistry) -> Message | None:
+    """Why the image of a choice could not be had; None where it is here or a registry has it."""
+    if daemon.inspect_image(choice.reference) is not None or choice.digest:
+        return None
+    answer = ask(choice.reference)
+    if answer.state == "found":
+        return None
+    if answer.state == "missing":
+        return reasons.image_missing(choice.reference)
+    if answer.state == "refused":
+        return Message(
+            code="pull_refused",
+            text="The registry refuses {image}: {detail}",
+            hint="Check the name; for a private image run `docker login` as the user who runs Jupyter.",
+            params={"image": choice.reference, "detail": answer.detail[:300]},
+        )
+    return Message(
+        code="registry_unreachable",
+        text="{image} is not on this machine and its registry cannot be reached: {detail}",
+        hint="Check network and proxy of the Docker daemon, set a mirror, or bring the image with "
+        "`docker save` and `docker load`.",
+        params={"image": choice.reference, "detail": answer.detail[:300]},
+    )

@@ -1,0 +1,89 @@
+"""Fetching an image: credentials from Docker's own configuration, progress in bytes and layers, a cancel that works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from docker import auth
+
+from ..base import Say
+from .daemon import Daemon
+from .faults import classify, refusal
+from .transfers import stream
+
+_DONE = frozenset({"Already exists", "Pull complete", "Download complete"})
+_LAYER = frozenset(
+    {"Pulling fs layer", "Waiting", "Downloading", "Verifying Checksum", "Extracting", "Retrying", *_DONE}
+)
+
+
+class PullProgress:
+    """Adds up what a pull says of its layers."""
+
+    def __init__(self) -> None:
+        self._now: dict[str, int] = {}
+        self._total: dict[str, int] = {}
+        self._done: set[str] = set()
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """Take in one event of the daemon."""
+        layer, status = event.get("id", ""), event.get("status", "")
+        if not layer or not status.startswith(tuple(_LAYER)):
+            return
+        self._now.setdefault(layer, 0)
+        detail = event.get("progressDetail") or {}
+        if status == "Downloading" and "total" in detail:
+            self._now[layer], self._total[layer] = int(detail["current"]), int(detail["total"])
+        elif status in _DONE:
+            self._now[layer] = self._total.get(layer, self._now[layer])
+            self._done.add(layer)
+
+    @property
+    def layers(self) -> tuple[int, int]:
+        """Layers that are here, and all of which the daemon has spoken."""
+        return len(self._done), len(self._now)
+
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Bytes that are here, and all that are known of (layers still waiting have not told theirs)."""
+        return sum(self._now.values()), sum(self._total.values())
+
+    def __str__(self) -> str:
+        (done, layers), (now, total) = self.layers, self.bytes
+        return f"{done} of {layers} layers, {now / 1e6:.1f} of {total / 1e6:.1f} MB"
+
+
+def pull(daemon: Daemon, reference: str, say: Say, cancelled: Callable[[], bool]) -> None:
+    """Pull an image. Raises `PaddleGpuError` with the class of the refusal, or `cancelled`."""
+    api = daemon.api
+    name, _, digest = reference.partition("@")
+    head, slash, last = name.rpartition("/")
+    repository, _, tag = last.partition(":")
+    repository = f"{head}{slash}{repository}"
+    registry, _ = auth.resolve_repository_name(repository)
+    credentials = auth.get_config_header(api, registry)
+    progress, said_at, pulled = PullProgress(), 0.0, ""
+    say(f"Pulling {reference} …")
+    for event in stream(
+        daemon,
+        "/images/create",
+        params={"fromImage": repository, "tag": digest or tag or "latest"},
+        headers={"X-Registry-Auth": _text(credentials)} if credentials else None,
+        cancelled=cancelled,
+        image=reference,
+    ):
+        if "error" in event:
+            raise refusal(classify(str(event["error"]), image=reference))
+        progress.feed(event)
+        if str(event.get("status", "")).startswith("Digest: "):
+            pulled = str(event["status"]).removeprefix("Digest: ")
+        if progress.layers[1] and time.monotonic() - said_at >= daemon.settings.progress_seconds:
+            said_at = time.monotonic()
+            say(f"Pulling {reference}: {progress}")
+    say(f"Pulled {reference}: {progress}{f', {pulled}' if pulled else ''}")
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("ascii") if isinstance(value, bytes) else value

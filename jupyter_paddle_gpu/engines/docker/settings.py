@@ -1,0 +1,82 @@
+"""What an administrator settles for the Docker engine. Every delay, limit and permission of it has its name here."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+PADDLE_IMAGES = (
+    "paddlepaddle/paddle",
+    "registry.baidubce.com/paddlepaddle/paddle",
+    "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle",
+    "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/device/*",
+)
+"""Repositories that Paddle publishes; always allowed."""
+
+
+class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of the Docker engine.
+
+    Attributes:
+        host: the daemon (`unix:///run/docker.sock`); empty takes `DOCKER_HOST`, then Docker's current context.
+        store: names the job store this engine works for, so that two stores of one user leave each other's containers
+            alone; the jobs' common folder is a good one. Empty: the folder around each job's folder.
+        server: names this process in the containers' labels, for people who look with `docker ps`.
+        allowed_images: patterns (`registry.example/team/*`) besides Paddle's own.
+        roots: folders below which notebooks must lie; empty: anywhere but the system's own folders.
+        data_folders: folders that a job may mount (`data` option, or all with `mount_data`); read-only unless they are
+            in `writable_data_folders`.
+        mount_data: mount every data folder into every job without being asked.
+        networks: networks a job may ask for, the default first.
+        user: `uid:gid` to run as; empty: the caller's, or where the caller is root the owner of the notebook's folder.
+        read_only_root: the image's own files cannot be changed; /tmp, /var/tmp and /run are memory.
+        tmp_bytes: size of /tmp (memory of the job, as far as it is used).
+        shm_bytes: /dev/shm where the job does not say; DataLoader workers hand batches over there.
+        memory_bytes: host memory where the job does not say; None: no limit.
+        pids: processes and threads of one job.
+        numa: keep a job on the processors next to its device.
+        gpu_access: `runtime` (NVIDIA's hook or runtime), `cdi`, or `auto`: CDI only where the daemon has nothing else.
+        layers: build an image from requirements.txt, environment cell or Dockerfile beside the notebook.
+        dockerfile: of these, also accept a Dockerfile (its RUN lines run as root in the build container).
+        build_network: network of a build (`none` forbids downloads; `host` where a bridge has no way out).
+        pip_index: package index for builds (a mirror); empty: pip's own.
+        context_bytes: largest build context.
+        progress_seconds: how often a pull or build says how far it is.
+        request_seconds: how long the daemon may take for an answer.
+        registry_seconds: how long a registry that did not answer is taken for silent without asking again.
+        probe_seconds: how long the answer to “does this daemon hand out GPUs?” holds.
+        log_bytes: what the daemon keeps of a container's own output (the job's log is not in it).
+        disk_bytes: free space that must be left before an image is pulled or a job starts.
+        statistics_points: points kept of a job's statistics; older ones are thinned, never cut off.
+    """
+
+    host: str = ""
+    store: str = ""
+    server: str = ""
+    allowed_images: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    data_folders: tuple[str, ...] = ()
+    writable_data_folders: tuple[str, ...] = ()
+    mount_data: bool = True
+    networks: tuple[str, ...] = ("bridge", "none")
+    user: str = ""
+    read_only_root: bool = True
+    tmp_bytes: int = 8 << 30
+    shm_bytes: int = 8 << 30
+    memory_bytes: int | None = None
+    pids: int = 8192
+    numa: bool = True
+    gpu_access: Literal["auto", "runtime", "cdi"] = "auto"
+    layers: bool = True
+    dockerfile: bool = True
+    build_network: str = ""
+    pip_index: str = ""
+    context_bytes: int = 256 << 20
+    progress_seconds: float = 2.0
+    request_seconds: float = 60.0
+    registry_seconds: float = 60.0
+    probe_seconds: float = 600.0
+    log_bytes: int = 16 << 20
+    disk_bytes: int = 512 << 20
+    statistics_points: int = 720

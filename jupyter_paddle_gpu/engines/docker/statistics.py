@@ -1,0 +1,94 @@
+"""What a container uses now, and a history of it that covers the whole job at a bounded size."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+class ContainerSample(msgspec.Struct, frozen=True, kw_only=True):
+    """One moment of a container. `cpu_percent` counts 100 for one processor; sizes in bytes, totals since its start."""
+
+    time: float
+    cpu_seconds: float
+    cpu_percent: float | None = None
+    memory_bytes: int | None = None
+    memory_limit: int | None = None
+    processes: int | None = None
+    read_bytes: int = 0
+    written_bytes: int = 0
+    received_bytes: int = 0
+    sent_bytes: int = 0
+
+
+def read_sample(answer: dict[str, Any], before: ContainerSample | None = None) -> ContainerSample | None:
+    """A sample from Docker's answer; None where the container does not run. `before` gives the CPU share since then."""
+    cpu = answer.get("cpu_stats") or {}
+    memory = answer.get("memory_stats") or {}
+    if not memory.get("usage") and not (cpu.get("cpu_usage") or {}).get("total_usage"):
+        return None
+    now = time.time()
+    seconds = int(cpu.get("cpu_usage", {}).get("total_usage", 0)) / 1e9
+    share = None
+    if before is not None and now > before.time:
+        share = max(0.0, 100.0 * (seconds - before.cpu_seconds) / (now - before.time))
+    details = memory.get("stats") or {}
+    # As `docker stats`: pages of files that can be dropped at any time do not count (v1 and v2 name them differently).
+    cache = details.get("total_inactive_file", details.get("inactive_file", 0))
+    blocks = (answer.get("blkio_stats") or {}).get("io_service_bytes_recursive") or []
+    networks = (answer.get("networks") or {}).values()
+    return ContainerSample(
+        time=now,
+        cpu_seconds=seconds,
+        cpu_percent=share,
+        memory_bytes=max(0, int(memory.get("usage", 0)) - int(cache)),
+        memory_limit=memory.get("limit"),
+        processes=(answer.get("pids_stats") or {}).get("current"),
+        read_bytes=sum(int(row["value"]) for row in blocks if row.get("op", "").lower() == "read"),
+        written_bytes=sum(int(row["value"]) for row in blocks if row.get("op", "").lower() == "write"),
+        received_bytes=sum(int(row.get("rx_bytes", 0)) for row in networks),
+        sent_bytes=sum(int(row.get("tx_bytes", 0)) for row in networks),
+    )
+
+
+class History:
+    """Samples of one job in `statistics.jsonl`. When it is full every second one goes: times get coarser, none is lost.
+
+    The peak of memory survives the thinning, because of two neighbours the one with more memory stays.
+    """
+
+    def __init__(self, path: Path, points: int) -> None:
+        self.path = path
+        self.points = max(points, 4)
+
+    def read(self) -> list[ContainerSample]:
+        """All that is kept, oldest first. A torn last line (a crash while writing) is left out."""
+        if not self.path.exists():
+            return []
+        kept = []
+        for line in self.path.read_bytes().splitlines():
+            with contextlib.suppress(msgspec.DecodeError):
+                kept.append(msgspec.json.decode(line, type=ContainerSample))
+        return kept
+
+    def add(self, sample: ContainerSample) -> None:
+        """Keep one more."""
+        kept = self.read()
+        if len(kept) + 1 < self.points:
+            with self.path.open("ab") as file:
+                file.write(msgspec.json.encode(sample) + b"\n")
+            return
+        kept = [*thinned(kept), sample]
+        part = self.path.with_suffix(".part")
+        part.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
+        part.replace(self.path)
+
+
+def thinned(samples: list[ContainerSample]) -> list[ContainerSample]:
+    """Half as many: of each pair the one with more memory."""
+    pairs = [samples[index : index + 2] for index in range(0, len(samples), 2)]
+    return [max(pair, key=lambda sample: sample.memory_bytes or 0) for pair in pairs]

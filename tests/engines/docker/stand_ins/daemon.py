@@ -1,0 +1,103 @@
+"""A Docker daemon of our own: real, private, in a folder; it hands out GPUs that are not there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import docker
+
+HERE = Path(__file__).parent
+
+
+def missing() -> str:
+    """What keeps a private daemon from starting here; empty where nothing does."""
+    if os.geteuid() != 0:
+        return "not root"
+    absent = [name for name in ("dockerd", "runc", "busybox", "nsenter", "ldd") if shutil.which(name) is None]
+    return f"not installed: {', '.join(absent)}" if absent else ""
+
+
+class PrivateDaemon:
+    """dockerd with everything below one folder, no bridge, no firewall rules."""
+
+    def __init__(self, folder: Path, *, gpus: int = 2, hook: bool = True) -> None:
+        self.folder = folder
+        self.gpus = gpus
+        self.hook = hook
+        self.process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def host(self) -> str:
+        return f"unix://{self.folder}/docker.sock"
+
+    def start(self) -> None:
+        # The hook must be on the daemon's PATH, and only the hook: a machine with the real one would mix them up.
+        tools = self.folder / "tools"
+        tools.mkdir(exist_ok=True)
+        link = tools / "nvidia-container-runtime-hook"
+        if self.hook and not link.exists():
+            link.symlink_to(HERE / link.name)
+        environment = {
+            **os.environ,
+            "PATH": f"{tools}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "STAND_IN_GPUS": str(self.gpus),
+        }
+        command = [
+            "dockerd", "--data-root", f"{self.folder}/root", "--exec-root", f"{self.folder}/exec",
+            "--pidfile", f"{self.folder}/docker.pid", "-H", self.host, "--bridge=none", "--iptables=false",
+            "--add-runtime", f"within-limits={HERE / 'runc-within-limits'}", "--default-runtime", "within-limits",
+        ]  # fmt: skip
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+        self._wait()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            assert self.process is not None
+            if self.process.poll() is not None:
+                break
+            try:
+                client = docker.APIClient(base_url=self.host, version="auto", timeout=10)
+                client.ping()
+                client.close()
+            except docker.errors.DockerException:
+                time.sleep(0.05)
+            else:
+                return
+        raise RuntimeError("dockerd did not come up: " + (self.folder / "log").read_text()[-2000:])
+
+    def api(self) -> docker.APIClient:
+        return docker.APIClient(base_url=self.host, version="auto", timeout=60)
+
+    def kill(self) -> None:
+        """As a crash: no chance to put anything in order. Containers live on until the next start."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        # containerd was its child and goes with it on a real crash of the machine only; here it would keep the lock.
+        pid = self.folder / "exec/containerd/containerd.pid"
+        if pid.exists():
+            with contextlib.suppress(ProcessLookupError, ValueError):
+                os.kill(int(pid.read_text()), signal.SIGKILL)
+        (self.folder / "docker.pid").unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        if self.process is None or self.process.poll() is not None:
+            return
+        client = self.api()
+        for row in client.containers(all=True):
+            client.remove_container(row["Id"], force=True)
+        client.close()
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
