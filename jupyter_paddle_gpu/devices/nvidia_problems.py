@@ -76,7 +76,7 @@ def _library(*, present: bool, driver: bool) -> Message:
     return Message(
         code="no_gpu",
         text="There is no GPU in this machine, as far as can be seen.",
-        hint="Estimates work without one: see below on which cards the training would fit. Jobs run on the CPU.",
+        hint="Estimates work without one and show on which cards a training would fit. Jobs run on the CPU.",
     )
 
 
