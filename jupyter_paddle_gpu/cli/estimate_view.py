@@ -73,7 +73,7 @@ class EstimateView(View):
         ]
 
     def _verdicts(self) -> list[Verdict]:
-        """Every device that is here; of the catalogue what lies around the edge: where it just does not and just does."""
+        """Every device that is here; of the catalogue what lies on either side of the edge."""
         placement = self.placement
         if placement is None:
             return []

@@ -1,0 +1,174 @@
+"""A job through REST: submitted, followed, cancelled, run again, deleted."""
+
+import asyncio
+import json
+
+import pytest
+
+ENDED = ("succeeded", "failed", "cancelled")
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+TRAINING = """
+import paddle
+
+def train(net, optimizer, data):
+    for x, y in paddle.io.DataLoader(data, batch_size=BATCH_SIZE):
+        loss = paddle.nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+
+
+def notebook(*sources):
+    cells = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+        for n, source in enumerate(sources)
+    ]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": cells}
+
+
+@pytest.fixture
+def submit(api):
+    async def send(*sources, path="work/train.ipynb", **wishes):
+        return await api("POST", "jobs", body={"path": path, "content": notebook(*sources), "engine": "local", **wishes})
+
+    return send
+
+
+@pytest.fixture
+def ended(api):
+    async def wait(job_id):
+        while True:
+            _, job = await api("GET", "jobs", job_id)
+            if job["state"] in ENDED:
+                return job
+            await asyncio.sleep(0.1)
+
+    return wait
+
+
+@pytest.fixture(autouse=True)
+def folder(jp_root_dir):
+    (jp_root_dir / "work").mkdir()
+    return jp_root_dir / "work"
+
+
+async def test_a_job_from_submit_to_its_notebook(api, submit, ended, jp_fetch, jp_root_dir):
+    status, job = await submit("for n in range(5):\n    print('line', n)", name="five")
+    assert (status, job["spec"]["name"], job["state"]) == (201, "five", "queued")
+    job = await ended(job["id"])
+    assert (job["state"], job["reason"]["code"]) == ("succeeded", "succeeded")
+    status, listed = await api("GET", "jobs")
+    assert [row["id"] for row in listed["jobs"]] == [job["id"]]
+
+    status, page = await api("GET", "jobs", job["id"], "log")
+    printed = [line["x"] for line in page["lines"] if line["s"] == "stdout"]
+    assert printed == [f"line {n}" for n in range(5)]
+    assert page["ended"]
+    assert page["next"] == page["total"] == len(page["lines"])
+    _, rest = await api("GET", "jobs", job["id"], "log", since=page["next"] - 2)
+    assert rest["lines"] == page["lines"][-2:]
+    _, rest = await api("GET", "jobs", job["id"], "log", since=-1)
+    assert rest["lines"] == page["lines"][-1:]
+    whole = await jp_fetch("paddle-gpu", "api", "jobs", job["id"], "log", "file")
+    assert whole.headers["Content-Type"].startswith("text/plain")
+    assert whole.body.decode() == "".join(f"{line['x']}\n" for line in page["lines"])
+
+    status, published = await api("POST", "jobs", job["id"], "notebook")
+    short = job["id"].rsplit("-", 1)[-1]
+    assert (status, published) == (200, {"path": f"work/paddle-gpu-runs/train-{short}.ipynb"})
+    executed = json.loads((jp_root_dir / published["path"]).read_text())
+    assert executed["cells"][0]["outputs"]
+
+
+async def test_answers_reach_the_notebook_and_a_named_batch_size_too(api, submit, ended):
+    request = {"answers": {"epochs": 1}, "batch_size": 8}
+    _, job = await submit("BATCH_SIZE = 64\nepochs = 3", TRAINING, "print(BATCH_SIZE, epochs)", request=request)
+    assert job["spec"]["sets"] == {"BATCH_SIZE": 8, "epochs": 1}
+    job = await ended(job["id"])
+    _, page = await api("GET", "jobs", job["id"], "log")
+    assert "8 1" in [line["x"] for line in page["lines"]]
+
+
+async def test_a_batch_size_without_a_name_is_refused(submit):
+    status, error = await submit("print(1)", request={"batch_size": 8})
+    assert (status, error["code"]) == (422, "batch_size_unnamed")
+    assert "BATCH_SIZE = 8" in error["hint"]
+
+
+async def test_the_same_token_is_the_same_job(submit, ended):
+    _, first = await submit("print(1)", token="a")
+    _, second = await submit("print(1)", token="a")
+    assert first["id"] == second["id"]
+    await ended(first["id"])
+
+
+async def test_cancel_rerun_delete(api, submit, ended):
+    _, job = await submit("print('begun', flush=True)\nimport time\ntime.sleep(600)")
+    while not any(line["x"] == "begun" for line in (await api("GET", "jobs", job["id"], "log"))[1]["lines"]):
+        await asyncio.sleep(0.1)
+    status, error = await api("DELETE", "jobs", job["id"])
+    assert (status, error["code"]) == (409, "not_ended")
+    status, _ = await api("POST", "jobs", job["id"], "cancel", body={"force": False})
+    assert status == 200
+    job = await ended(job["id"])
+    assert (job["state"], job["reason"]["code"]) == ("cancelled", "cancelled")
+
+    status, again = await api("POST", "jobs", job["id"], "rerun")
+    assert (status, again["spec"]["rerun_of"]) == (201, job["id"])
+    assert again["spec"]["output"] != job["spec"]["output"]
+    await api("POST", "jobs", again["id"], "cancel", body={"force": True})
+    await ended(again["id"])
+
+    assert await api("DELETE", "jobs", job["id"]) == (204, None)
+    status, error = await api("GET", "jobs", job["id"])
+    assert (status, error["code"]) == (404, "no_such_job")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", ""),
+        ("DELETE", ""),
+        ("POST", "cancel"),
+        ("POST", "rerun"),
+        ("POST", "notebook"),
+        ("GET", "log"),
+        ("GET", "log/file"),
+    ],
+)
+@pytest.mark.parametrize("job_id", ["nope", "..", "%2e%2e", "a%2Fb"])
+async def test_unknown_jobs_are_404(api, method, path, job_id):
+    status, error = await api(method, "jobs", job_id, *filter(None, path.split("/")))
+    assert status in (404, 405)
+    if job_id == "nope":
+        assert (status, error["code"]) == (404, "no_such_job")
+
+
+@pytest.mark.parametrize("query", [{"since": "x"}, {"limit": -1}, {"limit": 10**6}, {"since": 10**20}])
+async def test_odd_numbers_are_refused(api, submit, ended, query):
+    _, job = await submit("print(1)")
+    status, error = await api("GET", "jobs", job["id"], "log", **query)
+    assert (status, error["code"]) == (400, "bad_argument")
+    await ended(job["id"])
+
+
+@pytest.mark.parametrize(
+    ("wish", "code"),
+    [
+        ({"engine": "abacus"}, "unknown_engine"),
+        ({"content": notebook()}, "nothing_to_run"),
+        ({"resources": {"gpus": "two"}}, "bad_body"),
+        ({"environment": {"A": 1}}, "bad_body"),
+    ],
+)
+async def test_what_cannot_be_submitted_gets_a_reason(submit, wish, code):
+    _, error = await submit("print(1)", **wish)
+    assert error["code"] == code
+
+
+async def test_chinese_for_a_chinese_reader(api):
+    _, error = await api("GET", "jobs", "nope", headers={"Accept-Language": "zh-CN,zh;q=0.9"})
+    assert any("一" <= sign <= "鿿" for sign in error["message"])
