@@ -32,7 +32,9 @@ def notebook(*sources):
 @pytest.fixture
 def submit(api):
     async def send(*sources, path="work/train.ipynb", **wishes):
-        return await api("POST", "jobs", body={"path": path, "content": notebook(*sources), "engine": "local", **wishes})
+        return await api(
+            "POST", "jobs", body={"path": path, "content": notebook(*sources), "engine": "local", **wishes}
+        )
 
     return send
 
