@@ -1,1 +1,1 @@
-"""Jobs: accepted, queued, dispatched, watched, ended, kept. A job's engine and folder are its truth, the store an index."""
+"""Jobs: accepted, queued, dispatched, watched, ended, kept. Engine and folder are their truth, the store an index."""

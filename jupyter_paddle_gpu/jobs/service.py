@@ -33,6 +33,9 @@ _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
+OUTPUT_ID = "{id}"
+"""Stands for the job's short id in `JobSpec.output`, which is written before there is an id."""
+
 JobCallback = Callable[[str, Job | None], None]
 """Called with a job's id and its new row, None where it was deleted; from the service's thread."""
 
@@ -115,7 +118,9 @@ class JobService:
         if spec.engine not in self.engines:
             raise PaddleGpuError.of(reasons.engine_unknown(spec.engine))
         now = time.time()
-        job = Job(id=_new_id(now), spec=spec, state="queued", created=now, updated=now, owner=_owner())
+        job_id = _new_id(now)
+        spec = _change(spec, output=spec.output.replace(OUTPUT_ID, _short(job_id)))
+        job = Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=_owner())
         for problem in self.engines[spec.engine].check(job):
             raise PaddleGpuError.of(problem, status=409)
         folder = self.folder_of(job.id)
@@ -185,7 +190,8 @@ class JobService:
                 status=409,
                 id=job_id,
             ) from error
-        return self.submit(_change(job.spec, token="", rerun_of=job_id), content)
+        output = job.spec.output.replace(_short(job_id), OUTPUT_ID)  # the old result is not overwritten
+        return self.submit(_change(job.spec, output=output, token="", rerun_of=job_id), content)
 
     def log(self, job_id: str, since: int = 0, limit: int | None = None) -> LogPage:
         """Lines of the log from sequence number `since` on; negative: the last so many."""
@@ -320,6 +326,11 @@ def _call(callback: JobCallback, job_id: str, job: Job | None) -> None:
 def _new_id(now: float) -> str:
     """Readable, sorts by time, unique without asking anybody."""
     return time.strftime("%Y%m%d-%H%M%S", time.localtime(now)) + "-" + secrets.token_hex(3)
+
+
+def _short(job_id: str) -> str:
+    """The random end of an id: what tells the outputs of one notebook's jobs apart."""
+    return job_id.rsplit("-", 1)[-1]
 
 
 def _owner() -> str:

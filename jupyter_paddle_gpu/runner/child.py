@@ -58,7 +58,6 @@ def _run(spec: specs.Spec, sender: channel.Sender) -> int:
     publisher = Publisher(sender)
     shell = _shell(spec, publisher)
     sender.send("hello", text="Python %s, %s, in %s" % (platform.python_version(), shell.title, spec.folder))
-    done = 0
     completed = True
     for count, index in enumerate(notebook.code_cells, 1):
         if sender.ask("cell", index=index, count=count) != "g":
@@ -72,7 +71,6 @@ def _run(spec: specs.Spec, sender: channel.Sender) -> int:
         if failed:
             completed = False
             break
-        done += 1
     shell.close()
     sender.send("bye", completed=completed, facts=paddle_hooks.facts())
     return 0 if completed else 1

@@ -1,11 +1,13 @@
 """matplotlib without a screen: figures become PNG outputs at the end of a cell, or at `plt.show()`."""
 
+import functools
 import importlib.util
 import io
 import os
 import sys
 from typing import Any
 
+from . import imports
 from .shell import Publisher
 
 
@@ -17,6 +19,16 @@ def choose_backend(*, inline: bool) -> None:
         os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     else:
         os.environ["MPLBACKEND"] = "agg"
+
+
+def watch_show(publisher: Publisher) -> None:
+    """Without matplotlib's inline backend: let `plt.show()` publish."""
+    import_hook = functools.partial(_replace_show, publisher)
+    imports.watch({"matplotlib.pyplot": import_hook})
+
+
+def _replace_show(publisher: Publisher, pyplot: Any) -> None:
+    pyplot.show = functools.partial(publish_open, publisher)
 
 
 def publish_open(publisher: Publisher, *_: Any, **__: Any) -> None:

@@ -1,8 +1,10 @@
+# mypy: disallow-untyped-calls=False
 """Cells executed by IPython: magics, `!`, `await`, rich display and inline figures as in a kernel. Raises
 `ImportError` on import where there is no IPython."""
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from typing import Any, Dict
@@ -16,7 +18,7 @@ from . import figures, sets
 from .shell import CellOutcome, Publisher, failure_of
 
 
-class _Hook(DisplayHook):  # type: ignore[misc]
+class _Hook(DisplayHook):
     """The value of a cell's last expression goes to the publisher instead of being printed."""
 
     publisher: Publisher
@@ -30,7 +32,7 @@ class _Hook(DisplayHook):  # type: ignore[misc]
                 self.publisher.result(data, metadata, self.prompt_count)
 
 
-class _Display(DisplayPublisher):  # type: ignore[misc]
+class _Display(DisplayPublisher):
     """`display(…)` and figures go to the publisher."""
 
     publisher: Publisher
@@ -46,7 +48,7 @@ class _Display(DisplayPublisher):  # type: ignore[misc]
         self.publisher.clear(wait)
 
 
-class _Shell(InteractiveShell):  # type: ignore[misc]
+class _Shell(InteractiveShell):
     """An InteractiveShell without a terminal: errors are published, `!` lines write straight to our pipes."""
 
     publisher: Publisher
@@ -58,8 +60,7 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
     def system(self, command: str) -> None:
         """Run a shell line; its output comes as it is written, its status is left in `_exit_code`."""
         sys.stdout.flush()
-        shell = os.environ.get("SHELL", "/bin/sh")
-        shell = shell if os.path.exists(shell) else "/bin/sh"
+        shell = shutil.which(os.environ.get("SHELL", "sh")) or "/bin/sh"
         try:
             status = subprocess.call(self.var_expand(command, depth=1), shell=True, executable=shell)
         except KeyboardInterrupt:
@@ -86,7 +87,8 @@ class IPythonShell:
         self._filename = ""
         options = {"displayhook_class": _Hook, "display_pub_class": _Display}
         # A history file in the user's home would be a trace that nobody asked for, and a lock between jobs.
-        self._shell = _Shell.instance(**options, history_load_length=0)
+        shell: Any = _Shell.instance(**options, history_load_length=0)
+        self._shell = shell
         self._shell.history_manager.enabled = False
         self._shell.user_ns["__name__"] = "__main__"
         self._shell.autoindent = False

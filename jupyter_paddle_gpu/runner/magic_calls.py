@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import timeit
+from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 _FIELD = re.compile(r"\{([^{}]+)\}|\$(\w+)")
@@ -23,7 +24,7 @@ class Calls:
     def __init__(self, namespace: Dict[str, Any]) -> None:
         self._namespace = namespace
         self._since = (0.0, 0.0)
-        self._previous = os.getcwd()
+        self._previous = str(Path.cwd())
 
     def system(self, command: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> None:
         """`!command`: output comes as it is written; the status is left in `_exit_code`."""
@@ -67,14 +68,14 @@ class Calls:
         return getattr(self, "_" + name)(argument)
 
     def _cd(self, argument: str) -> None:
-        target = self._previous if argument == "-" else os.path.expanduser(argument.strip("\"'") or "~")
-        before = os.getcwd()
+        target = self._previous if argument == "-" else str(Path(argument.strip("\"'") or "~").expanduser())
+        before = str(Path.cwd())
         os.chdir(target)
         self._previous = before
-        print(os.getcwd())
+        print(str(Path.cwd()))
 
     def _pwd(self, _: str) -> str:
-        return os.getcwd()
+        return str(Path.cwd())
 
     def _env(self, argument: str) -> Any:
         match = re.match(r"^(\w+)(?:\s*=\s*|\s+)(.*)$", argument)
@@ -119,8 +120,8 @@ class Calls:
         """A cell magic whose body is no Python of ours."""
         if name in ("writefile", "file"):
             append = argument.startswith("-a ")
-            path = os.path.expanduser((argument[3:] if append else argument).strip().strip("\"'"))
-            with open(path, "a" if append else "w", encoding="utf-8") as file:
+            path = Path((argument[3:] if append else argument).strip().strip("\"'")).expanduser()
+            with path.open("a" if append else "w", encoding="utf-8") as file:
                 file.write(body + "\n")
             print("%s %s" % ("Appending to" if append else "Writing", path))
             return None

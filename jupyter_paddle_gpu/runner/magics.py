@@ -10,13 +10,11 @@ from typing import List, NamedTuple, Optional, Tuple
 CALL = "__paddle_gpu__"
 """The name under which the cell's namespace holds the helper that the calls go to."""
 
-LINE_MAGICS = frozenset(
-    {
-        "cd", "pwd", "env", "set_env", "matplotlib", "config", "time", "timeit", "pip", "conda", "load_ext", "reload_ext",
-        "autoreload", "pylab", "precision", "reset", "run", "sx", "system", "ls", "mkdir", "who", "whos", "xmode", "colors",
-        "rm", "cp", "mv", "cat",
-    }
-)  # fmt: skip
+_SETTINGS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "pylab", "xmode", "colors"})
+_SHELL = frozenset(
+    {"ls", "mkdir", "rm", "cp", "mv", "cat", "pip", "conda", "sx", "system", "cd", "pwd", "env", "set_env"}
+)
+LINE_MAGICS = _SETTINGS | _SHELL | frozenset({"time", "timeit", "reset", "run", "who", "whos"})
 CELL_MAGICS = frozenset({"time", "timeit", "capture", "bash", "sh", "script", "writefile", "file", "python", "python3"})
 
 _LINE = re.compile(r"^(\s*)(?:([A-Za-z_][\w, ]*?)\s*=\s*)?(!!?|%)(.*)$")

@@ -9,7 +9,7 @@ _EPOCH = re.compile(r"\bepochs?\b\s*[:=\[(#]*\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?", 
 _STEP = re.compile(r"\b(?:step|iter|iteration|batch)s?\b\s*[:=\[(#]*\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
 _METRIC = re.compile(
     r"\b((?:(?:train|val|valid|validation|test|eval|avg|mean)[_ ])?"
-    r"(?:loss|acc(?:uracy)?(?:_top\d)?|lr|auc|f1|ppl|perplexity|miou|map))\b\s*(?:[:=]|is)?\s*\[?\s*"
+    r"(?:loss|acc(?:uracy)?(?:_top\d)?|lr|auc|f1|ppl|perplexity|miou|map))\b\s*(?:is\b)?\s*[:=]?\s*\[?\s*"
     + _NUMBER
     + r"(%?)",
     re.IGNORECASE,

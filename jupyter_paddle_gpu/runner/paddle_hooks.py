@@ -6,11 +6,11 @@ must never stumble over us.
 
 import contextlib
 import functools
-import importlib.abc
 import statistics
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
+from . import imports
 from .channel import Sender
 
 _FIRST_STEPS = 2
@@ -45,38 +45,7 @@ def install(sender: Sender) -> None:
         "paddle.optimizer": _watch_steps,
         "paddle.hapi.model": lambda module: _watch_fit(module, sender),
     }
-    sys.meta_path.insert(0, _Finder(hooks))
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Calls a hook after a module has been executed."""
-
-    def __init__(self, hooks: Dict[str, Callable[[Any], None]]) -> None:
-        self._hooks = hooks
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        hook = self._hooks.pop(fullname, None)
-        if hook is None:
-            return None
-        for finder in sys.meta_path:
-            find = getattr(finder, "find_spec", None)
-            spec = find(fullname, path, target) if find and finder is not self else None
-            if spec is not None:
-                if spec.loader is not None:
-                    _after(spec.loader, hook)
-                return spec
-        return None
-
-
-def _after(loader: Any, hook: Callable[[Any], None]) -> None:
-    execute = loader.exec_module
-
-    def exec_module(module: Any) -> None:
-        execute(module)
-        with contextlib.suppress(Exception):
-            hook(module)
-
-    loader.exec_module = exec_module
+    imports.watch(hooks)
 
 
 def _watch_steps(module: Any) -> None:

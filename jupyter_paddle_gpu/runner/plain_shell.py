@@ -30,6 +30,7 @@ class PlainShell:
         self._namespace["display"] = self._display
         self._count = 0
         figures.choose_backend(inline=False)
+        figures.watch_show(publisher)
 
     def run(self, source: str, count: int) -> CellOutcome:
         """Execute a cell."""

@@ -164,10 +164,8 @@ def oom_kills() -> Optional[int]:
     candidates.append(Path("/sys/fs/cgroup/memory") / groups.get("memory", "/").lstrip("/") / "memory.oom_control")
     candidates.append(Path("/sys/fs/cgroup/memory/memory.oom_control"))
     for path in candidates:
-        try:
+        with contextlib.suppress(OSError, ValueError):
             for line in path.read_text().splitlines():
                 if line.startswith("oom_kill "):
                     return int(line.split()[1])
-        except (OSError, ValueError):
-            continue
     return None

@@ -2,7 +2,6 @@
 
 import codecs
 import contextlib
-import shutil
 import time
 from typing import Any, Dict, List, Optional
 
@@ -157,10 +156,8 @@ class Recorder:
             self._events.add("published", path=str(output))
 
     def _keep_reserve(self) -> None:
-        try:
-            files.replace(self._reserve, b"\0" * min(RESERVE_BYTES, shutil.disk_usage(str(self._reserve.parent)).free))
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):
+            files.replace(self._reserve, b"\0" * RESERVE_BYTES)
 
     def _drop_reserve(self) -> None:
         with contextlib.suppress(OSError):

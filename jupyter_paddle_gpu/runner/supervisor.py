@@ -1,10 +1,11 @@
 """Starts the notebook's process, keeps everything it prints and shows, and says at the end how it went."""
 
+import contextlib
 import os
 import signal
-import sys
 import time
 import traceback
+from pathlib import Path
 from typing import Any, List, Optional
 
 from . import files, processes
@@ -29,7 +30,7 @@ def main(path: str, *, detach: bool, entry: str) -> int:
         return ALREADY_RUNNING
     files.replace_json(spec.identity, processes.identity())
     _tell(told, 0)
-    return _run(spec, [os.path.abspath(entry), "--child", os.path.abspath(path)])
+    return _run(spec, [str(Path(entry).absolute()), "--child", str(Path(path).absolute())])
 
 
 def _run(spec: specs.Spec, child: List[str]) -> int:
@@ -75,16 +76,10 @@ def _lock(spec: specs.Spec) -> Any:
     import fcntl
 
     handle = spec.lock.open("a")
-    for attempt in range(20):
-        try:
+    for _ in range(20):
+        with contextlib.suppress(OSError):  # somebody may just be adding a line: try again
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            # Somebody may just be looking whether it is held.
-            if attempt == 19:
-                return None
-            time.sleep(0.02)
-        else:
-            break
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    sys.stdout.flush()
-    return handle
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            return handle
+        time.sleep(0.02)
+    return None
