@@ -6,12 +6,15 @@ from pathlib import Path
 import psutil
 import pytest
 
+from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
 from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
 from jupyter_paddle_gpu.estimator.messages import about_outcome, about_refusals
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.worker import Limits, Outcome, Worker, WorkerSettings
 
 LIMITS = Limits(
-    memory_bytes=1 << 30, cpu_seconds=3, wall_seconds=4.0, file_bytes=1 << 20, reply_bytes=8 << 20, output_bytes=4096
+    memory_bytes=1 << 30, cpu_seconds=2, wall_seconds=3.0, file_bytes=1 << 20, reply_bytes=8 << 20, output_bytes=4096
 )
 
 # name -> (code, the kinds of outcome that are right, what must have been refused)
@@ -128,3 +131,55 @@ def test_hostile_code_is_an_answer_and_the_next_request_is_served(worker, tmp_pa
     assert following.kind == "answer" and following.value["extra"]["result"] == 42
     assert worker.process_id == zygote
     assert psutil.Process(zygote).children(recursive=True) == []
+
+
+TRAINING = """
+import paddle
+net = paddle.nn.Linear(4, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(3):
+    loss = net(paddle.rand([8, 4])).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def notebook(*sources: str) -> NotebookFacts:
+    return NotebookFacts(
+        kernel_name="python3",
+        language="python",
+        cells=tuple(CodeCell(index=index, id=str(index), source=source) for index, source in enumerate(sources)),
+        imports_paddle=True,
+        loop="custom",
+    )
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    settings = WorkerSettings(
+        memory_bytes=LIMITS.memory_bytes, wall_seconds=LIMITS.wall_seconds, cpu_seconds=LIMITS.cpu_seconds
+    )
+    calibration = tmp_path_factory.mktemp("data") / "calibration.json"
+    service = EstimateService(EstimateSettings(worker=settings, calibration=calibration))
+    service.warm("python3")
+    yield service
+    service.close()
+
+
+@pytest.mark.paddle
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's guards are Linux's")
+@pytest.mark.parametrize("name", [name for name, (_, kinds, _) in HOSTILE.items() if kinds != {"answer"}])
+def test_a_hostile_notebook_gets_a_clear_estimate_and_the_next_one_is_right(service, tmp_path, name):
+    code, _, _ = HOSTILE[name]
+    (tmp_path / "data.csv").write_text("1,2")
+
+    estimate = service.estimate(notebook("import paddle", code), tmp_path, EstimateRequest(target="cpu"))
+
+    assert estimate.status in ("needs_input", "no_model") and estimate.evidence == "scan"
+    sentences = [note.render() for note in estimate.notes] + [question.why.render() for question in estimate.questions]
+    assert sentences and not any("{" in sentence for sentence in sentences)
+    assert "tracer_note" not in {note.code for note in estimate.notes}
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+    good = service.estimate(notebook(TRAINING), tmp_path, EstimateRequest(target="cpu"))
+    assert (good.status, good.evidence) == ("ok", "trace")
