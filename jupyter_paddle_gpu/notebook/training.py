@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Literal, NamedTuple
 
 from ..domain.notebooks import Fact, LayerFact
@@ -18,6 +19,7 @@ _WRAPPERS = frozenset({"Model", "DataParallel", "distributed_model", "to_static"
 _METHODS_GIVING_THEMSELVES = frozenset({"to", "cuda", "cpu", "float", "half", "astype", "scale", "mean", "sum"})
 _REDUCTIONS = frozenset({"mean", "sum", "add", "add_n", "multiply"})
 _CREATORS = frozenset({"zeros", "to_tensor", "full", "zeros_like"})
+_IS_LOSS = re.compile(r"loss|cross_entropy|square_error", re.IGNORECASE)
 _EPOCH_NAMES = ("epoch", "pass", "episode")
 
 
@@ -250,7 +252,8 @@ class TrainingReader:
                 case ast.Call(func=ast.Name() | ast.Attribute() as func) as call:
                     made = self.names.origin(func)
                     if isinstance(made, ast.Call):
-                        return self._named(made, self.names.last(made.func))
+                        inside = self._loss_inside(made)
+                        return self._named(inside or made, self.names.last((inside or made).func))
                     return self._named(call, self.names.last(func))
                 case ast.Name(id=name) if name in self.code.functions:
                     return self._named(expression, name)
@@ -262,6 +265,14 @@ class TrainingReader:
                     expression = value
                 case _:
                     return None
+        return None
+
+    def _loss_inside(self, model: ast.Call) -> ast.Call | None:
+        """The loss that a model computes in its own forward pass and gives back beside its output."""
+        node = self.code.classes.get(self.names.last(model.func))
+        for part in ast.walk(node) if node is not None and node.name in self.layers else ():
+            if isinstance(part, ast.Call) and _IS_LOSS.search(self.names.last(part.func)):
+                return part
         return None
 
     def _scaled(self, call: ast.expr) -> ast.expr | None:

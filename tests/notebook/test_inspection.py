@@ -139,6 +139,15 @@ def test_training_inside_functions_is_followed_through_their_calls(inspect: Insp
     assert (value(facts.batch_size), value(facts.epochs), value(facts.distribution)) == (6, 9, "data_parallel")
 
 
+def test_a_loss_computed_inside_the_model_is_found(inspect: Inspect) -> None:
+    net = (
+        NET
+        + "    def forward(self, x, y):\n        out = self.fc(x)\n        return out, nn.functional.mse_loss(out, y)\n"
+    )
+    loop = LOOP.replace("loss = criterion(model(x), y)", "out, loss = model(x, y)")
+    assert value(inspect(net, SETUP, loop).loss) == "mse_loss"
+
+
 def test_import_aliases_are_followed(inspect: Inspect) -> None:
     facts = inspect(
         "import paddle as pd\nimport paddle.nn as N\nfrom paddle.optimizer import SGD as Opt",
@@ -261,6 +270,13 @@ def test_a_broken_cell_leaves_the_rest_readable(inspect: Inspect) -> None:
     )
     assert value(facts.batch_size) == 4
     assert [p.code for p in facts.problems] == ["cell_not_python"]
+
+
+def test_a_cell_full_of_data_is_left_unread(inspect: Inspect) -> None:
+    facts = inspect(NET, "data = '" + "x" * 500_000 + "'", SETUP, "l = paddle.io.DataLoader(d, batch_size=4)", LOOP)
+    assert [p.code for p in facts.problems] == ["cell_too_long"]
+    assert value(facts.batch_size) == 4
+    assert len(facts.cells) == 5
 
 
 def test_another_language_is_a_problem_and_no_error(inspect: Inspect) -> None:
