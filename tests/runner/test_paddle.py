@@ -1,0 +1,68 @@
+"""What is learnt from Paddle while it trains: progress and real memory peaks. Small trainings on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("paddle", reason="needs paddlepaddle in the test interpreter")
+pytestmark = pytest.mark.paddle
+Execute = Callable[..., Any]
+
+DATA = """
+import numpy as np, paddle
+from sklearn.datasets import load_digits
+images, labels = load_digits(return_X_y=True)
+data = paddle.io.TensorDataset([paddle.to_tensor(images[:512].astype("float32")), paddle.to_tensor(labels[:512])])
+net = paddle.nn.Sequential(paddle.nn.Linear(64, 256), paddle.nn.ReLU(), paddle.nn.Linear(256, 10))
+adam = paddle.optimizer.Adam(parameters=net.parameters())
+"""
+
+
+@pytest.mark.parametrize("shell", ["auto", "plain"])
+def test_fit_tells_progress_even_when_it_prints_nothing(execute: Execute, shell: str) -> None:
+    run = execute(
+        DATA,
+        "model = paddle.Model(net)\n"
+        "model.prepare(adam, paddle.nn.CrossEntropyLoss(), paddle.metric.Accuracy())\n"
+        "model.fit(data, epochs=2, batch_size=64, verbose=0)",
+        shell=shell,
+        limits={"metric_seconds": 0},
+    )
+    assert run.result["reason"] == "succeeded", run.log
+    metrics = [event for event in run.events if event["type"] == "metric" and "step" in event]
+    last = metrics[-1]
+    assert (last["epoch"], last["epochs"], last["step"], last["steps"]) == (2, 2, 8, 8)
+    assert set(last["metrics"]) == {"loss", "acc"}
+
+
+@pytest.mark.parametrize("update", ["adam.step()", "adam.minimize(loss)"])
+def test_peaks_of_steady_steps(execute: Execute, update: str) -> None:
+    """The peak that the runner reports for a step is the one that Paddle reports when asked around that step."""
+    run = execute(
+        DATA,
+        "core = paddle.base.core\n"
+        "x, y = data.tensors\n"
+        "peaks = []\n"
+        "for _ in range(12):\n"
+        "    loss = paddle.nn.functional.cross_entropy(net(x), y)\n"
+        "    loss.backward()\n"
+        "    peaks.append(core.host_memory_stat_peak_value('Allocated', 0))\n"
+        f"    {update}\n"
+        "    adam.clear_grad()\n"
+        "print(sorted(peaks[4:])[4])",
+        "big = paddle.zeros([4_000_000])\ndel big",
+    )
+    assert run.result["reason"] == "succeeded", run.log
+    told = int(run.texts()[-1])
+    assert run.result["steps_measured"] == 10
+    assert abs(run.result["step_allocated_bytes"] - told) <= 0.02 * told
+    assert run.result["host_allocated_bytes"] >= 16_000_000
+    assert run.result["device_allocated_bytes"] is None and run.result["paddle_version"]
+
+
+def test_without_paddle_nothing_is_claimed(execute: Execute) -> None:
+    run = execute("import sys\nprint('paddle' in sys.modules)")
+    assert run.texts() == ["False"] and "host_allocated_bytes" not in run.result
