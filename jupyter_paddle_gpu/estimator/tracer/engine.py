@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import paddle
+from paddle import _C_ops, _legacy_C_ops
 from paddle.base import core
 
-from .arrays import known_state, new_tensor
+from .arrays import contiguous_strides, known_state, new_tensor
 from .autograd import Backward, edge_of
 from .dtypes import SIZE, name_of
 from .interception import call, current
@@ -94,11 +95,21 @@ def _element_type(array: np.ndarray[Any, Any], data: Any, dtype: Any) -> str:
     return name
 
 
+def coalesce_tensor(runtime: Runtime, tensors: list[Any], outputs: list[Any], flat: Any, *attrs: Any) -> Any:
+    """Puts parameters into one flat buffer and makes them views of it (RNN layers do so for cuDNN)."""
+    buffer = runtime.state(flat).array
+    for tensor in tensors:
+        state = runtime.state(tensor)
+        state.array = buffer.view(state.array.shape, contiguous_strides(state.array.shape))
+    return outputs, flat
+
+
 _ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (core.eager, "run_backward", run_backward),
     (core.eager, "run_partial_grad", run_partial_grad),
     (core.eager, "get_all_grads", get_all_grads),
     (core, "clear_gradients", clear_gradients),
+    (_legacy_C_ops, "coalesce_tensor", coalesce_tensor),
     (paddle.tensor.creation, "_to_tensor_non_static", to_tensor),
 )
 
@@ -124,6 +135,24 @@ def install() -> None:
     for owner, name, traced in _ENTRIES:
         if hasattr(owner, name):
             entry(owner, name, traced)
+    for name in dir(_legacy_C_ops):
+        if not name.startswith("_") and name != "coalesce_tensor" and hasattr(_C_ops, name):
+            entry(_legacy_C_ops, name, _modern(name))
+
+
+def _modern(name: str) -> Callable[..., Any]:
+    """An operator of the old interface (attributes as name, value pairs) by its successor; activations use it."""
+
+    def operator(runtime: Runtime, *args: Any) -> Any:
+        plain = []
+        for arg in args:
+            if isinstance(arg, str):
+                runtime.note("legacy_operator", op=name)
+                break
+            plain.append(arg)
+        return call(name, *plain)
+
+    return operator
 
 
 __all__ = ["install", "known_state"]

@@ -75,7 +75,8 @@ class Inference:
                 reader.read(operation)
             for step, operation in reader.differentiable(wants):
                 step.gradient = reader.differentiate(step, operation, block, self._placeholder)
-            return Template(len(metas), reader.steps, reader.metas, reader.structure(returned))
+            dynamic = any(size < 0 for shape, _ in reader.metas.values() for size in shape)
+            return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
         finally:
             core._switch_tracer(tracer)
             switch_main_program(*outer)

@@ -193,6 +193,8 @@ _TRACED: dict[str, Method] = {
     "__int__": readings.as_int, "__index__": readings.as_int, "__bool__": readings.as_bool,
     "__nonzero__": readings.as_bool, "__str__": readings.text, "__repr__": readings.text,
     "__format__": readings.formatted, "__long__": readings.as_int,
+    "_tensor_use_gpudnn": lambda runtime, tensor, *_: tensor,
+    "_new_shared_tensor": _detach,
     "is_contiguous": lambda runtime, tensor: runtime.state(tensor).array.is_contiguous,
 }  # fmt: skip
 

@@ -144,8 +144,10 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
     started = time.perf_counter()
     prepare()
     runtime = Runtime(_inference)
+    runtime.evaluate = methods.real
     watch, paths = steps.begin(runtime), layers.begin()
     loader.batch_size_override = request.get("batch_size")
+    loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
     amp.begin(request.get("amp"), request.get("amp_dtype"))
     collecting = gc.isenabled()

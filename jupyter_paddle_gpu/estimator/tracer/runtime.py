@@ -15,7 +15,8 @@ from .autograd import Backward, Node, edge_of, needed_slots
 from .dtypes import FLOATING, SIZE, name_of
 from .inference import Argument, Inference
 from .ledger import Ledger
-from .templates import Gradient, GradStep, Operand, Step, Template, slots_of
+from .exceptions import forward_meta, gradient_meta
+from .templates import Gradient, GradStep, Meta, Operand, Step, Template, slots_of
 from .values import Computed, Part, Value
 from .views import RULES as VIEWS
 from .views import view_of
@@ -36,6 +37,8 @@ class Runtime:
         self.notes: dict[str, dict[str, Any]] = {}
         self.before_call: Callable[[str, list[Any]], None] | None = None
         """Called with each operator's name and tensors before it runs."""
+        self.evaluate: Callable[[Value], Any] | None = None
+        """Computes a known value for real, outside the trace."""
         self.convert: Callable[[str, Any, Any], tuple[Any, Any]] | None = None
         """Mixed precision: casts the arguments of an operator."""
 
@@ -87,9 +90,26 @@ class Runtime:
         if not any(wants) and all(array.value is not None for array in slots):
             values = Computed(function, _values(encoded, slots), _values(encoded_kwargs, slots))
         del slots
+        shapes = self._dynamic_shapes(name, template, metas, values) if template.is_dynamic else {}
         for step in template.steps:
-            self._run(step, template, environment, nodes, states, tensors)
+            self._run(step, template, environment, nodes, states, tensors, shapes)
         return self._wrap(template.returned, template, environment, nodes, tensors, states, values, ())
+
+    def _dynamic_shapes(
+        self, name: str, template: Template, metas: list[Meta], values: Value | None
+    ) -> dict[int, Meta]:
+        """Shapes that hang on values: computed where those are known, else the largest they can be."""
+        found: dict[int, Meta] = {}
+        if values is not None and self.evaluate is not None:
+            _match(template.returned, self.evaluate(values), found)
+            return found
+        self.note("unknown_shape", op=name)
+        largest = max((prod(shape) for shape, _ in metas), default=1)
+        for slot, (shape, dtype) in template.metas.items():
+            if any(size < 0 for size in shape):
+                known = prod(size for size in shape if size > 0)
+                found[slot] = (tuple(max(1, largest // known) if size < 0 else size for size in shape), dtype)
+        return found
 
     def _run(
         self,
@@ -99,6 +119,7 @@ class Runtime:
         nodes: dict[int, tuple[Node, int]],
         states: list[State],
         tensors: list[Any],
+        shapes: dict[int, Meta],
     ) -> None:
         operation = self.ledger.begin(step.name)
         operands = [_gather(operand, environment) for operand in step.operands]
@@ -106,7 +127,7 @@ class Runtime:
         for index, operand in enumerate(step.results):
             made = []
             for slot in slots_of(operand):
-                array = self._result(step, index, slot, template, operands)
+                array = self._result(step, index, slot, template, operands, shapes)
                 environment[slot] = array
                 made.append(array)
             results.append(made)
@@ -125,8 +146,16 @@ class Runtime:
                         nodes[slot] = (node, slot)
         self.ledger.finish(operation)
 
-    def _result(self, step: Step, index: int, slot: int, template: Template, operands: list[list[Array]]) -> Array:
-        shape, dtype = template.metas[slot]
+    def _result(
+        self,
+        step: Step,
+        index: int,
+        slot: int,
+        template: Template,
+        operands: list[list[Array]],
+        shapes: dict[int, Meta],
+    ) -> Array:
+        shape, dtype = forward_meta(step, index, operands, shapes, slot) or template.metas[slot]
         overwritten = step.inplace.get(index)
         if overwritten is not None and operands[overwritten]:
             source = operands[overwritten][0]
@@ -230,7 +259,7 @@ class Runtime:
         for index, operand in enumerate(step.results):
             made = []
             for slot in slots_of(operand):
-                array = self._gradient_result(step, index, slot, gradient, environment)
+                array = self._gradient_result(step, index, slot, gradient, environment, operands)
                 environment[slot] = array
                 made.append(array)
             results.append(made)
@@ -246,8 +275,9 @@ class Runtime:
         slot: int,
         gradient: Gradient,
         environment: dict[int, Array | None],
+        operands: list[list[Array]],
     ) -> Array:
-        shape, dtype = gradient.metas[slot]
+        shape, dtype = gradient_meta(step, index, operands, gradient.metas[slot])
         if step.name in VIEWS and "out_grad" in step.operand_names:
             source = environment[step.operands[step.operand_names.index("out_grad")]]  # type: ignore[index]
             view = None if source is None else view_of(step.name, source, shape, step.attrs)
@@ -292,6 +322,14 @@ def _contiguous(shape: Shape) -> Shape:
     from .arrays import contiguous_strides
 
     return contiguous_strides(shape)
+
+
+def _match(structure: Any, result: Any, found: dict[int, Meta]) -> None:
+    if isinstance(structure, (list, tuple)):
+        for part, value in zip(structure, result):
+            _match(part, value, found)
+    elif structure is not None:
+        found[structure] = (tuple(result.shape), name_of(result.dtype))
 
 
 def _gather(operand: Operand, environment: dict[int, Array]) -> list[Array]:

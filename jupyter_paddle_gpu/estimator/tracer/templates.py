@@ -69,6 +69,8 @@ class Template:
     steps: list[Step]
     metas: dict[int, Meta]
     returned: Any
+    is_dynamic: bool = False
+    """Whether a result's shape hangs on values."""
 
 
 def slots_of(operand: Operand) -> tuple[int, ...]:

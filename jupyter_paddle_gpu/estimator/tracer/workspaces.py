@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from . import recurrent
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -60,6 +61,7 @@ _CPU: dict[str, Rule] = {
     "conv3d": _convolution, "conv3d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed,
     "conv3d_transpose": _transposed, "conv3d_transpose_grad": _transposed,
+    "rnn": recurrent.forward_workspace, "rnn_grad": recurrent.backward_workspace,
     "add_grad": _broadcast_grad, "subtract_grad": _broadcast_grad,
 }  # fmt: skip
 _CUDNN = frozenset(

@@ -1,0 +1,28 @@
+"""Results whose size eager mode knows and the program builder does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import recurrent
+from .arrays import Array
+from .templates import GradStep, Meta, Step
+
+_RNN_RESULTS = ("out", "dropout_state_out", "state", "reserve")
+
+
+def forward_meta(step: Step, index: int, operands: list[list[Array]], shapes: dict[int, Any], slot: int) -> Meta | None:
+    """Shape and type of a forward result in place of the template's; None keeps the template's.
+
+    `shapes` are shapes known from data, by slot: for operators whose result's shape hangs on values.
+    """
+    if step.name == "rnn":
+        return recurrent.result_meta(_RNN_RESULTS[index], step.attrs, operands[0][0])
+    return shapes.get(slot)
+
+
+def gradient_meta(step: GradStep, index: int, operands: list[list[Array]], meta: Meta) -> Meta:
+    """Shape and type of a gradient: `Embedding(sparse=True)` gives one row an index (SelectedRows)."""
+    if step.name in {"embedding_grad", "embedding_sparse_grad"} and step.attrs.get("sparse"):
+        return (operands[0][0].numel, meta[0][-1]), meta[1]
+    return meta
