@@ -116,9 +116,7 @@ export class Api {
 
   /** Lines from number `since` on. */
   log(id: string, since: number, limit: number): Promise<ILogPage> {
-    return this._get(
-      `jobs/${encodeURIComponent(id)}/log?since=${since}&limit=${limit}`
-    );
+    return this._get(`jobs/${encodeURIComponent(id)}/log?since=${since}&limit=${limit}`);
   }
 
   /** Where the whole log can be downloaded as text. */

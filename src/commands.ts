@@ -46,7 +46,9 @@ export function addCommands(options: ICommandOptions): void {
 
   commands.addCommand(CommandIDs.openPanel, {
     label: args =>
-      args.mode === 'main' ? trans.__('Show panel as a tab') : trans.__('Show Paddle GPU panel'),
+      args.mode === 'main'
+        ? trans.__('Show panel as a tab')
+        : trans.__('Show Paddle GPU panel'),
     caption: trans.__('What trains, what it takes, where it fits, and the jobs'),
     icon: args => (args.isPalette ? undefined : paddleGpuIcon),
     execute: args => showPanel(typeof args.mode === 'string' ? args.mode : 'side'),
@@ -70,7 +72,8 @@ export function addCommands(options: ICommandOptions): void {
   commands.addCommand(CommandIDs.submit, {
     label: trans.__('Submit training'),
     caption: trans.__('Run this notebook as a job, unsaved changes included'),
-    icon: args => (args.isPalette ? undefined : paddleGpuIcon),
+    // A toolbar shows the label only where there is no icon, and this button is what people look for.
+    icon: args => (args.isPalette || args.toolbar ? undefined : paddleGpuIcon),
     isEnabled: hasNotebook,
     execute: async () => {
       showPanel('side');

@@ -87,8 +87,7 @@ export interface ITimelinePoint {
 }
 
 export interface IRemedy {
-  change:
-    'amp_o1' | 'amp_o2' | 'batch_size' | 'recompute' | 'accumulation' | 'clear_grad';
+  change: 'amp_o1' | 'amp_o2' | 'batch_size' | 'recompute' | 'accumulation' | 'clear_grad';
   request: IEstimateRequest;
   peak_bytes: number;
   saves_bytes: number;
@@ -213,11 +212,7 @@ export interface IEngineFeatures {
 export type JobState =
   'queued' | 'preparing' | 'running' | 'stopping' | 'succeeded' | 'failed' | 'cancelled';
 
-const ENDED: ReadonlySet<JobState> = new Set<JobState>([
-  'succeeded',
-  'failed',
-  'cancelled'
-]);
+const ENDED: ReadonlySet<JobState> = new Set<JobState>(['succeeded', 'failed', 'cancelled']);
 
 /** Whether a state is final. */
 export function isEnded(state: JobState): boolean {

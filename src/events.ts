@@ -204,10 +204,7 @@ export class EventStream implements IDisposable {
       return;
     }
     const wait = Math.min(RECONNECT_FIRST * 2 ** this._failures++, RECONNECT_LONGEST);
-    this._timer = window.setTimeout(
-      () => this._connect(),
-      wait * (0.75 + Math.random() / 2)
-    );
+    this._timer = window.setTimeout(() => this._connect(), wait * (0.75 + Math.random() / 2));
     if (this._connection === 'socket' || this._connection === 'connecting') {
       this._setConnection('polling');
       void this._poll.start();

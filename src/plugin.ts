@@ -25,7 +25,7 @@ import type { IJob } from './domain';
 import { EventStream } from './events';
 import { ActiveNotebook } from './models/notebook';
 import { PanelModel } from './models/panel';
-import { CommandIDs, DOMAIN, IPaddleGpuModel } from './tokens';
+import { CommandIDs, DOMAIN, IPaddleGpuModel, PRODUCT } from './tokens';
 import { JobWidget, PanelWidget } from './widgets';
 
 const PLUGIN = 'jupyter-paddle-gpu:plugin';
@@ -121,10 +121,12 @@ const plugin: JupyterFrontEndPlugin<void> = {
         let tab = tabs.currentWidget;
         if (!tab || tab.isDisposed) {
           const content = new PanelWidget(context, model);
-          content.title.label = 'Paddle GPU';
+          content.title.label = PRODUCT;
           content.title.closable = true;
+          // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
           tab = new MainAreaWidget({ content });
           tab.id = 'jp-PaddleGpu-panelTab';
+          tab.toolbar.hide();
           void tabs.add(tab);
           app.shell.add(tab, 'main');
         }
@@ -142,8 +144,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
           const content = new JobWidget(context, model.openJob(id), (job, cell) => {
             void openCell(job, cell);
           });
+          // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
           widget = new MainAreaWidget({ content });
           widget.id = `${content.id}-tab`;
+          widget.toolbar.hide();
           await jobs.add(widget);
           app.shell.add(widget, 'main');
         }
@@ -169,7 +173,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       });
     }
 
-    const category = 'Paddle GPU';
+    const category = PRODUCT;
     for (const command of [CommandIDs.openPanel, CommandIDs.estimate, CommandIDs.submit]) {
       palette?.addItem({ command, category });
     }

@@ -22,6 +22,9 @@ export namespace CommandIDs {
   export const openNotebook = 'paddle-gpu:open-notebook';
 }
 
+/** What we are called, in every language. */
+export const PRODUCT = 'Paddle GPU';
+
 /** The domain of the translation catalogue. */
 export const DOMAIN = 'jupyter_paddle_gpu';
 

@@ -11,6 +11,7 @@ import { Panel } from './components/panel';
 import { paddleGpuIcon } from './icons';
 import type { JobView } from './models/jobView';
 import type { PanelModel } from './models/panel';
+import { PRODUCT } from './tokens';
 
 /** The panel, in a sidebar or as a tab. It listens to the server only while it is seen. */
 export class PanelWidget extends ReactWidget {
@@ -23,7 +24,7 @@ export class PanelWidget extends ReactWidget {
     this.title.icon = paddleGpuIcon;
     this.title.caption = _app.trans.__('Paddle GPU: what trains, what it takes, where it fits');
     this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', 'Paddle GPU');
+    this.node.setAttribute('aria-label', PRODUCT);
   }
 
   override dispose(): void {

@@ -36,11 +36,12 @@ type ButtonProps = React.ButtonHTMLAttributes<HTMLButtonElement> & {
   look?: 'main' | 'quiet' | 'link';
 };
 
-export function Button({ look = 'quiet', ...props }: ButtonProps): JSX.Element {
-  return (
-    <button type="button" {...props} className={`jp-PaddleGpu-button jp-mod-${look}`} />
-  );
+export function Button({ look = 'quiet', className, ...props }: ButtonProps): JSX.Element {
+  const names = ['jp-PaddleGpu-button', `jp-mod-${look}`, className];
+  return <button type="button" {...props} className={names.filter(Boolean).join(' ')} />;
 }
+
+const SIGNS = { info: 'i', warning: '!', error: '!' } as const;
 
 /** A sentence with its next step: told apart by a sign and an edge, not by colour alone. */
 export function Note(props: {
@@ -62,7 +63,7 @@ export function Note(props: {
       data-code={message.code}
     >
       <span className="jp-PaddleGpu-sign" role="img" aria-label={name}>
-        {kind === 'info' ? 'i' : '!'}
+        {SIGNS[kind]}
       </span>
       <div className="jp-PaddleGpu-noteText">
         <div>{message.message}</div>

@@ -8,6 +8,9 @@ import type { Training } from '../models/training';
 import { Busy, Button, Chip, Note, Section } from './common';
 import { useApp } from './context';
 
+/** What code calls it when nothing is said about precision. */
+const FULL_PRECISION = 'fp32';
+
 export function Facts(props: { training: Training; retry: () => void }): JSX.Element {
   const { trans } = useApp();
   const { training } = props;
@@ -76,10 +79,8 @@ function FactChips({ training }: { training: Training }): JSX.Element {
         )
       )}
       <Chip title={facts.amp?.source}>
-        {amp && amp !== 'off' ? trans.__('mixed precision %1', String(amp)) : 'fp32'}
-        {amp && amp !== 'off' && (
-          <CellLink place={facts.amp?.place} training={training} />
-        )}
+        {amp && amp !== 'off' ? trans.__('mixed precision %1', String(amp)) : FULL_PRECISION}
+        {amp && amp !== 'off' && <CellLink place={facts.amp?.place} training={training} />}
       </Chip>
       {typeof facts.epochs?.value === 'number' && (
         <Chip>{trans._n('%1 epoch', '%1 epochs', facts.epochs.value)}</Chip>

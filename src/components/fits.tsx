@@ -60,9 +60,7 @@ function Device(props: {
           {shortName(device.name)}
         </span>
         {chosen && <span className="jp-PaddleGpu-tag jp-mod-ok">{trans.__('chosen')}</span>}
-        {device.simulated && (
-          <span className="jp-PaddleGpu-tag">{trans.__('simulated')}</span>
-        )}
+        {device.simulated && <span className="jp-PaddleGpu-tag">{trans.__('simulated')}</span>}
         <span className="jp-PaddleGpu-space" />
         <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figures(device)}</span>
       </div>
@@ -197,6 +195,7 @@ function Target(props: { model: PanelModel; training: Training }): JSX.Element {
   const { model, training } = props;
   const { request } = training;
   const id = React.useId();
+  const hasGpu = !!model.inventory?.devices.length;
   const value = request.target === 'cpu' ? 'cpu' : (request.device ?? '');
   const choose = (chosen: string) => {
     const wish =
@@ -219,7 +218,7 @@ function Target(props: { model: PanelModel; training: Training }): JSX.Element {
         disabled={training.isEstimating}
         onChange={event => choose(event.target.value)}
       >
-        <option value="">{trans.__('best device here')}</option>
+        <option value="">{hasGpu ? trans.__('best device here') : trans.__('any GPU')}</option>
         <option value="cpu">{trans.__('CPU of this machine')}</option>
         <optgroup label={trans.__('Known accelerators')}>
           {model.accelerators.map(card => (

@@ -72,7 +72,13 @@ function Curve({ name, points }: { name: string; points: IPoint[] }): JSX.Elemen
           metric(high)
         )}
       >
-        <line className="jp-PaddleGpu-axis" x1={LEFT} x2={WIDTH} y1={HEIGHT - 4} y2={HEIGHT - 4} />
+        <line
+          className="jp-PaddleGpu-axis"
+          x1={LEFT}
+          x2={WIDTH}
+          y1={HEIGHT - 4}
+          y2={HEIGHT - 4}
+        />
         <line className="jp-PaddleGpu-axis" x1={LEFT} x2={LEFT} y1={4} y2={HEIGHT - 4} />
         <path className="jp-PaddleGpu-line" d={path} />
         <circle className="jp-PaddleGpu-dot" cx={x(points.length - 1)} cy={y(last)} r={3} />

@@ -12,7 +12,7 @@ import { useApp, useSignal } from './context';
 import { Details } from './jobDetails';
 import { JobMemory } from './jobMemory';
 import { JobMetrics } from './jobMetrics';
-import { jobSentence, share, stateName, StateSign, StopButton } from './jobs';
+import { jobRemark, jobSentence, share, stateName, StateSign, StopButton } from './jobs';
 import { LogView } from './logView';
 
 type Tab = 'log' | 'metrics' | 'memory' | 'details';
@@ -96,7 +96,8 @@ function JobHead({ job, model }: { job: IJob; model: Model }): JSX.Element {
               ? trans.__('started %1', moment(job.started, language))
               : trans.__('submitted %1', moment(job.created, language)),
             span(job, trans),
-            running ? jobSentence(job, trans).split(' · ').slice(1).join(' · ') : ''
+            running ? jobSentence(job, trans).split(' · ').slice(1).join(' · ') : '',
+            running ? jobRemark(job, trans) : ''
           ]
             .filter(Boolean)
             .join(' · ')}
@@ -178,7 +179,8 @@ function moveTab(event: React.KeyboardEvent<HTMLElement>): void {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (step) {
     const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')];
-    const next = tabs[(tabs.indexOf(event.target as HTMLElement) + step + tabs.length) % tabs.length];
+    const next =
+      tabs[(tabs.indexOf(event.target as HTMLElement) + step + tabs.length) % tabs.length];
     next.click();
     next.focus();
   }

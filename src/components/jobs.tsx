@@ -67,6 +67,7 @@ function JobRow(props: { job: IJob; model: PanelModel }): JSX.Element {
   const expanded = model.expanded?.id === job.id ? model.expanded : null;
   const failure = model.jobs.failure;
   const running = !isEnded(job.state);
+  const remark = jobRemark(job, trans);
   return (
     <li className="jp-PaddleGpu-job" data-state={job.state} aria-label={job.spec.name}>
       <div className="jp-PaddleGpu-row">
@@ -92,6 +93,7 @@ function JobRow(props: { job: IJob; model: PanelModel }): JSX.Element {
           <span aria-hidden="true">{expanded ? '▾' : '▸'}</span>
         </Button>
       </div>
+      {remark && <div className="jp-PaddleGpu-jobMore">{remark}</div>}
       {running && job.progress.cells_total > 0 && (
         <Bar
           thin
@@ -99,9 +101,7 @@ function JobRow(props: { job: IJob; model: PanelModel }): JSX.Element {
           parts={[{ share: share(job), look: 'need' }]}
         />
       )}
-      {job.state === 'failed' && job.reason && (
-        <Note kind="error" message={job.reason} />
-      )}
+      {job.state === 'failed' && job.reason && <Note kind="error" message={job.reason} />}
       {expanded && (
         <>
           <Tail view={expanded} />
@@ -151,7 +151,9 @@ function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
     <div className="jp-PaddleGpu-actions">
       <Button onClick={() => run(CommandIDs.openJob)}>{trans.__('Details')}</Button>
       {job.started !== null && (
-        <Button onClick={() => run(CommandIDs.openNotebook)}>{trans.__('Open notebook')}</Button>
+        <Button onClick={() => run(CommandIDs.openNotebook)}>
+          {trans.__('Open notebook')}
+        </Button>
       )}
       {isEnded(job.state) ? (
         <>
@@ -166,10 +168,7 @@ function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
 }
 
 /** Asks the job to save and end; a second press ends it at once. */
-export function StopButton(props: {
-  job: IJob;
-  model: Pick<PanelModel, 'jobs'>;
-}): JSX.Element {
+export function StopButton(props: { job: IJob; model: Pick<PanelModel, 'jobs'> }): JSX.Element {
   const { trans } = useApp();
   const { job, model } = props;
   const stopping = job.state === 'stopping';
@@ -245,42 +244,49 @@ export function share(job: IJob): number {
   return Math.min(100, (100 * (cells_done + Math.min(cell, 1))) / cells_total);
 }
 
-/** Where a job is, in one line. */
+/** Where a job is, in a few words: its state, how far it is or how long it took. */
 export function jobSentence(job: IJob, trans: TranslationBundle): string {
-  const { progress, result, spec } = job;
+  const { progress } = job;
   const parts = [stateName(job.state, trans)];
-  if (!isEnded(job.state)) {
-    if (job.reason && job.state !== 'running') {
-      parts.push(job.reason.message);
+  if (isEnded(job.state)) {
+    if (job.started !== null && job.ended !== null) {
+      parts.push(duration(job.ended - job.started, trans));
     }
+  } else if (job.state === 'running') {
     if (progress.epoch !== null && progress.epochs) {
       parts.push(trans.__('epoch %1/%2', progress.epoch, progress.epochs));
-    } else if (job.state === 'running' && progress.cells_total) {
-      parts.push(trans.__('cell %1 of %2', Math.min(progress.cells_done + 1, progress.cells_total), progress.cells_total));
+    } else if (progress.cells_total) {
+      const cell = Math.min(progress.cells_done + 1, progress.cells_total);
+      parts.push(trans.__('cell %1 of %2', cell, progress.cells_total));
     }
     if (progress.seconds_left !== null) {
       parts.push(trans.__('%1 left', duration(progress.seconds_left, trans)));
     }
-    const [name, value] = Object.entries(progress.metrics)[0] ?? [];
-    if (name !== undefined) {
-      parts.push(`${name} ${metric(value)}`);
-    }
-  } else {
-    if (job.started !== null && job.ended !== null) {
-      parts.push(duration(job.ended - job.started, trans));
-    }
-    const measured = result?.device_allocated_bytes || result?.host_allocated_bytes;
-    if (job.state === 'succeeded' && measured) {
-      parts.push(
-        spec.estimated_allocated_bytes
-          ? trans.__(
-              'estimated %1, measured %2',
-              bytes(spec.estimated_allocated_bytes),
-              bytes(measured)
-            )
-          : trans.__('measured %1', bytes(measured))
-      );
-    }
   }
   return parts.join(' · ');
+}
+
+/** What else there is to say: what it waits for, its last values, its memory. */
+export function jobRemark(job: IJob, trans: TranslationBundle): string {
+  const { progress, result, spec } = job;
+  if (job.state === 'queued' || job.state === 'preparing' || job.state === 'stopping') {
+    return job.reason?.message ?? '';
+  }
+  if (job.state === 'running') {
+    return Object.entries(progress.metrics)
+      .slice(0, 3)
+      .map(([name, value]) => `${name} ${metric(value)}`)
+      .join(' · ');
+  }
+  const measured = result?.device_allocated_bytes || result?.host_allocated_bytes;
+  if (job.state !== 'succeeded' || !measured) {
+    return '';
+  }
+  return spec.estimated_allocated_bytes
+    ? trans.__(
+        'estimated %1, measured %2',
+        bytes(spec.estimated_allocated_bytes),
+        bytes(measured)
+      )
+    : trans.__('measured %1', bytes(measured));
 }

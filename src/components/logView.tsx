@@ -76,8 +76,7 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
         node.scrollTop =
           whole <= HIGHEST
             ? target
-            : (target / Math.max(1, whole - node.clientHeight)) *
-              (HIGHEST - node.clientHeight);
+            : (target / Math.max(1, whole - node.clientHeight)) * (HIGHEST - node.clientHeight);
       }
     });
     return () => {
@@ -103,7 +102,9 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
       <div className="jp-PaddleGpu-row jp-PaddleGpu-logTools">
         <SearchBox model={model} />
         <span className="jp-PaddleGpu-muted" role="status">
-          {trans._n('%1 line', '%1 lines', log.total).replace(String(log.total), group(log.total))}
+          {trans
+            ._n('%1 line', '%1 lines', log.total)
+            .replace(String(log.total), group(log.total))}
         </span>
         <span className="jp-PaddleGpu-space" />
         <label className="jp-PaddleGpu-check">
@@ -128,7 +129,10 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
         onScroll={onScroll}
       >
         <div className="jp-PaddleGpu-logAll" style={{ height: drawn }}>
-          <div className="jp-PaddleGpu-logWindow" style={{ transform: `translateY(${shift}px)` }}>
+          <div
+            className="jp-PaddleGpu-logWindow"
+            style={{ transform: `translateY(${shift}px)` }}
+          >
             {indices.map(index => {
               const line = log.row(index);
               return line ? (

@@ -10,6 +10,9 @@ import { Bar, Busy, Button, Note, Section } from './common';
 import { useApp } from './context';
 import { Timeline } from './timeline';
 
+/** Seconds below which an answer was known already. */
+const INSTANT = 0.05;
+
 export function Memory({ training }: { training: Training }): JSX.Element {
   const { trans } = useApp();
   const { estimate, estimateError, isEstimating } = training;
@@ -133,12 +136,19 @@ function Remedies(props: { estimate: IEstimate; training: Training }): JSX.Eleme
     return null;
   }
   return (
-    <div className="jp-PaddleGpu-remedies" role="group" aria-label={trans.__('What would help')}>
+    <div
+      className="jp-PaddleGpu-remedies"
+      role="group"
+      aria-label={trans.__('What would help')}
+    >
       {estimate.remedies.map((remedy, index) => (
         <Button
           key={index}
           disabled={training.isEstimating}
-          title={trans.__('Saves %1. Click to see the estimate with it.', bytes(remedy.saves_bytes))}
+          title={trans.__(
+            'Saves %1. Click to see the estimate with it.',
+            bytes(remedy.saves_bytes)
+          )}
           onClick={() => void training.ask({ ...remedy.request, details: undefined })}
         >
           {remedyName(remedy, trans)} → <b>{bytes(remedy.peak_bytes)}</b>
@@ -227,7 +237,9 @@ function evidence(estimate: IEstimate, trans: TranslationBundle): string {
     measured: trans.__('measured'),
     scan: trans.__('only read')
   };
-  return `${names[estimate.evidence]} · ${duration(estimate.seconds, trans)}`;
+  return estimate.seconds < INSTANT
+    ? names[estimate.evidence]
+    : `${names[estimate.evidence]} · ${duration(estimate.seconds, trans)}`;
 }
 
 function target(estimate: IEstimate, trans: TranslationBundle): string {

@@ -3,6 +3,7 @@
 import * as React from 'react';
 
 import type { PanelModel } from '../models/panel';
+import { PRODUCT } from '../tokens';
 import { VERSION } from '../version';
 import { Button, Note } from './common';
 import { useApp, useSignal } from './context';
@@ -46,7 +47,7 @@ function Head({ model }: { model: PanelModel }): JSX.Element {
   const name = model.training?.source.name;
   return (
     <header className="jp-PaddleGpu-head jp-PaddleGpu-row">
-      <h1>Paddle GPU</h1>
+      <h1>{PRODUCT}</h1>
       <span className="jp-PaddleGpu-space" />
       {name && (
         <span

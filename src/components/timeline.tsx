@@ -109,7 +109,9 @@ function area(
   x: (index: number) => number,
   y: (size: number) => number
 ): string {
-  const line = points.map(point => `L${x(point.index).toFixed(1)} ${y(point.bytes).toFixed(1)}`);
+  const line = points.map(
+    point => `L${x(point.index).toFixed(1)} ${y(point.bytes).toFixed(1)}`
+  );
   const end = x(points[points.length - 1].index).toFixed(1);
   return `M0 ${HEIGHT} ${line.join('')} L${end} ${HEIGHT}Z`;
 }

@@ -5,8 +5,11 @@ export interface IPiece {
   className: string;
 }
 
-// eslint-disable-next-line no-control-regex -- escape codes are control characters
-const ESCAPE = /\u001b(?:\[([0-9;?]*)([A-Za-z])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][AB012])/g;
+// Escape codes are control characters.
+/* eslint-disable no-control-regex */
+const ESCAPE =
+  /\u001b(?:\[([0-9;?]*)([A-Za-z])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][AB012])/g;
+/* eslint-enable no-control-regex */
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 
 interface IStyle {

@@ -137,9 +137,7 @@ class OpenNotebook implements INotebookSource {
       content: {
         ...content,
         cells: cells.map(cell =>
-          cell.cell_type === 'code'
-            ? { ...cell, outputs: [], execution_count: null }
-            : cell
+          cell.cell_type === 'code' ? { ...cell, outputs: [], execution_count: null } : cell
         )
       }
     };

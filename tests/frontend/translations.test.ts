@@ -1,0 +1,64 @@
+/** Every string of the front end exists in English and in Simplified Chinese, with the same fields. */
+
+import { readdirSync, readFileSync } from 'fs';
+import { join } from 'path';
+
+import { VERSION } from '../../src/version';
+
+const ROOT = join(__dirname, '..', '..');
+const LOCALE = join(ROOT, 'jupyter_paddle_gpu/locale/zh_CN/LC_MESSAGES');
+/** The strings of the gettext calls, in single or double quotes. */
+const LITERAL = `\\s*('(?:[^'\\\\]|\\\\.)*'|"(?:[^"\\\\]|\\\\.)*")\\s*`;
+const CALL = new RegExp(`trans\\s*\\.(__|_n|_p)\\((?:${LITERAL})?(?:,${LITERAL})?`, 'gs');
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry =>
+    entry.isDirectory()
+      ? sources(join(folder, entry.name))
+      : /\.tsx?$/.test(entry.name)
+        ? [join(folder, entry.name)]
+        : []
+  );
+}
+
+function unquote(literal: string): string {
+  return literal.slice(1, -1).replace(/\\(.)/g, '$1');
+}
+
+const strings = new Map<string, string>();
+const unclear: string[] = [];
+for (const file of sources(join(ROOT, 'src'))) {
+  for (const [call, , literal] of readFileSync(file, 'utf8').matchAll(CALL)) {
+    if (literal) {
+      strings.set(unquote(literal), file);
+    } else {
+      unclear.push(`${file}: ${call}`);
+    }
+  }
+}
+const catalogue = JSON.parse(
+  readFileSync(join(LOCALE, 'jupyter_paddle_gpu.json'), 'utf8')
+) as Record<string, string[]>;
+const fields = (text: string) => [...new Set(text.match(/%\d/g) ?? [])].sort();
+
+test('strings are literals, so that they can be found', () => {
+  expect(strings.size).toBeGreaterThan(100);
+  expect(unclear).toEqual([]);
+});
+
+test('every string has its Chinese', () => {
+  const missing = [...strings].filter(([text]) => !catalogue[text]?.[0]);
+  expect(missing.map(([text, file]) => `${file}: ${text}`)).toEqual([]);
+});
+
+test('the Chinese keeps the fields', () => {
+  const wrong = [...strings.keys()].filter(
+    text => catalogue[text] && fields(catalogue[text][0]).join() !== fields(text).join()
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('the version is that of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(VERSION).toBe(version);
+});
