@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
-from traitlets import Bool, Float, Int, Unicode
+from traitlets import Float, Int, Unicode
 
 from .server.context import SETTING, ServerContext
 from .server.routes import ROUTES
@@ -50,9 +50,6 @@ class PaddleGpuApp(ExtensionApp):
     stop_seconds = Float(
         3.0, help="Longest time that shutting the server down waits for us; jobs go on in any case.", min=0.0
     ).tag(config=True)
-    run_jobs = Bool(
-        True, help="Start queued jobs and reconcile running ones from this server. Off: this server only shows them."
-    ).tag(config=True)
 
     context: ServerContext
     _starting: asyncio.Future[None] | None = None
@@ -87,8 +84,7 @@ class PaddleGpuApp(ExtensionApp):
 
     async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
         """Once the server answers: bring the rows of jobs in line with what really runs, in a thread."""
-        if self.run_jobs:
-            self._starting = asyncio.ensure_future(self._start_jobs())
+        self._starting = asyncio.ensure_future(self._start_jobs())
 
     async def _start_jobs(self) -> None:
         try:
@@ -99,9 +95,14 @@ class PaddleGpuApp(ExtensionApp):
     async def stop_extension(self) -> None:
         """Stop threads and workers, for at most `stop_seconds`. Jobs go on."""
         try:
-            await asyncio.wait_for(asyncio.to_thread(self.context.close), self.stop_seconds)
+            await asyncio.wait_for(self._stop(), self.stop_seconds)
         except asyncio.TimeoutError:
             self.log.warning("Parts of jupyter_paddle_gpu took too long to stop and were left behind")
+
+    async def _stop(self) -> None:
+        if self._starting is not None:  # what is half started cannot be stopped
+            await self._starting
+        await asyncio.to_thread(self.context.close)
 
     def current_activity(self) -> dict[str, Any] | None:
         """What keeps a hub from culling this server: nothing, for a job outlives it."""

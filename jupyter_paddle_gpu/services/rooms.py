@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from ..devices.service import DeviceService
     from ..domain.images import LocalImage
     from ..engines.base import Engine
+    from ..engines.docker import DockerEngine
     from ..estimator.service import EstimateService
     from ..jobs.service import JobService
     from ..matching.policy import Policy
@@ -77,18 +77,27 @@ class Rooms:
         def build() -> dict[str, Engine]:
             from ..engines.local import LocalEngine
 
-            engines: list[Engine] = [LocalEngine()]
-            with contextlib.suppress(ImportError):
-                from ..engines.docker import DockerEngine
-
-                engines.append(DockerEngine())
+            engines: list[Engine] = [LocalEngine(), self.docker]
             return {engine.name: engine for engine in engines}
 
         return self._once("engines", build)
 
+    @property
+    def docker(self) -> DockerEngine:
+        """The Docker engine, which asks this house for an image where a job names none."""
+
+        def build() -> DockerEngine:
+            from ..engines.docker import DockerEngine, DockerSettings
+            from .imaging import chooser
+
+            settings = DockerSettings(store=str(self.settings.data_folder / "jobs"))
+            return DockerEngine(settings, choose=chooser(lambda: self.devices.snapshot()))  # noqa: PLW0108  # when asked
+
+        return self._once("docker", build)
+
     def local_images(self) -> tuple[LocalImage, ...]:
         """What the container daemon has; nothing where there is none."""
-        return ()
+        return self.docker.local_images()
 
     @property
     def jobs(self) -> JobService:

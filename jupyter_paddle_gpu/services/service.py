@@ -125,7 +125,7 @@ class Services(Rooms):
 
     def images(self, paddle_version: str = "", device: str = "") -> tuple[ImageChoice, ...]:
         """Container images for this machine, or for an accelerator by name, best first."""
-        from .placing import images
+        from .imaging import images
 
         return images(self, paddle_version, device)
 

@@ -38,6 +38,14 @@ def example(jp_root_dir):
 
 
 @pytest.fixture
+def jp_serverapp(jp_serverapp, jp_asyncio_loop):
+    """The plugin's server with its extensions started, as a real one does once its loop runs, and stopped after."""
+    jp_asyncio_loop.run_until_complete(jp_serverapp.extension_manager.start_all_extensions())
+    yield jp_serverapp
+    jp_asyncio_loop.run_until_complete(jp_serverapp.extension_manager.stop_all_extensions())
+
+
+@pytest.fixture
 def api(jp_fetch):
     """`await api("GET", "jobs")` -> (status, JSON); errors are answers, not exceptions."""
 

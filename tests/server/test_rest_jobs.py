@@ -172,5 +172,6 @@ async def test_what_cannot_be_submitted_gets_a_reason(submit, wish, code):
 
 
 async def test_chinese_for_a_chinese_reader(api):
-    _, error = await api("GET", "jobs", "nope", headers={"Accept-Language": "zh-CN,zh;q=0.9"})
+    headers = {"Accept-Language": "zh-CN,zh;q=0.9"}
+    _, error = await api("POST", "inspections", body={"path": "../a.ipynb"}, headers=headers)
     assert any("一" <= sign <= "鿿" for sign in error["message"])

@@ -1,0 +1,90 @@
+"""Which container image a job or a device needs: the meeting of devices, kernels and the image catalogue."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..domain.devices import Accelerator, Inventory
+from ..domain.errors import PaddleGpuError
+from ..domain.estimates import EstimateRequest
+from ..domain.images import AskRegistry, LocalImage
+from ..domain.jobs import Job
+from ..domain.placements import ImageChoice
+from . import targets
+
+if TYPE_CHECKING:
+    from .service import Services
+
+
+def image_for(
+    inventory: Inventory,
+    device_ids: tuple[str, ...],
+    paddle_version: str | None,
+    *,
+    wanted: str = "",
+    local: tuple[LocalImage, ...] = (),
+    ask: AskRegistry | None = None,
+) -> ImageChoice:
+    """The image for devices of this machine (none: the CPU's)."""
+    from ..images.choice import choose_image
+
+    device = next((item for item in inventory.devices if item.id in device_ids), None)
+    return choose_image(
+        paddle_version,
+        inventory.driver_version,
+        device.compute_capability if device else None,
+        device.vendor if device else None,
+        machine=platform.machine(),
+        wanted=wanted,
+        local=local,
+        ask=ask,
+    )
+
+
+def chooser(inventory: Callable[[], Inventory]) -> Callable[[Job, tuple[LocalImage, ...], AskRegistry], ImageChoice]:
+    """What the Docker engine asks when a job names no image: the version of the notebook's own kernel decides."""
+
+    def choose(job: Job, local: tuple[LocalImage, ...], ask: AskRegistry) -> ImageChoice:
+        return image_for(inventory(), job.device_ids, kernel_paddle(job.spec.kernel_name), local=local, ask=ask)
+
+    return choose
+
+
+def kernel_paddle(kernel_name: str) -> str | None:
+    """The version of Paddle in a kernel's interpreter; None where there is none."""
+    from ..estimator.interpreters import find_interpreter
+
+    try:
+        version = find_interpreter(kernel_name).paddle_version
+    except PaddleGpuError:  # a container does not need the kernel that is here
+        return None
+    return None if version == "unknown" else version
+
+
+def images(services: Services, paddle_version: str, device: str) -> tuple[ImageChoice, ...]:
+    """For an accelerator by name, else for this machine's first real device and for the CPU."""
+    from ..images.choice import choose_image
+
+    version = paddle_version or kernel_paddle("python3")
+    if device:
+        card = _accelerator(services, device)
+        return (choose_image(version, None, card.compute_capability, card.vendor, machine=platform.machine()),)
+    inventory, local = services.inventory(), services.local_images()
+    real = [item for item in inventory.devices if not item.simulated][:1]
+    chosen: list[tuple[str, ...]] = [(item.id,) for item in real]
+    return tuple(image_for(inventory, ids, version, local=local) for ids in [*chosen, ()])
+
+
+def _accelerator(services: Services, device: str) -> Accelerator:
+    found = targets.resolve(EstimateRequest(device=device), services.inventory, services.find_accelerator)
+    if found is None:  # a device of this machine that gives no data
+        raise PaddleGpuError(
+            "device_without_data",
+            "The device “{device}” tells nothing about itself.",
+            hint="Name the accelerator's model, for example A100-80GB.",
+            status=409,
+            device=device,
+        )
+    return found
