@@ -10,11 +10,18 @@ _UNLIMITED = 2**60
 
 
 class Share(NamedTuple):
-    """Limits of this process; None where nothing limits it. `memory_used` without pages that the kernel can drop."""
+    """Limits of this process; None where nothing limits it.
+
+    Attributes:
+        memory_used: bytes under the limit, without file pages that the kernel can drop.
+        cpus: processors' worth of time that is granted.
+        cpu_seconds: processor time used so far by this process's group.
+    """
 
     memory_limit: int | None = None
     memory_used: int | None = None
     cpus: float | None = None
+    cpu_seconds: float | None = None
 
 
 def read_share(root: Path = Path("/")) -> Share:
@@ -35,7 +42,12 @@ def read_share(root: Path = Path("/")) -> Share:
             cpus += _quota([*_words(folder / "cpu.cfs_quota_us"), *_words(folder / "cpu.cfs_period_us")])
     tightest = min(memory, key=lambda pair: pair[0] - pair[1], default=(None, None))
     limit = min((pair[0] for pair in memory), default=None)
-    return Share(memory_limit=limit, memory_used=tightest[1], cpus=min(cpus, default=None))
+    return Share(
+        memory_limit=limit,
+        memory_used=tightest[1],
+        cpus=min(cpus, default=None),
+        cpu_seconds=_cpu_seconds(mount, groups) if cpus else None,
+    )
 
 
 def _groups(root: Path) -> dict[str, str]:
@@ -70,6 +82,19 @@ def _quota(words: list[str]) -> list[float]:
     if len(words) == 2 and all(word.isdigit() for word in words) and int(words[1]) > 0 and int(words[0]) > 0:
         return [int(words[0]) / int(words[1])]
     return []
+
+
+def _cpu_seconds(mount: Path, groups: dict[str, str]) -> float | None:
+    for folder in _up(mount, groups.get("", "/")):
+        words = _words(folder / "cpu.stat")
+        if "usage_usec" in words[:-1]:
+            return int(words[words.index("usage_usec") + 1]) / 1e6
+    for name in ("cpuacct", "cpu,cpuacct"):
+        for folder in _up(mount / name, groups.get("cpuacct", "/")):
+            words = _words(folder / "cpuacct.usage")
+            if words and words[0].isdigit():
+                return int(words[0]) / 1e9
+    return None
 
 
 def _words(path: Path) -> list[str]:

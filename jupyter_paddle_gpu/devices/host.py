@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from pathlib import Path
 
 import psutil
@@ -22,6 +23,7 @@ class HostReader:
         self._data_folder = data_folder
         self._root = root
         self._measured = False
+        self._used: tuple[float, float] | None = None
 
     def read(self) -> HostSample:
         """The host now."""
@@ -34,6 +36,8 @@ class HostReader:
             available = min(available, max(0, share.memory_limit - share.memory_used))
         percent = psutil.cpu_percent(None if self._measured else FIRST_CPU_INTERVAL)
         self._measured = True
+        if share.cpus is not None and share.cpu_seconds is not None:
+            percent = self._share_percent(share.cpus, share.cpu_seconds, percent)
         return HostSample(
             cpu_count=_processors(share.cpus),
             cpu_percent=float(percent),
@@ -41,6 +45,14 @@ class HostReader:
             memory_available=available,
             disk_free=self._disk(),
         )
+
+    def _share_percent(self, cpus: float, used: float, whole: float) -> float:
+        """Load of the granted share; the first time, when there is nothing to compare with, the whole machine's."""
+        now, before = time.monotonic(), self._used
+        self._used = (now, used)
+        if before is None or now <= before[0]:
+            return whole
+        return max(0.0, min(100.0, 100 * (used - before[1]) / (now - before[0]) / cpus))
 
     def _disk(self) -> int | None:
         """Free bytes for this user where jobs are kept; the folder itself may not exist yet."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ..domain.devices import Device, DeviceProcess
+from ..domain.messages import Message
 from . import nvidia_problems as problems
 from .pci import PciFunctions
 from .processes import Owners
@@ -17,31 +19,45 @@ _MILLI = 1000
 _OUT_OF_RANGE_PID = 2**32 - 1
 """NVML's word for a process that it may not name."""
 
+RETRY_SECONDS = 10.0
+"""Opening NVML without a working driver may start helpers of the driver each time: not every two seconds."""
+
 
 class NvidiaReader:
     """Keeps NVML open between readings and opens it anew after it failed as a whole (a driver that was updated).
 
     NVML counts openings within a process, so that another extension that opens and closes it does no harm.
+
+    Args:
+        root: where /proc and /sys are found.
+        retry_seconds: for so long a whole failure is repeated without asking the driver again.
     """
 
-    def __init__(self, root: Path = Path("/")) -> None:
+    def __init__(self, root: Path = Path("/"), *, retry_seconds: float = RETRY_SECONDS) -> None:
         self._root = root
+        self._retry_seconds = retry_seconds
         self._pci = PciFunctions(root)
         self._owners = Owners(root)
         self._nvml: Any = None
+        self._failure: Reading | None = None
+        self._retry_at = 0.0
 
     def read(self) -> Reading:
         """All cards and slices, or the reason why there are none."""
-        nvml = None
+        if self._failure is not None and time.monotonic() < self._retry_at:
+            return self._failure
         try:
-            nvml = self._open()
-            return self._read(nvml)
+            import pynvml
         except ImportError:
-            return Reading(problems=(problems.no_binding(),))
-        except _errors(nvml) as error:
+            return self._failed(problems.no_binding())
+        try:
+            reading = self._read_opened(pynvml)
+        except pynvml.NVMLError as error:
             self.close()
             present = bool(self._pci.of_vendor("nvidia"))
-            return Reading(problems=(problems.whole(error, present=present, root=self._root),))
+            return self._failed(problems.whole(error, present=present, root=self._root))
+        self._failure = None
+        return reading
 
     def close(self) -> None:
         """Give NVML back."""
@@ -50,13 +66,26 @@ class NvidiaReader:
             with contextlib.suppress(nvml.NVMLError):
                 nvml.nvmlShutdown()
 
-    def _open(self) -> Any:
-        if self._nvml is None:
-            import pynvml
+    def _failed(self, problem: Message) -> Reading:
+        self._failure = Reading(problems=(problem,))
+        self._retry_at = time.monotonic() + self._retry_seconds
+        return self._failure
 
-            pynvml.nvmlInit()
-            self._nvml = pynvml
-        return self._nvml
+    def _read_opened(self, nvml: Any) -> Reading:
+        was_open = self._nvml is not None
+        try:
+            return self._read(self._open(nvml))
+        except nvml.NVMLError as error:
+            if not was_open or error.value != nvml.NVML_ERROR_UNINITIALIZED:
+                raise
+            self._nvml = None  # somebody else in this process closed NVML once too often
+            return self._read(self._open(nvml))
+
+    def _open(self, nvml: Any) -> Any:
+        if self._nvml is None:
+            nvml.nvmlInit()
+            self._nvml = nvml
+        return nvml
 
     def _read(self, nvml: Any) -> Reading:
         count = nvml.nvmlDeviceGetCount()
@@ -149,13 +178,3 @@ def _ask(nvml: Any, question: Callable[..., Any], *arguments: Any) -> Any:
         return question(*arguments)
     except (nvml.NVMLError, UnicodeDecodeError):
         return None
-
-
-def _errors(nvml: Any) -> type[Exception]:
-    """NVML's exception class, importable only when the binding is."""
-    if nvml is None:
-        import pynvml
-
-        nvml = pynvml
-    error: type[Exception] = nvml.NVMLError
-    return error

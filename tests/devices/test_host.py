@@ -35,9 +35,10 @@ def test_version_2_limits_of_a_container(tmp_path: Path) -> None:
             "sys/fs/cgroup/memory.current": f"{700 * MB}\n",
             "sys/fs/cgroup/memory.stat": f"anon 1\ninactive_file {200 * MB}\n",
             "sys/fs/cgroup/cpu.max": "150000 100000\n",
+            "sys/fs/cgroup/cpu.stat": "usage_usec 7500000\nuser_usec 1\n",
         },
     )
-    assert read_share(tmp_path) == Share(memory_limit=1500 * MB, memory_used=500 * MB, cpus=1.5)
+    assert read_share(tmp_path) == Share(memory_limit=1500 * MB, memory_used=500 * MB, cpus=1.5, cpu_seconds=7.5)
     sample = HostReader(root=tmp_path).read()
     assert (sample.memory_total, sample.memory_available) == (1500 * MB, 1000 * MB)
     assert sample.cpu_count <= 2
@@ -67,10 +68,21 @@ def test_version_1_limits_with_a_path_of_the_host(tmp_path: Path) -> None:
             "sys/fs/cgroup/memory/memory.stat": f"inactive_file 1\ntotal_inactive_file {300 * MB}\n",
             "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "50000\n",
             "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+            "sys/fs/cgroup/cpu,cpuacct/cpuacct.usage": "2500000000\n",
         },
     )
-    assert read_share(tmp_path) == Share(memory_limit=2000 * MB, memory_used=500 * MB, cpus=0.5)
+    assert read_share(tmp_path) == Share(memory_limit=2000 * MB, memory_used=500 * MB, cpus=0.5, cpu_seconds=2.5)
     assert HostReader(root=tmp_path).read().cpu_count == 1
+
+
+def test_load_is_that_of_the_granted_share(tmp_path: Path) -> None:
+    files = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "100000 100000\n"}
+    write(tmp_path, **files, **{"sys/fs/cgroup/cpu.stat": "usage_usec 0\n"})
+    reader = HostReader(root=tmp_path)
+    reader.read()
+    assert reader.read().cpu_percent == 0.0  # whatever the rest of the machine does
+    write(tmp_path, **{"sys/fs/cgroup/cpu.stat": "usage_usec 900000000000\n"})
+    assert reader.read().cpu_percent == 100.0
 
 
 def test_no_limit_is_no_limit(tmp_path: Path) -> None:

@@ -149,3 +149,15 @@ def test_a_driver_that_comes_back_is_read_again(nvidia: Nvidia) -> None:
     readings = nvidia("count 1", "init 18", "count 2")
     assert [len(r.devices) for r in readings] == [1, 0, 2]
     assert [p.code for p in readings[1].problems] == ["driver_mismatch"]
+
+
+def test_a_failure_is_not_asked_for_again_at_once(nvidia: Nvidia) -> None:
+    readings = nvidia("init 9", "count 1", retry_seconds=3600)
+    assert [[p.code for p in r.problems] for r in readings] == [["driver_not_loaded"]] * 2
+
+
+@pytest.mark.parametrize("other", ["pynvml.nvmlInit(); pynvml.nvmlShutdown()", "pynvml.nvmlShutdown()"])
+def test_another_user_of_the_library_in_this_process_does_no_harm(nvidia: Nvidia, other: str) -> None:
+    readings = nvidia("count 1", "count 1", "count 2", between=f"import pynvml; {other}")
+    assert [len(r.devices) for r in readings] == [1, 1, 2]
+    assert all(r.problems == () for r in readings)
