@@ -111,12 +111,12 @@ def command(job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess) ->
     """What runs inside: the runner, through `paddle.distributed.launch` where several processes train together."""
     runner = [RUNNER_TARGET, str(folder.spec)]
     if devices.count > 1 and grant.distribution != "none":
-        numbers = ",".join(str(number) for number in range(devices.count))
         launch = [
-            "-m", "paddle.distributed.launch", f"--devices={numbers}", f"--log_dir={folder.path / 'ranks'}",
+            "-m", "paddle.distributed.launch", f"--devices={','.join(devices.labels)}", f"--log_dir={folder.path / 'ranks'}",
             f"--job_id={job.id}",
         ]  # fmt: skip
-        runner = launch + runner
+        # The launcher runs what does not end in .py as a program.
+        runner = [*launch, f"{RUNNER_TARGET}/__main__.py", *runner[1:]]
     if grant.python:
         return [grant.python, *runner]
     return ["/bin/sh", "-c", FIND_PYTHON, "sh", *runner]

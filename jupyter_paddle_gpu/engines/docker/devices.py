@@ -95,7 +95,13 @@ class DeviceAccess(msgspec.Struct, frozen=True, kw_only=True):
     mounts: tuple[Mount, ...] = ()
     environment: dict[str, str] = {}
     groups: tuple[str, ...] = ()
-    count: int = 0
+    labels: tuple[str, ...] = ()
+    """What `paddle.distributed.launch --devices` calls them inside."""
+
+    @property
+    def count(self) -> int:
+        """How many devices there are."""
+        return len(self.labels)
 
 
 def vendor_of(device_id: str) -> Vendor:
@@ -143,7 +149,14 @@ def access(
         raise PaddleGpuError("devices_mixed", "One job cannot use devices of several makers.")
     vendor = vendors.pop()
     if vendor == "nvidia":
-        return DeviceAccess(vendor=vendor, requests=(_nvidia(device_ids, facts, settings),), count=len(device_ids))
+        labels = tuple(str(number) for number in range(len(device_ids)))
+        return DeviceAccess(
+            vendor=vendor,
+            requests=(_nvidia(device_ids, facts, settings),),
+            # The launcher matches its --devices with this variable.
+            environment={"CUDA_VISIBLE_DEVICES": ",".join(labels)} if len(labels) > 1 else {},
+            labels=labels,
+        )
     return _nodes(vendor, device_ids, root)
 
 
@@ -181,7 +194,7 @@ def _nodes(vendor: Vendor, device_ids: tuple[str, ...], root: Path) -> DeviceAcc
             "NVIDIA_VISIBLE_DEVICES": "void",
         },
         groups=tuple(sorted(groups)),
-        count=len(device_ids),
+        labels=tuple(map(str, indices)),
     )
 
 

@@ -89,6 +89,7 @@ class History:
 
 
 def thinned(samples: list[ContainerSample]) -> list[ContainerSample]:
-    """Half as many: of each pair the one with more memory."""
+    """About half as many: the first, and of each pair after it the one with more memory."""
+    first, samples = samples[:1], samples[1:]
     pairs = [samples[index : index + 2] for index in range(0, len(samples), 2)]
-    return [max(pair, key=lambda sample: sample.memory_bytes or 0) for pair in pairs]
+    return first + [max(pair, key=lambda sample: sample.memory_bytes or 0) for pair in pairs]

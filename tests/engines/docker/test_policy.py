@@ -1,0 +1,183 @@
+"""Nothing that a person writes, in a request or in a notebook, gets past the policy."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import JobSpec
+from jupyter_paddle_gpu.engines.docker.policy import authorize, is_below
+from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
+
+PADDLE = "paddlepaddle/paddle:3.3.1"
+
+
+@pytest.fixture
+def work(tmp_path):
+    folder = tmp_path / "root" / "work"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def spec(folder, **given):
+    text = str(folder)
+    return JobSpec(**{
+        "name": "n", "notebook": f"{text}/n.ipynb", "output": f"{text}/o.ipynb", "folder": text, "engine": "docker",
+        "image": PADDLE, **given,
+    })  # fmt: skip
+
+
+def refused(job_spec, settings=None, metadata=None) -> str:
+    with pytest.raises(PaddleGpuError) as caught:
+        authorize(job_spec, settings or DockerSettings(), metadata)
+    assert str(caught.value)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    "folder", ["/", "//", "/etc", "/etc/ssl", "/usr/lib", "/proc/self", "/var/run", "/home", "/root", "/tmp", "/var/lib/"]
+)
+def test_the_system_is_not_mounted(folder):
+    assert refused(spec(folder)) in {"path_of_system", "folder_missing"}
+
+
+@pytest.mark.parametrize("folder", ["relative", "", "/tmp/../etc", "{work}/../../..", "{work}/\0x", "~"])
+def test_a_folder_is_written_plainly(work, folder):
+    assert refused(spec(folder.format(work=work))) == "path_refused"
+
+
+def test_a_symbolic_link_does_not_lead_out(work, tmp_path):
+    (work / "link").symlink_to("/etc")
+    assert refused(spec(work / "link")) == "path_of_system"
+    (work / "link2").symlink_to("/")
+    assert refused(spec(work / "link2")) == "path_of_system"
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (work / "link3").symlink_to(outside)
+    roots = DockerSettings(roots=(str(tmp_path / "root"),))
+    assert refused(spec(work / "link3"), roots) == "path_outside"
+    assert refused(spec(outside), roots) == "path_outside"
+    assert authorize(spec(work), roots).folder.writable
+
+
+def test_a_link_within_the_root_is_mounted_where_it_leads(work, tmp_path):
+    real = tmp_path / "root" / "real"
+    real.mkdir()
+    (work / "link").symlink_to(real)
+    mount = authorize(spec(work / "link"), DockerSettings(roots=(str(tmp_path / "root"),))).folder
+    assert (mount.source, mount.target) == (str(real), str(work / "link"))
+
+
+def test_a_neighbour_with_the_same_beginning_is_outside(tmp_path, work):
+    (tmp_path / "root2").mkdir()
+    assert refused(spec(tmp_path / "root2"), DockerSettings(roots=(str(tmp_path / "root"),))) == "path_outside"
+    assert not is_below("/a/bc", "/a/b")
+    assert is_below("/a/b/c", "/a/b")
+
+
+def test_data_only_from_what_the_settings_name(work, tmp_path):
+    data = tmp_path / "data"
+    (data / "sub").mkdir(parents=True)
+    settings = DockerSettings(data_folders=(str(data),))
+    assert [m.target for m in authorize(spec(work), settings).data] == [str(data)]
+    granted = authorize(spec(work, options={"data": [str(data / "sub")]}), settings).data
+    assert [(m.target, m.writable) for m in granted] == [(str(data / "sub"), False)]
+    for wish in (["/"], ["/etc"], [str(tmp_path)], [str(work)]):
+        assert refused(spec(work, options={"data": wish}), settings) == "data_not_allowed"
+    assert refused(spec(work, options={"data": [str(data / "..")]}), settings) == "path_refused"
+    (data / "out").symlink_to("/etc")
+    assert refused(spec(work, options={"data": [str(data / "out")]}), settings) == "data_not_allowed"
+    assert refused(spec(work, options={"data": "/etc"}), settings) == "option_value"
+
+
+@pytest.mark.parametrize(
+    "image",
+    ["evil.example/miner:1", "paddlepaddle/paddle2:1", "library/paddlepaddle/paddle:1", "ubuntu", "-v", "--privileged",
+     "evil.example/paddlepaddle/paddle:3.3.1", "paddlepaddle/paddle/../../x"],
+)  # fmt: skip
+def test_another_image(work, image):
+    assert refused(spec(work, image=image)) == "image_not_allowed"
+    assert refused(spec(work, image=""), metadata={"paddle_gpu": {"image": image}}) == "image_not_allowed"
+
+
+def test_images_that_are_allowed(work):
+    settings = DockerSettings(allowed_images=("registry.example/team/*",))
+    for image in (PADDLE, "docker.io/paddlepaddle/paddle:3.0.0", "registry.example/team/ours:2", f"{PADDLE}@sha256:{'0' * 64}"):
+        assert authorize(spec(work, image=image), settings).image == image
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"privileged": True}, {"binds": ["/:/host"]}, {"cap_add": ["SYS_ADMIN"]}, {"volumes": {"/": "/host"}}, {"user": "0"},
+     {"devices": ["/dev/sda"]}, {"--privileged": ""}, {"pid_mode": "host"}, {"entrypoint": "sh"}],
+)  # fmt: skip
+def test_flags_cannot_be_injected(work, options):
+    assert refused(spec(work, options=options)) == "option_unknown"
+    assert refused(spec(work), metadata={"paddle_gpu": {"options": options}}) == "option_unknown"
+
+
+@pytest.mark.parametrize("field", ["mounts", "privileged", "user", "command", "folder", "data", "resources"])
+def test_a_notebook_cannot_ask_for_more_than_three_things(work, field):
+    assert refused(spec(work), metadata={"paddle_gpu": {field: "/"}}) == "metadata_unknown"
+
+
+@pytest.mark.parametrize("metadata", ["x", 1, ["/"], {"image": 3}, {"environment": ["A=1"]}, {"options": "--privileged"}])
+def test_metadata_of_a_wrong_form(work, metadata):
+    assert refused(spec(work), metadata={"paddle_gpu": metadata}) in {"metadata_unknown", "metadata_value"}
+
+
+def test_what_the_submission_says_comes_before_the_notebook(work):
+    metadata = {"paddle_gpu": {"image": "evil.example/x", "environment": {"A": "1", "B": "1"}}}
+    grant = authorize(spec(work, environment={"A": "2"}), DockerSettings(), metadata)
+    assert (grant.image, grant.environment) == (PADDLE, {"A": "2", "B": "1"})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "HOME", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+     "CUDA_VISIBLE_DEVICES", "DOCKER_HOST", "PADDLE_GPU_CHECKPOINTS", "PADDLE_TRAINER_ID", "BASH_ENV"],
+)  # fmt: skip
+def test_variables_that_the_engine_sets(work, name):
+    assert refused(spec(work, environment={name: "x"})) == "variable_reserved"
+    assert refused(spec(work), metadata={"paddle_gpu": {"environment": {name: "x"}}}) == "variable_reserved"
+
+
+@pytest.mark.parametrize("name", ["A=B", "", "A B", "1A", "A\nNVIDIA_VISIBLE_DEVICES", "Ä", "-e"])
+def test_names_that_are_none(work, name):
+    assert refused(spec(work, environment={name: "x"})) == "variable_name"
+
+
+@pytest.mark.parametrize("value", ["a\0b", "x" * 40_000, 1, None])
+def test_values_that_are_none(work, value):
+    assert refused(msgspec.structs.replace(spec(work), environment={"A": value})) == "variable_value"
+
+
+@pytest.mark.parametrize("network", ["host", "container:other", "bridge2", "", 3])
+def test_networks(work, network):
+    assert refused(spec(work, options={"network": network})) == "network_not_allowed"
+    assert authorize(spec(work, options={"network": "none"}), DockerSettings()).network == "none"
+    assert authorize(spec(work), DockerSettings()).network == "bridge"
+
+
+@pytest.mark.parametrize("line", ["--index-url http://evil", "-r /etc/passwd", "a; rm -rf /", "a\nb", "../x", "git+https://x", "a$(x)"])
+def test_requirements(work, line):
+    assert refused(spec(work, options={"requirements": [line]})) == "requirement_refused"
+
+
+def test_requirements_that_are_fine(work):
+    lines = ["scikit-learn", "numpy>=1.24,<3", "uvicorn[standard]==0.30", "x ~= 1.2"]
+    assert authorize(spec(work, options={"requirements": lines}), DockerSettings()).requirements == tuple(lines)
+
+
+@pytest.mark.parametrize("python", ["python; rm", "../../bin/sh", "a b", 3, "$(x)"])
+def test_the_program(work, python):
+    assert refused(spec(work, options={"python": python})) == "option_value"
+
+
+def test_a_folder_that_is_not_there(work):
+    assert refused(spec(work / "absent")) == "folder_missing"
+    os.symlink("/nowhere", work / "broken")
+    assert refused(spec(work / "broken")) == "folder_missing"
