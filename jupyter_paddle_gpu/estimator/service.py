@@ -87,6 +87,22 @@ class EstimateService:
             seconds=round(time.monotonic() - started, 3),
         )
 
+    def of_trace(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None = None) -> Estimate:
+        """The estimate of a step that somebody else traced (live objects of a kernel)."""
+        started = time.monotonic()
+        notes, questions = tuple(map(note, trace.notes)), tuple(map(question, trace.questions))
+        estimate = Estimate(status=trace.status, evidence=trace.evidence)
+        if trace.status == "ok":
+            estimate = answer(trace, self._peak(trace, request, accelerator))
+        return msgspec.structs.replace(
+            estimate,
+            notes=notes,
+            questions=questions,
+            device=accelerator.name if accelerator else request.device,
+            target=request.target,
+            seconds=round(sum(trace.seconds.values()) + time.monotonic() - started, 3),
+        )
+
     def warm(self, kernel_name: str) -> None:
         """Have the kernel's interpreter ready, so that the first estimate does not wait for `import paddle`."""
         interpreter = find_interpreter(kernel_name)

@@ -11,7 +11,7 @@ from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate, EstimateRequest
 from ..domain.jobs import Job
 from ..domain.notebooks import NotebookFacts
-from ..domain.placements import ImageChoice
+from ..domain.placements import ImageChoice, Placement
 from . import targets
 from .kept import KeptEstimates
 from .locations import contents_file, contents_path
@@ -21,6 +21,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..engines.base import Features
+    from ..estimator.trace import Trace
     from ..notebook.reading import NotebookSource
 
 
@@ -104,6 +105,18 @@ class Services(Rooms):
             paddle_version=estimate.paddle_version,
         )
         return Matched(facts=facts, estimate=estimate, placement=placement)
+
+    def estimate_trace(self, trace: Trace, request: EstimateRequest) -> Estimate:
+        """The estimate of a step that was traced elsewhere: live objects of a kernel."""
+        accelerator = targets.resolve(request, self.inventory, self.find_accelerator)
+        return self.estimator.of_trace(trace, request, accelerator)
+
+    def place(self, estimate: Estimate) -> Placement:
+        """The verdict on each device for an estimate that is there already."""
+        from .placing import place
+
+        judged = estimate if estimate.status == "ok" and estimate.target == "gpu" else None
+        return place(self, judged, paddle_version=estimate.paddle_version)
 
     # Devices, images, engines
 
