@@ -1,14 +1,15 @@
-"""Bytes and seconds as people read them."""
+"""Bytes as people read them in the sentences of the match."""
 
 from __future__ import annotations
 
-_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def human(size: float) -> str:
-    """A number of bytes in decimal units with one digit: `11.9 GB`; exact figures stay in the JSON beside it."""
-    for factor, unit in _UNITS:
-        # 999.96 MB would round to "1000.0 MB".
-        if abs(size) >= 0.99995 * factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size:.0f} B"
+    """Three significant digits in binary units (`11.1 GiB`), as panel and terminal write the figures beside it."""
+    unit = 0
+    while abs(size) >= 999.5 and unit < len(_UNITS) - 1:  # 999.5 and more would take four digits
+        size /= 1024
+        unit += 1
+    places = 0 if unit == 0 or abs(size) >= 99.95 else 1 if abs(size) >= 9.995 else 2
+    return f"{size:.{places}f} {_UNITS[unit]}"

@@ -11,7 +11,7 @@ from jupyter_paddle_gpu.matching.fit import judge, judge_model, seconds_per_step
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.sizes import human
 
-GB = 10**9
+GIB = 2**30
 
 
 def device(total: int, used: int, *processes: DeviceProcess) -> Device:
@@ -40,39 +40,39 @@ def model(name: str) -> Accelerator:
 @pytest.mark.parametrize(
     ("used", "high", "low", "fit", "sentence"),
     [
-        (0, 6, 6, "fits", "Fits with 12.0 GB to spare."),
+        (0, 6, 6, "fits", "Fits with 12.0 GiB to spare."),
         (0, 18, 18, "fits", "Fits with 0 B to spare."),
-        (10, 9, 7, "tight", "May just fit: 7.0 GB to 9.0 GB are needed, 8.0 GB can be had."),
-        (10, 12, 11, "short", "4.0 GB short: 12.0 GB are needed, 8.0 GB can be had now."),
-        (20, 12, 11, "short", "12.0 GB short: 12.0 GB are needed, 0 B can be had now."),
-        (0, 30, 19, "never", "Too small: 30.0 GB are needed, and even the empty card offers 18.0 GB."),
+        (10, 9, 7, "tight", "May just fit: 7.00 GiB to 9.00 GiB are needed, 8.00 GiB can be had."),
+        (10, 12, 11, "short", "4.00 GiB short: 12.0 GiB are needed, 8.00 GiB can be had now."),
+        (20, 12, 11, "short", "12.0 GiB short: 12.0 GiB are needed, 0 B can be had now."),
+        (0, 30, 19, "never", "Too small: 30.0 GiB are needed, and even the empty card offers 18.0 GiB."),
     ],
 )
 def test_verdicts_at_a_threshold_of_nine_tenths(used: int, high: int, low: int, fit: str, sentence: str) -> None:
-    verdict = judge(device(20 * GB, used * GB), estimate(high * GB, low * GB), Policy())
+    verdict = judge(device(20 * GIB, used * GIB), estimate(high * GIB, low * GIB), Policy())
     assert verdict.fit == fit
     assert verdict.reason.render() == sentence
-    assert verdict.needed_bytes == high * GB
+    assert verdict.needed_bytes == high * GIB
 
 
 def test_who_holds_the_memory_is_named() -> None:
-    mine = DeviceProcess(pid=7, memory_bytes=2 * GB, user="li")
-    other = DeviceProcess(pid=8, memory_bytes=11 * GB, user="alice")
-    verdict = judge(device(20 * GB, 13 * GB, mine, other), estimate(9 * GB), Policy())
-    assert verdict.reason.render_hint() == "alice holds 11.0 GB of it (process 8). Wait, or choose another device."
-    nameless = DeviceProcess(pid=9, memory_bytes=13 * GB)
-    verdict = judge(device(20 * GB, 13 * GB, nameless), estimate(9 * GB), Policy())
-    assert verdict.reason.render_hint() == "Process 9 holds 13.0 GB of it. Wait, or choose another device."
+    mine = DeviceProcess(pid=7, memory_bytes=2 * GIB, user="li")
+    other = DeviceProcess(pid=8, memory_bytes=11 * GIB, user="alice")
+    verdict = judge(device(20 * GIB, 13 * GIB, mine, other), estimate(9 * GIB), Policy())
+    assert verdict.reason.render_hint() == "alice holds 11.0 GiB of it (process 8). Wait, or choose another device."
+    nameless = DeviceProcess(pid=9, memory_bytes=13 * GIB)
+    verdict = judge(device(20 * GIB, 13 * GIB, nameless), estimate(9 * GIB), Policy())
+    assert verdict.reason.render_hint() == "Process 9 holds 13.0 GiB of it. Wait, or choose another device."
 
 
 def test_an_estimate_for_the_cpu_judges_no_gpu() -> None:
-    verdict = judge(device(20 * GB, 0), estimate(GB, target="cpu"), Policy())
+    verdict = judge(device(20 * GIB, 0), estimate(GIB, target="cpu"), Policy())
     assert (verdict.fit, verdict.reason.code) == ("unknown", "estimate_for_cpu")
 
 
 def test_the_threshold_is_the_policys() -> None:
-    assert judge(device(20 * GB, 0), estimate(19 * GB), Policy()).fit == "never"
-    assert judge(device(20 * GB, 0), estimate(19 * GB), Policy(memory_threshold=1.0)).fit == "fits"
+    assert judge(device(20 * GIB, 0), estimate(19 * GIB), Policy()).fit == "never"
+    assert judge(device(20 * GIB, 0), estimate(19 * GIB), Policy(memory_threshold=1.0)).fit == "fits"
 
 
 @given(
@@ -99,10 +99,10 @@ def test_a_verdict_never_contradicts_its_figures(
 
 def test_largest_batch_and_step_time_come_along() -> None:
     fits = (Fit(device="T4 16GB", limit_bytes=1, largest_batch=48),)
-    verdict = judge(device(20 * GB, 0), estimate(GB, flops_per_step=81 * 10**11, fits=fits), Policy(), model("T4"))
+    verdict = judge(device(20 * GIB, 0), estimate(GIB, flops_per_step=81 * 10**11, fits=fits), Policy(), model("T4"))
     assert verdict.largest_batch == 48
     assert verdict.seconds_per_step == pytest.approx(1.0)
-    on_empty = judge_model(model("T4"), estimate(GB, fits=fits), Policy())
+    on_empty = judge_model(model("T4"), estimate(GIB, fits=fits), Policy())
     assert (on_empty.fit, on_empty.largest_batch, on_empty.seconds_per_step) == ("fits", 48, None)
 
 
@@ -119,13 +119,13 @@ def test_largest_batch_and_step_time_come_along() -> None:
     ],
 )
 def test_the_roofline(card: str, amp: str, flops: float, moved: float, seconds: float) -> None:
-    step = estimate(GB, amp=amp, flops_per_step=int(flops), bytes_moved=int(moved))
+    step = estimate(GIB, amp=amp, flops_per_step=int(flops), bytes_moved=int(moved))
     assert seconds_per_step(step, model(card)) == pytest.approx(seconds)
 
 
 def test_no_figures_no_bound() -> None:
-    assert seconds_per_step(estimate(GB), model("T4")) is None
-    assert seconds_per_step(estimate(GB, flops_per_step=10**12, bytes_moved=GB), model("Ascend 910B")) is None
+    assert seconds_per_step(estimate(GIB), model("T4")) is None
+    assert seconds_per_step(estimate(GIB, flops_per_step=10**12, bytes_moved=GIB), model("Ascend 910B")) is None
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,13 @@ def test_no_figures_no_bound() -> None:
     [
         (0, "0 B"),
         (999, "999 B"),
-        (1000, "1.0 kB"),
-        (11_900_000_000, "11.9 GB"),
-        (999_960_000, "1.0 GB"),
-        (2.5e12, "2.5 TB"),
+        (1000, "0.98 KiB"),
+        (1536, "1.50 KiB"),
+        (11.1 * GIB, "11.1 GiB"),
+        (99.99 * GIB, "100 GiB"),
+        (999.7 * GIB, "0.98 TiB"),
+        (2.5 * 1024 * GIB, "2.50 TiB"),
     ],
 )
-def test_sizes_are_decimal(size: float, text: str) -> None:
+def test_sizes_are_written_as_everywhere_else(size: float, text: str) -> None:
     assert human(size) == text
