@@ -32,6 +32,11 @@ _OUTCOMES = {
         text="The training step has too many operations to be sent back and was given up.",
         hint="Estimate fewer layers or a shorter sequence, and scale from there.",
     ),
+    "cut_off": Message(
+        code="estimate_cut_off",
+        text="The notebook's code closed the estimator's connection and was stopped.",
+        hint="Remove what closes every file descriptor (os.closerange) from the cells before the training.",
+    ),
     "exit": Message(
         code="estimate_exit",
         text="The notebook's code ended its own process (exit status {number}) before its first training step.",
@@ -59,8 +64,8 @@ _OUTCOMES = {
 _REFUSED = {
     "write": Message(
         code="refused_write",
-        text="The notebook wanted to write “{target}”; an estimate writes nothing.",
-        hint="If that stopped the estimate, move the writing behind the training.",
+        text="The notebook wanted to change “{target}”; an estimate changes no file.",
+        hint="If that stopped the estimate, move it behind the training.",
     ),
     "process": Message(
         code="refused_process",

@@ -27,7 +27,18 @@ ZYGOTE = Path(__file__).parent / "zygote"
 TRACER = Path(__file__).parent / "tracer"
 
 OutcomeKind = Literal[
-    "answer", "error", "exit", "signal", "cpu", "timeout", "memory", "too_long", "cancelled", "closed", "gone"
+    "answer",
+    "error",
+    "exit",
+    "signal",
+    "cpu",
+    "timeout",
+    "memory",
+    "too_long",
+    "cut_off",
+    "cancelled",
+    "closed",
+    "gone",
 ]
 
 
@@ -88,7 +99,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: `answer` (see `value`); `error` (an exception left the handler: `error` has type, text, traceback);
             `exit`/`signal` (the process ended without an answer: `number`); `cpu`, `timeout`, `memory`, `too_long`
-            (a limit); `cancelled`; `closed` (we are shutting down); `gone` (the zygote itself ended).
+            (a limit); `cut_off` (user code closed the connection and went on); `cancelled`; `closed` (we are shutting
+            down); `gone` (the zygote itself ended).
         refused: (action, target) pairs that user code was refused: `write`, `process`, `network`, `signal`.
         output: beginning and end of what was printed.
         resident: peak of the child's resident memory in bytes, what it shares with the zygote included.

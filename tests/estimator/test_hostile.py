@@ -51,7 +51,16 @@ HOSTILE = {
         {"error"},
         {"process"},
     ),
-    "writing a file": ("open('made', 'w').write('x')", {"error"}, {"write"}),
+    "writing a file": (
+        "import os\nos.makedirs('out/deep', exist_ok=True)\nopen('out/deep/made', 'w').write('x')\n"
+        "open('data.csv', 'a').write('3')\nresult = [open('out/deep/made').read(), open('data.csv').read()]\n"
+        "assert result == ['x', '1,23'], result",
+        {"answer"},
+        {"write"},
+    ),
+    "writing through os.open": ("import os; os.open('made', os.O_CREAT | os.O_WRONLY)", {"error"}, {"write"}),
+    "a folder that is there": ("import os; os.mkdir('.')", {"error"}, set()),
+    "truncating a file": ("import os; os.truncate('data.csv', 0)", {"error"}, {"write"}),
     "removing files": ("import shutil; shutil.rmtree('.')", {"error"}, {"write"}),
     "writing past Python": (
         "import ctypes\nresult = ctypes.CDLL(None).creat(b'made', 0o644)\nassert result == -1, result",
@@ -84,7 +93,7 @@ HOSTILE = {
         {"signal", "error", "memory"},
         set(),
     ),
-    "closing every descriptor": ("import os\nos.closerange(0, 1000)\nwhile True: pass", {"signal"}, set()),
+    "closing every descriptor": ("import os\nos.closerange(0, 1000)\nwhile True: pass", {"cut_off"}, set()),
     "threads that print": (
         "import threading\nfor _ in range(20): threading.Thread(target=lambda: [print('y') for _ in iter(int, 1)],"
         " daemon=True).start()",
@@ -122,6 +131,7 @@ def test_hostile_code_is_an_answer_and_the_next_request_is_served(worker, tmp_pa
     assert len(outcome.output) < 20_000
     assert outcome.seconds < LIMITS.wall_seconds + 2
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+    assert (tmp_path / "data.csv").read_text() == "1,2"
     if outcome.kind != "answer":
         said = about_outcome(outcome, LIMITS)
         assert "{" not in said.render() and said.render()

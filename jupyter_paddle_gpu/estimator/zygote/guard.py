@@ -1,7 +1,8 @@
 """What user code may not do in a child: write, start processes, reach a network, grow without limit.
 
 Two layers: the kernel's (`kernel.confine`, whatever the code is written in) and Python's audit events, which know what
-was wanted and so give the sentence. Every refusal is an exception in the user's code and is kept for the answer.
+was wanted and so give the sentence. Every refusal is an exception in the user's code, but for the writes that `overlay`
+can pretend; all are kept for the answer.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import kernel
+from .overlay import Overlay
 
 MAX_REFUSALS = 20
 """Distinct refusals kept for the answer."""
@@ -74,6 +76,7 @@ class Guard:
         sys.dont_write_bytecode = True
         _set_resource_limits(limits)
         self.held = kernel.confine(self._private)
+        Overlay(self._private, self._mine, lambda path: self._keep("write", path)).install()
         sys.addaudithook(self._hook())
 
     def _hook(self) -> Any:
@@ -107,12 +110,16 @@ class Guard:
             return False
         return whole in ("/dev/null", "/dev/zero") or whole == self._private or whole.startswith(self._private + os.sep)
 
-    def _refuse(self, action: str, target: Any) -> None:
+    def _keep(self, action: str, target: Any) -> str:
         text = os.fsdecode(target) if isinstance(target, (str, bytes, os.PathLike)) else repr(target)
         refusal = (action, text[:200])
         if refusal not in self.refusals and len(self.refusals) < MAX_REFUSALS:
             self.refusals.append(refusal)
-        raise RefusedError(f"not done while the memory is estimated ({action}): {text[:200]}")
+        return text[:200]
+
+    def _refuse(self, action: str, target: Any) -> None:
+        text = self._keep(action, target)
+        raise RefusedError(f"not done while the memory is estimated ({action}): {text}")
 
 
 def _address(event: str, arguments: tuple[Any, ...]) -> Any:

@@ -20,6 +20,8 @@ from .protocol import FrameBuffer, FrameError, read_frame, write_frame
 
 READ = 1 << 16
 TRACER = "_paddle_gpu_tracer"
+CLOSING_SECONDS = 0.5
+"""How long a process may live on after the end of its reply."""
 OUTPUT_SHARE = 2
 """Of the output that is kept, the first and the last half."""
 
@@ -176,10 +178,7 @@ class Zygote:
         if one.id not in self._children:
             return
         del self._children[one.id]
-        # At the end of its reply a child is gone already, unless its code closed the pipe behind our back.
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(one.pid, signal.SIGKILL)
-        _, status, usage = os.wait4(one.pid, 0)
+        status, usage = _reap(one)
         for descriptor in one.open:
             os.set_blocking(descriptor, False)
             with contextlib.suppress(BlockingIOError):
@@ -192,6 +191,20 @@ class Zygote:
         # Kilobytes on Linux, bytes on macOS; what the child shares with the zygote is in it.
         peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         write_frame(self._replies, {**one.outcome(status), "resident": peak})
+
+
+def _reap(one: Child) -> tuple[int, Any]:
+    """The exit status of a child whose reply has ended; code that closed the pipe itself and goes on is killed."""
+    deadline = time.monotonic() + CLOSING_SECONDS
+    while True:
+        pid, status, usage = os.wait4(one.pid, os.WNOHANG)
+        if pid:
+            return status, usage
+        if time.monotonic() > deadline:
+            one.kill("cut_off")
+            _, status, usage = os.wait4(one.pid, 0)
+            return status, usage
+        time.sleep(0.001)
 
 
 def serve_once(requests: int, replies: int, handlers: dict[str, child.Handler]) -> None:
