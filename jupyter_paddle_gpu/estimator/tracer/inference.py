@@ -21,6 +21,8 @@ from .gradients import inplace_twin
 from .templates import Gradient, GradStep, Meta, Operand, Step, Template, slots_of
 
 _CONSTANTS = frozenset({"full", "full_int_array"})
+SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn"})
+"""Operators with results of open shape that hold nothing on a CPU or are sized in `exceptions`."""
 _PROGRAM_LIMIT = 4000
 """Operations after which a fresh scratch program is begun."""
 
@@ -75,7 +77,8 @@ class Inference:
                 reader.read(operation)
             for step, operation in reader.differentiable(wants):
                 step.gradient = reader.differentiate(step, operation, block, self._placeholder)
-            dynamic = any(size < 0 for shape, _ in reader.metas.values() for size in shape)
+            fixed = all(step.name in SIZED_ELSEWHERE for step in reader.steps)
+            dynamic = not fixed and any(size < 0 for shape, _ in reader.metas.values() for size in shape)
             return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
         finally:
             core._switch_tracer(tracer)
@@ -133,7 +136,7 @@ class _Reader:
             self._slots[results[0].id] = None
             return
         names = tuple(operation.get_input_names())
-        attrs = operation.attrs()
+        attrs = _attrs(operation)
         for operand_name, value in zip(names, operands):
             if value is not None and value.initialized() and value.id in self._constants:
                 attrs[operand_name] = self._constants[value.id]
@@ -229,6 +232,9 @@ class _Reader:
         outgoing_values = [value for group in found for value in group]
         targets = [m for i, s in enumerate(operation.get_input_grad_semantics()) if s for m in inputs[i]]
         steps = [self._grad_step(op) for op in block.ops[first:] if self._is_work(op)]
+        if step.attrs.get("sparse"):
+            for grad_step in steps:
+                grad_step.attrs["sparse"] = True
         outgoing = {}
         for target, value in zip(targets, outgoing_values):
             if value is not None and value.initialized():
@@ -269,7 +275,13 @@ class _Reader:
             slot is not None and not operation.is_no_need_buffer(value) for slot, value in zip(slots, operands)
         )
         results = tuple(self._result(value) for value in operation.results())
-        return GradStep(name, slots, names, needed, results, operation.attrs(), inplace_twin(name, names))
+        return GradStep(name, slots, names, needed, results, _attrs(operation), inplace_twin(name, names))
+
+
+def _attrs(operation: Any) -> dict[str, Any]:
+    attrs: dict[str, Any] = operation.attrs()
+    attrs.pop("op_callstack", None)
+    return attrs
 
 
 def _values_in(node: Any) -> list[Any]:

@@ -38,6 +38,19 @@ def _detach(runtime: Runtime, tensor: Any) -> Any:
     return new_tensor(runtime.state(tensor).array)
 
 
+def _shared(runtime: Runtime, tensor: Any) -> Any:
+    """Another object for the same tensor, place in the graph included (fleet's recompute makes one)."""
+    state = runtime.state(tensor)
+    made = new_tensor(state.array, tensor.stop_gradient)
+    other = known_state(made)
+    assert other is not None
+    other.node, other.slot = state.node, state.slot
+    if state.node is None and not tensor.stop_gradient:
+        edge_of(state, tensor)
+        other.accumulation = state.accumulation
+    return made
+
+
 def _detach_(runtime: Runtime, tensor: Any) -> Any:
     state = runtime.state(tensor)
     state.node = None
@@ -194,7 +207,7 @@ _TRACED: dict[str, Method] = {
     "__nonzero__": readings.as_bool, "__str__": readings.text, "__repr__": readings.text,
     "__format__": readings.formatted, "__long__": readings.as_int,
     "_tensor_use_gpudnn": lambda runtime, tensor, *_: tensor,
-    "_new_shared_tensor": _detach,
+    "_new_shared_tensor": _shared,
     "is_contiguous": lambda runtime, tensor: runtime.state(tensor).array.is_contiguous,
 }  # fmt: skip
 

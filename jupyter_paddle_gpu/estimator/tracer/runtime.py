@@ -15,7 +15,7 @@ from .autograd import Backward, Node, edge_of, needed_slots
 from .dtypes import FLOATING, SIZE, name_of
 from .inference import Argument, Inference
 from .ledger import Ledger
-from .exceptions import forward_meta, gradient_meta
+from .exceptions import CONTIGUOUS_FIRST, NO_ZERO_FILL, forward_meta, gradient_meta
 from .templates import Gradient, GradStep, Meta, Operand, Step, Template, slots_of
 from .values import Computed, Part, Value
 from .views import RULES as VIEWS
@@ -122,6 +122,8 @@ class Runtime:
         shapes: dict[int, Meta],
     ) -> None:
         operation = self.ledger.begin(step.name)
+        if step.name in CONTIGUOUS_FIRST:
+            self._lay_out(step, environment)
         operands = [_gather(operand, environment) for operand in step.operands]
         results: list[list[Array]] = []
         for index, operand in enumerate(step.results):
@@ -145,6 +147,13 @@ class Runtime:
                     if template.metas[slot][1] in FLOATING:
                         nodes[slot] = (node, slot)
         self.ledger.finish(operation)
+
+    def _lay_out(self, step: Step, environment: dict[int, Array]) -> None:
+        for operand in step.operands:
+            for slot in slots_of(operand):
+                array = environment.get(slot)
+                if array is not None and array.storage is not None and not array.is_contiguous:
+                    environment[slot] = allocate(self.ledger, array.shape, array.dtype, "contiguous")
 
     def _result(
         self,
@@ -251,7 +260,8 @@ class Runtime:
         operation = self.ledger.begin(step.name)
         for operand in step.operands:
             for slot in slots_of(operand):
-                if environment.get(slot) is None and slot in gradient.metas:  # FillZeroForEmptyGradInput
+                absent = environment.get(slot) is None and slot in gradient.metas
+                if absent and step.name not in NO_ZERO_FILL:  # FillZeroForEmptyGradInput
                     shape, dtype = gradient.metas[slot]
                     environment[slot] = allocate(self.ledger, shape, dtype, "full")
         operands = [_gather(operand, environment) for operand in step.operands]  # type: ignore[arg-type]
@@ -267,6 +277,18 @@ class Runtime:
         del operands, results
         self.ledger.finish(operation)
         self.ledger.layer = outer
+
+    def lay_out_gradients(self, gradient: Gradient, environment: dict[int, Array | None]) -> None:
+        """Replace strided incoming gradients by contiguous copies, one operation each."""
+        for slot in gradient.incoming.values():
+            array = environment.get(slot)
+            if array is not None and not array.is_contiguous:
+                operation = self.ledger.begin("contiguous")
+                copy = allocate(self.ledger, array.shape, array.dtype, "contiguous")
+                operation.bytes_moved = 2 * copy.nbytes
+                self.ledger.finish(operation)
+                environment[slot] = copy
+            del array
 
     def _gradient_result(
         self,
