@@ -7,6 +7,8 @@ from ..domain.notebooks import NotebookFacts
 from .batches import BatchReader
 from .cells import ParsedCell, parsed_cells
 from .code import Code
+from .losses import LossReader
+from .models import ModelReader
 from .names import Names
 from .precision import read_amp, read_distribution
 from .reading import NotebookSource, language_of
@@ -30,12 +32,13 @@ def inspect_notebook(source: NotebookSource) -> NotebookFacts:
 def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) -> NotebookFacts:
     code = Code(cells)
     names = Names(code)
-    reader = TrainingReader(code, names)
+    models = ModelReader(code, names)
+    reader = TrainingReader(code, names, models)
     magics = [(cell.cell.index, magic) for cell in cells for magic in cell.magics]
-    model, optimizer, loss = reader.model(), reader.optimizer(), reader.loss()
+    model, optimizer, loss = reader.model(), reader.optimizer(), LossReader(names, models.layers).loss(reader.training)
     trains = reader.training.kind != "none"
     amp, amp_dtype = read_amp(code, names, reader)
-    layers = reader.layer_facts()
+    layers = models.layer_facts()
     return NotebookFacts(
         kernel_name=source.kernel_name,
         language=language,
@@ -45,7 +48,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         layers=layers,
         model=model,
         optimizer=optimizer,
-        loss=loss if trains else None,
+        loss=loss,
         batch_size=BatchReader(code, names, reader).batch_size(),
         amp=amp,
         amp_dtype=amp_dtype,

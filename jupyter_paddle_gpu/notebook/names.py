@@ -48,6 +48,7 @@ class Names:
     def __init__(self, code: Code) -> None:
         self.code = code
         self._known: dict[ast.expr, Known | None] = {}
+        self._arguments: dict[tuple[ast.AST, str], list[ast.expr]] = {}
 
     def qualified(self, expression: ast.expr) -> str:
         """The dotted path behind a name (`nn.Linear` -> `paddle.nn.Linear`), or "" where it is no import."""
@@ -129,6 +130,11 @@ class Names:
             name=self.variable(expression) if value is None else "",
         )
 
+    def named(self, node: ast.AST, value: str) -> Fact:
+        """A fact about a class or function that stands there by its name."""
+        source = value if isinstance(node, ast.ClassDef) else self.source(node)
+        return Fact(value=value, source=source, place=self.code.place(node), how="literal")
+
     def variable(self, expression: ast.expr) -> str:
         """The variable of the notebook's own namespace that decides the value: the last one on the way to it."""
         found = ""
@@ -168,7 +174,9 @@ class Names:
         for scope in self.code.scopes(name):
             bound = self.code.bindings.get((scope, name.id), [])
             if isinstance(scope, Function) and name.id in _parameters(scope):
-                return self._given(scope, name.id) + bound
+                if (scope, name.id) not in self._arguments:
+                    self._arguments[scope, name.id] = self._given(scope, name.id)
+                return self._arguments[scope, name.id] + bound
             if bound:
                 return self._before(bound, name) if scope is None and self.code.scope(name) is None else bound
         return []

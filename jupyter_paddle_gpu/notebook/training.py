@@ -1,25 +1,19 @@
-"""Where a notebook trains: the fit call or the backward pass, its loops, optimiser, model and loss."""
+"""Where a notebook trains: the fit call or the backward pass, its loops, optimiser and model."""
 
 from __future__ import annotations
 
 import ast
-import re
 from typing import Literal, NamedTuple
 
-from ..domain.notebooks import Fact, LayerFact
+from ..domain.notebooks import Fact
 from .code import Code, Function
+from .models import ModelReader
 from .names import MAX_STEPS, Names
 
 OPTIMIZERS = frozenset(
     {"SGD", "Momentum", "Adam", "AdamW", "Adamax", "Adagrad", "Adadelta", "RMSProp", "Lamb", "LBFGS", "NAdam", "RAdam"}
     | {"Rprop", "ASGD", "LarsMomentum", "Ftrl"}
 )
-_WRAPPERS = frozenset({"Model", "DataParallel", "distributed_model", "to_static", "decorate", "distributed_optimizer"})
-"""Of Paddle: what takes a model (or an optimiser) as its first argument and gives it back in another form."""
-_METHODS_GIVING_THEMSELVES = frozenset({"to", "cuda", "cpu", "float", "half", "astype", "scale", "mean", "sum"})
-_REDUCTIONS = frozenset({"mean", "sum", "add", "add_n", "multiply"})
-_CREATORS = frozenset({"zeros", "to_tensor", "full", "zeros_like"})
-_IS_LOSS = re.compile(r"loss|cross_entropy|square_error", re.IGNORECASE)
 _EPOCH_NAMES = ("epoch", "pass", "episode")
 
 
@@ -42,33 +36,30 @@ class Training(NamedTuple):
 class TrainingReader:
     """Reads the training facts out of a `Code`."""
 
-    def __init__(self, code: Code, names: Names) -> None:
+    def __init__(self, code: Code, names: Names, models: ModelReader) -> None:
         self.code = code
         self.names = names
-        self.layers = self._layers()
+        self.models = models
+        self._loops: dict[ast.AST, list[ast.For]] = {}
         self.training = self._training()
         self.optimizer_call = self._optimizer_call()
 
     # --- facts
 
-    def layer_facts(self) -> tuple[LayerFact, ...]:
-        """The notebook's own Layer classes."""
-        return tuple(LayerFact(name=name, place=self.code.place(self.code.classes[name])) for name in self.layers)
-
     def optimizer(self) -> Fact | None:
         """The optimiser's class."""
         call = self.optimizer_call
-        return self._named(call, self.names.last(call.func)) if call is not None else None
+        return self.names.named(call, self.names.last(call.func)) if call is not None else None
 
     def model(self) -> Fact | None:
         """What is trained: the model given to `paddle.Model`, or whose parameters the optimiser got."""
         if (call := self.model_call()) is not None:
-            return self._named(call, self.names.last(call.func))
+            return self.names.named(call, self.names.last(call.func))
         call = self.optimizer_call
         given = self.names.argument(call, "parameters") if call is not None else None
         owner = self.code.owner(given) if given is not None else None
         if given is not None and owner is not None and "self.parameters()" in self.names.source(given):
-            return self._named(owner, owner.name)
+            return self.names.named(owner, owner.name)
         if given is not None:  # there is a model, but code makes it in a way that reading cannot follow
             return Fact(value=None, source=self.names.source(given), place=self.code.place(given), how="computed")
         return None
@@ -80,23 +71,15 @@ class TrainingReader:
             candidates.append(self.training.call.func.value)
         if self.optimizer_call is not None:
             candidates.append(self.names.argument(self.optimizer_call, "parameters"))
-        candidates += [c.args[0] for c in self.code.of_type(ast.Call) if c.args and self._is_model(c)]
+        candidates += [c.args[0] for c in self.code.of_type(ast.Call) if c.args and self.models.is_model(c)]
         for candidate in candidates:
-            if candidate is not None and (made := self.constructor(candidate)) is not None:
+            if candidate is not None and (made := self.models.constructor(candidate)) is not None:
                 return made
-        built = (c for c in self.code.of_type(ast.Call) if isinstance(c.func, ast.Name) and c.func.id in self.layers)
-        outside = [c for c in built if (o := self.code.owner(c)) is None or o.name not in self.layers]
+        built = (
+            c for c in self.code.of_type(ast.Call) if isinstance(c.func, ast.Name) and c.func.id in self.models.layers
+        )
+        outside = [c for c in built if (o := self.code.owner(c)) is None or o.name not in self.models.layers]
         return outside[-1] if outside and self.training.kind != "none" else None
-
-    def loss(self) -> Fact | None:
-        """The loss: given to `prepare`, or what the backward pass starts from."""
-        if self.training.prepare is not None and self.training.kind == "fit":
-            given = self.names.argument(self.training.prepare, "loss", 1)
-        elif self.training.call is not None and isinstance(self.training.call.func, ast.Attribute):
-            given = self.training.call.func.value
-        else:
-            return None
-        return self._loss(given) if given is not None else None
 
     def epochs(self) -> Fact | None:
         """Passes over the data: `fit(epochs=…)`, or the outermost counting loop around a hand-written step."""
@@ -112,71 +95,25 @@ class TrainingReader:
 
     # --- following
 
-    def constructor(self, expression: ast.expr) -> ast.Call | None:  # noqa: PLR0912 - one arm a form
-        """The call that makes a model, seen through wrappers, `.parameters()` and functions that return one."""
-        for _ in range(MAX_STEPS):
-            expression = self.names.origin(expression)
-            match expression:
-                case ast.Call(func=ast.Attribute(value=value, attr="parameters" | "sublayers" | "train" | "network")):
-                    expression = value
-                case ast.Call() as call if self._wraps(call):
-                    given = call.args[0] if call.args else self._first(call, "network", "layers", "models", "model")
-                    if given is None:
-                        return None
-                    expression = given
-                case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _METHODS_GIVING_THEMSELVES:
-                    expression = value
-                case ast.Call(func=ast.Name(id=name)) if name in self.code.functions and name not in self.code.classes:
-                    returned = self.names.returned(name)
-                    if not returned:
-                        return None
-                    expression = returned[0]
-                case ast.Call() as call:
-                    return call if self._makes_layer(call) else None
-                case ast.Attribute(value=value, attr="network"):
-                    expression = value
-                case ast.List(elts=[first, *_]) | ast.BinOp(left=first):
-                    expression = first
-                case ast.Subscript(value=value):
-                    expression = value
-                case ast.ListComp(elt=element):
-                    expression = element
-                case _:
-                    return None
-        return None
-
-    def enclosing_loops(self, node: ast.AST, seen: tuple[Function, ...] = ()) -> list[ast.For]:
+    def enclosing_loops(self, node: ast.AST) -> list[ast.For]:
         """`for` loops around a node, innermost first, going on at the call of the function that holds it."""
         found: list[ast.For] = []
         for above in self.code.parents(node):
             if isinstance(above, ast.For):
                 found.append(above)
             elif isinstance(above, Function):
-                calls = self.code.calls_of(above) if above not in seen else []
-                further = [self.enclosing_loops(call, (*seen, above)) for call in calls]
-                return found + max(further, key=len, default=[])
+                return found + self._loops_around_calls(above)
         return found
 
-    # --- finding
+    def _loops_around_calls(self, function: Function) -> list[ast.For]:
+        """Of all calls of a function, the longest way out; each function is followed once."""
+        if function not in self._loops:
+            self._loops[function] = []  # what calls itself in a circle has no further loops
+            ways = [self.enclosing_loops(call) for call in self.code.calls_of(function)]
+            self._loops[function] = max(ways, key=len, default=[])
+        return self._loops[function]
 
-    def _layers(self) -> list[str]:
-        layers: list[str] = []
-        for _ in range(len(self.code.classes)):  # a base may be defined in a later cell
-            more = [
-                name
-                for name, node in self.code.classes.items()
-                if name not in layers
-                and any(
-                    self.names.is_paddle(base, "Layer", "Sequential", "LayerList", "HybridBlock")
-                    or self.names.qualified(base).startswith(("paddle.vision.models.", "paddle.nn."))
-                    or (isinstance(base, ast.Name) and base.id in layers)
-                    for base in node.bases
-                )
-            ]
-            if not more:
-                break
-            layers += more
-        return sorted(layers, key=lambda name: self.code.position(self.code.classes[name]))
+    # --- finding
 
     def _training(self) -> Training:
         fits, backwards, steps = [], [], False
@@ -184,7 +121,7 @@ class TrainingReader:
             if not isinstance(call.func, ast.Attribute):
                 continue
             match call.func.attr:
-                case "fit" if self._is_high_level(call.func.value):
+                case "fit" if self.models.is_high_level(call.func.value):
                     fits.append(call)
                 case "backward" | "train_batch":
                     backwards.append(call)
@@ -219,11 +156,11 @@ class TrainingReader:
             match self.names.origin(expression):
                 case ast.Call() as call if self._is_optimizer(call):
                     return call
-                case ast.Call(args=[first, *_]) as call if self._wraps(call):
+                case ast.Call(args=[first, *_]) as call if self.models.wraps(call):
                     expression = first
                 case ast.Call(func=ast.Name(id=name)) if self.names.returned(name):
                     expression = self.names.returned(name)[0]
-                case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=1)) if self._wraps(call):
+                case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=1)) if self.models.wraps(call):
                     given = self.names.argument(call, "optimizers", 1)
                     if given is None:
                         return None
@@ -232,96 +169,18 @@ class TrainingReader:
                     return None
         return None
 
-    def _loss(self, expression: ast.expr) -> Fact | None:  # noqa: PLR0911, PLR0912 - one arm a form
-        for _ in range(MAX_STEPS):
-            expression = self.names.origin(expression)
-            match expression:
-                case ast.Call(func=ast.Attribute(value=value, attr=attr)) if (
-                    attr in _METHODS_GIVING_THEMSELVES and not self.names.qualified(value)
-                ):
-                    expression = self._scaled(expression) or value
-                case ast.Call(func=func, args=[first, *_]) if self.names.is_paddle(func, *_REDUCTIONS):
-                    inner = self.names.origin(first)
-                    if not isinstance(inner, (ast.Call, ast.BinOp)):
-                        return self._named(expression, self.names.last(func))
-                    expression = first
-                case ast.Call(func=func) if self.names.is_paddle(func, *_CREATORS):
-                    return None  # a sum that starts at zero and grows in a loop
-                case ast.Call(func=ast.Call() as maker):  # nn.CrossEntropyLoss()(x, y)
-                    return self._named(maker, self.names.last(maker.func))
-                case ast.Call(func=ast.Name() | ast.Attribute() as func) as call:
-                    made = self.names.origin(func)
-                    if isinstance(made, ast.Call):
-                        inside = self._loss_inside(made)
-                        return self._named(inside or made, self.names.last((inside or made).func))
-                    return self._named(call, self.names.last(func))
-                case ast.Name(id=name) if name in self.code.functions:
-                    return self._named(expression, name)
-                case ast.BinOp(left=left, right=right):
-                    expression = right if isinstance(left, ast.Constant) else left
-                case ast.UnaryOp(operand=operand):
-                    expression = operand
-                case ast.Subscript(value=value):
-                    expression = value
-                case _:
-                    return None
-        return None
-
-    def _loss_inside(self, model: ast.Call) -> ast.Call | None:
-        """The loss that a model computes in its own forward pass and gives back beside its output."""
-        node = self.code.classes.get(self.names.last(model.func))
-        for part in ast.walk(node) if node is not None and node.name in self.layers else ():
-            if isinstance(part, ast.Call) and _IS_LOSS.search(self.names.last(part.func)):
-                return part
-        return None
-
-    def _scaled(self, call: ast.expr) -> ast.expr | None:
-        if isinstance(call, ast.Call) and self.names.last(call.func) == "scale" and call.args:  # GradScaler.scale(loss)
-            return call.args[0]
-        return None
-
     # --- telling
-
-    def _is_model(self, call: ast.Call) -> bool:
-        return self.names.qualified(call.func) in ("paddle.Model", "paddle.hapi.Model", "paddle.hapi.model.Model")
 
     def _is_prepare(self, call: ast.Call) -> bool:
         return (
             isinstance(call.func, ast.Attribute)
             and call.func.attr == "prepare"
-            and self._is_high_level(call.func.value)
+            and self.models.is_high_level(call.func.value)
         )
-
-    def _is_high_level(self, receiver: ast.expr) -> bool:
-        made = self.names.origin(receiver)
-        if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
-            returned = self.names.returned(made.func.id)
-            made = self.names.origin(returned[0]) if returned else made
-        if isinstance(made, ast.Call):
-            return self._is_model(made)
-        # A parameter that nobody gives, or an unknown name: high-level when the notebook uses that interface at all.
-        return isinstance(made, ast.Name) and any(self._is_model(call) for call in self.code.of_type(ast.Call))
 
     def _is_optimizer(self, call: ast.Call) -> bool:
         name = self.names.last(call.func)
         return self.names.is_paddle(call.func) and (name in OPTIMIZERS or name.removesuffix("Optimizer") in OPTIMIZERS)
-
-    def _wraps(self, call: ast.Call) -> bool:
-        name = self.names.last(call.func)
-        return name in _WRAPPERS and (self.names.is_paddle(call.func) or name.startswith("distributed_"))
-
-    def _makes_layer(self, call: ast.Call) -> bool:
-        name = self.names.last(call.func)
-        if isinstance(call.func, ast.Name) and name in self.code.classes:
-            return True
-        return name[:1].isupper() or bool(self.names.qualified(call.func))
-
-    def _first(self, call: ast.Call, *keywords: str) -> ast.expr | None:
-        return next((value for key in keywords if (value := self.names.argument(call, key)) is not None), None)
-
-    def _named(self, node: ast.AST, value: str) -> Fact:
-        source = value if isinstance(node, ast.ClassDef) else self.names.source(node)
-        return Fact(value=value, source=source, place=self.code.place(node), how="literal")
 
 
 def range_stop(loop: ast.For) -> ast.expr | None:

@@ -122,6 +122,14 @@ def test_circles_and_explosions_of_names_end(inspect: Inspect) -> None:
     inspect(NET, "loader = " + "+".join(["a"] * 3000), SETUP, LOOP)
 
 
+def test_functions_that_call_each_other_many_times_are_followed_once(inspect: Inspect) -> None:
+    calls = [f"def f{i}(a):\n" + f"    f{i - 1}(a)\n" * 10 for i in range(1, 40)]
+    facts = inspect(NET, SETUP, "def f0(a):\n    a.backward()\n    optimizer.step()\n    f39(a)", *calls, "f39(model)")
+    assert facts.loop == "custom"
+    classes = "\n".join(f"class C{i}(C{i + 1}): pass" for i in range(2000))
+    assert inspect(NET, classes + "\nclass C2000(nn.Layer): pass").layers
+
+
 def test_training_inside_functions_is_followed_through_their_calls(inspect: Inspect) -> None:
     facts = inspect(
         NET,

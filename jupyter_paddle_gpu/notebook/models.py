@@ -1,0 +1,112 @@
+"""Models: the notebook's own Layer classes, and the call that builds what an expression stands for."""
+
+from __future__ import annotations
+
+import ast
+
+from ..domain.notebooks import LayerFact
+from .code import Code
+from .names import MAX_STEPS, Names
+
+_WRAPPERS = frozenset({"Model", "DataParallel", "distributed_model", "to_static", "decorate", "distributed_optimizer"})
+"""Of Paddle: what takes a model (or an optimiser) as its first argument and gives it back in another form."""
+_METHODS_GIVING_MODELS = frozenset({"parameters", "sublayers", "train", "network"})
+_METHODS_GIVING_THEMSELVES = frozenset({"to", "cuda", "cpu", "float", "half", "astype"})
+
+
+class ModelReader:
+    """Answers what a model is in a `Code`.
+
+    Attributes:
+        layers: names of the notebook's own Layer classes, in the order of the notebook.
+    """
+
+    def __init__(self, code: Code, names: Names) -> None:
+        self.code = code
+        self.names = names
+        self.layers = self._layers()
+
+    def layer_facts(self) -> tuple[LayerFact, ...]:
+        """The notebook's own Layer classes."""
+        return tuple(LayerFact(name=name, place=self.code.place(self.code.classes[name])) for name in self.layers)
+
+    def constructor(self, expression: ast.expr) -> ast.Call | None:  # noqa: PLR0912 - one arm a form
+        """The call that makes a model, seen through wrappers, `.parameters()` and functions that return one."""
+        for _ in range(MAX_STEPS):
+            expression = self.names.origin(expression)
+            match expression:
+                case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _METHODS_GIVING_MODELS:
+                    expression = value
+                case ast.Call() as call if self.wraps(call):
+                    given = call.args[0] if call.args else self._first(call, "network", "layers", "models", "model")
+                    if given is None:
+                        return None
+                    expression = given
+                case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _METHODS_GIVING_THEMSELVES:
+                    expression = value
+                case ast.Call(func=ast.Name(id=name)) if name in self.code.functions and name not in self.code.classes:
+                    returned = self.names.returned(name)
+                    if not returned:
+                        return None
+                    expression = returned[0]
+                case ast.Call() as call:
+                    return call if self._makes_layer(call) else None
+                case ast.Attribute(value=value, attr="network"):
+                    expression = value
+                case ast.List(elts=[first, *_]) | ast.BinOp(left=first):
+                    expression = first
+                case ast.Subscript(value=value):
+                    expression = value
+                case ast.ListComp(elt=element):
+                    expression = element
+                case _:
+                    return None
+        return None
+
+    def is_high_level(self, receiver: ast.expr) -> bool:
+        """Whether an expression is a `paddle.Model`, whose `fit` and `prepare` are meant."""
+        made = self.names.origin(receiver)
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
+            returned = self.names.returned(made.func.id)
+            made = self.names.origin(returned[0]) if returned else made
+        if isinstance(made, ast.Call):
+            return self.is_model(made)
+        # A parameter that nobody gives, or an unknown name: high-level when the notebook uses that interface at all.
+        return isinstance(made, ast.Name) and any(self.is_model(call) for call in self.code.of_type(ast.Call))
+
+    def is_model(self, call: ast.Call) -> bool:
+        """Whether a call makes a `paddle.Model`."""
+        return self.names.qualified(call.func) in ("paddle.Model", "paddle.hapi.Model", "paddle.hapi.model.Model")
+
+    def wraps(self, call: ast.Call) -> bool:
+        """Whether a call gives its first argument back in another form."""
+        name = self.names.last(call.func)
+        return name in _WRAPPERS and (self.names.is_paddle(call.func) or name.startswith("distributed_"))
+
+    def _makes_layer(self, call: ast.Call) -> bool:
+        name = self.names.last(call.func)
+        if isinstance(call.func, ast.Name) and name in self.code.classes:
+            return True
+        return name[:1].isupper() or bool(self.names.qualified(call.func))
+
+    def _first(self, call: ast.Call, *keywords: str) -> ast.expr | None:
+        return next((value for key in keywords if (value := self.names.argument(call, key)) is not None), None)
+
+    def _layers(self) -> list[str]:
+        layers: set[str] = set()
+        for _ in range(MAX_STEPS):  # a base may be defined in a later cell
+            more = {
+                name
+                for name, node in self.code.classes.items()
+                if name not in layers and any(self._is_layer(base, layers) for base in node.bases)
+            }
+            if not more:
+                break
+            layers |= more
+        return sorted(layers, key=lambda name: self.code.position(self.code.classes[name]))
+
+    def _is_layer(self, base: ast.expr, layers: set[str]) -> bool:
+        if isinstance(base, ast.Name) and base.id in layers:
+            return True
+        path = self.names.qualified(base)
+        return path.startswith(("paddle.vision.models.", "paddle.nn.")) or self.names.is_paddle(base, "Layer")
