@@ -206,11 +206,11 @@ _CLASSES: tuple[tuple[tuple[str, ...], _Build], ...] = (
     (("bind source path does not exist", "mounts denied", "invalid mount config", "not shared from the host"), _mount),
     (("toomanyrequests", "rate limit"), _rate),
     (("no matching manifest", "exec format error", "does not match the specified platform"), _machine),
-    (("pull access denied", "unauthorized", "denied:", "authentication required", "no basic auth"), _denied),
+    (("oci runtime create failed", "failed to create shim", "runc create failed"), _runtime),
+    (("unauthorized", "denied", "authentication required", "no basic auth", "403 forbidden"), _denied),
     (("manifest unknown", "no such image", "manifest for", "repository name not known", "name unknown"), _missing),
     (("unexpected eof", "connection reset", "layer verification failed", "unexpected http status: 5"), _interrupted),
     (("dial tcp", "no such host", "i/o timeout", "tls handshake", "connection refused", "request canceled"), _network),
     (("deadline exceeded", "server misbehaving", "network is unreachable", "proxyconnect"), _network),
     (("range of cpus is from", "requested cpus are not available", "minimum memory limit"), _out_of_range),
-    (("oci runtime create failed", "failed to create shim", "runc create failed"), _runtime),
 )

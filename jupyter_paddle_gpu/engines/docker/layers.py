@@ -31,14 +31,16 @@ _FROM = re.compile(
     r"^\s*FROM\s+(?:--platform=\S+\s+)?(?P<image>\S+)(?:\s+AS\s+(?P<name>\S+))?\s*$", re.IGNORECASE | re.MULTILINE
 )
 _COPY_FROM = re.compile(r"--from=(?P<image>[^\s]+)", re.IGNORECASE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _BASES = ("${BASE_IMAGE}", "$BASE_IMAGE", "scratch")
 
 PIP_DOCKERFILE = """\
 ARG BASE_IMAGE
 FROM ${BASE_IMAGE}
+ARG PIP_INDEX_URL
 USER root
 COPY requirements.txt /tmp/paddle-gpu-requirements.txt
-RUN python -m pip install --no-cache-dir --disable-pip-version-check -r /tmp/paddle-gpu-requirements.txt
+RUN python -m pip install --retries 2 --no-cache-dir --disable-pip-version-check -r /tmp/paddle-gpu-requirements.txt
 """
 
 
@@ -141,7 +143,7 @@ def _run(daemon: Daemon, layers: Layers, *, base: str, tag: str, say: Say, cance
     ):
         if "error" in event:
             raise _explain(layers.origin, str(event["error"]), last)
-        for line in str(event.get("stream", "")).splitlines():
+        for line in _COLOUR.sub("", str(event.get("stream", ""))).splitlines():
             if line.strip():
                 last = [*last[-20:], line]
                 say(line.rstrip())

@@ -38,7 +38,8 @@ def refused(job_spec, settings=None, metadata=None) -> str:
 
 
 @pytest.mark.parametrize(
-    "folder", ["/", "//", "/etc", "/etc/ssl", "/usr/lib", "/proc/self", "/var/run", "/home", "/root", "/tmp", "/var/lib/"]
+    "folder",
+    ["/", "//", "/etc", "/etc/ssl", "/usr/lib", "/proc/self", "/var/run", "/home", "/root", "/tmp", "/var/lib/"],
 )
 def test_the_system_is_not_mounted(folder):
     assert refused(spec(folder)) in {"path_of_system", "folder_missing"}
@@ -105,7 +106,12 @@ def test_another_image(work, image):
 
 def test_images_that_are_allowed(work):
     settings = DockerSettings(allowed_images=("registry.example/team/*",))
-    for image in (PADDLE, "docker.io/paddlepaddle/paddle:3.0.0", "registry.example/team/ours:2", f"{PADDLE}@sha256:{'0' * 64}"):
+    for image in (
+        PADDLE,
+        "docker.io/paddlepaddle/paddle:3.0.0",
+        "registry.example/team/ours:2",
+        f"{PADDLE}@sha256:{'0' * 64}",
+    ):
         assert authorize(spec(work, image=image), settings).image == image
 
 
@@ -124,7 +130,9 @@ def test_a_notebook_cannot_ask_for_more_than_three_things(work, field):
     assert refused(spec(work), metadata={"paddle_gpu": {field: "/"}}) == "metadata_unknown"
 
 
-@pytest.mark.parametrize("metadata", ["x", 1, ["/"], {"image": 3}, {"environment": ["A=1"]}, {"options": "--privileged"}])
+@pytest.mark.parametrize(
+    "metadata", ["x", 1, ["/"], {"image": 3}, {"environment": ["A=1"]}, {"options": "--privileged"}]
+)
 def test_metadata_of_a_wrong_form(work, metadata):
     assert refused(spec(work), metadata={"paddle_gpu": metadata}) in {"metadata_unknown", "metadata_value"}
 
@@ -162,7 +170,9 @@ def test_networks(work, network):
     assert authorize(spec(work), DockerSettings()).network == "bridge"
 
 
-@pytest.mark.parametrize("line", ["--index-url http://evil", "-r /etc/passwd", "a; rm -rf /", "a\nb", "../x", "git+https://x", "a$(x)"])
+@pytest.mark.parametrize(
+    "line", ["--index-url http://evil", "-r /etc/passwd", "a; rm -rf /", "a\nb", "../x", "git+https://x", "a$(x)"]
+)
 def test_requirements(work, line):
     assert refused(spec(work, options={"requirements": [line]})) == "requirement_refused"
 
