@@ -59,10 +59,13 @@ class Result:
 
         from rich.console import Console
 
-        console = Console(file=StringIO(), width=PLAIN_WIDTH, force_terminal=False, no_color=True, highlight=False)
-        with console.capture() as drawn:
-            console.print(self._view.rich(self._say))
-        return drawn.get().rstrip()
+        # Not rich's own Jupyter mode: it would display by itself what is only to be written down here.
+        paper = StringIO()
+        console = Console(
+            file=paper, width=PLAIN_WIDTH, force_terminal=False, force_jupyter=False, no_color=True, highlight=False
+        )
+        console.print(self._view.rich(self._say))
+        return paper.getvalue().rstrip()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._view.html(self._say)}

@@ -1,0 +1,197 @@
+"""The magic in a real kernel: on the open notebook, on executed cells, on live objects, and on jobs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CONFIG = Path(__file__).parents[2] / "jupyter_paddle_gpu" / "config" / "ipython.json"
+
+TRAINING = """
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Linear(64, 128), paddle.nn.ReLU(), paddle.nn.Linear(128, 10))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+loss_fn = paddle.nn.CrossEntropyLoss()
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return paddle.ones([64]).numpy(), 1
+    def __len__(self):
+        return 320
+loader = paddle.io.DataLoader(Data(), batch_size=32)
+"""
+STEP = """
+for x, y in loader:
+    loss = loss_fn(net(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+class Kernel:
+    """A real kernel; `run` gives (text streams, rich outputs, error name or empty)."""
+
+    def __init__(self, folder, **environment):
+        os.environ.pop("JPY_SESSION_NAME", None)
+        self.manager, self.client = start_new_kernel(cwd=str(folder), env={**os.environ, **environment})
+
+    def run(self, code):
+        text, rich, errors = [], [], []
+
+        def hook(message):
+            content = message["content"]
+            if message["msg_type"] == "stream":
+                text.append(content["text"])
+            elif message["msg_type"] in ("execute_result", "display_data"):
+                rich.append(content["data"])
+            elif message["msg_type"] == "error":
+                errors.append(content)
+
+        self.client.execute_interactive(code, output_hook=hook, timeout=120)
+        return "".join(text), rich, errors
+
+    def close(self):
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """Starts kernels in a folder with the lazy magic's configuration and a data folder of the test's own."""
+    started = []
+    configuration = tmp_path / "ipython"
+    (configuration / "profile_default").mkdir(parents=True)
+    shutil.copy(CONFIG, configuration / "profile_default" / "ipython_kernel_config.json")
+
+    def start(**environment):
+        settings = {"IPYTHONDIR": str(configuration), "PADDLE_GPU_DATA": str(tmp_path / "data"), "LANG": "C.UTF-8"}
+        started.append(Kernel(tmp_path, **settings, **environment))
+        return started[-1]
+
+    yield start
+    for running in started:
+        running.close()
+
+
+def test_it_needs_no_load_ext_and_answers_in_text_and_html(kernel):
+    _, rich, errors = kernel().run("%paddle_gpu gpus")
+    assert not errors
+    assert "processors" in rich[0]["text/plain"]
+    assert "processors" in rich[0]["text/html"]
+
+
+def test_with_load_ext_it_works_too(kernel):
+    _, rich, errors = kernel().run("%load_ext jupyter_paddle_gpu\n%paddle_gpu gpus --catalogue")
+    assert not errors
+    assert "A100" in rich[0]["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("estimate no.ipynb", "no.ipynb"),
+        ("estimate nothing_here", "nothing_here"),
+        ("logs nope", "nope"),
+        ("fly", "fly"),
+        ("estimate --batch-size big", "big"),
+        ("estimate 'half", "quotation"),
+    ],
+)
+def test_errors_are_a_sentence_without_a_traceback(kernel, line, words):
+    _, _, errors = kernel().run(f"%paddle_gpu {line}")
+    assert words in errors[0]["evalue"]
+    assert "Traceback" not in "".join(errors[0]["traceback"])
+    assert len(errors[0]["traceback"]) <= 2
+
+
+def test_help_is_printed(kernel):
+    text, _, errors = kernel().run("%paddle_gpu")
+    assert not errors
+    assert "estimate" in text
+
+
+@pytest.mark.paddle
+def test_the_open_notebook_is_estimated(kernel, tmp_path):
+    shutil.copy(EXAMPLES / "wine_broken.ipynb", tmp_path)
+    session = str(tmp_path / "wine_broken.ipynb")
+    text, _, errors = kernel(JPY_SESSION_NAME=session).run("%paddle_gpu estimate --target cpu --json")
+    assert not errors
+    assert json.loads(text)["batch_size"] == 32
+
+
+@pytest.mark.paddle
+def test_executed_cells_are_estimated_where_there_is_no_file(kernel):
+    running = kernel()
+    running.run(TRAINING)
+    running.run(STEP)
+    text, _, errors = running.run("%paddle_gpu estimate --target cpu --json")
+    assert not errors
+    estimate = json.loads(text)
+    assert (estimate["status"], estimate["batch_size"], estimate["parameters"]) == ("ok", 32, 9610)
+
+
+@pytest.mark.paddle
+def test_live_objects_are_estimated_and_stay_as_they_were(kernel):
+    running = kernel()
+    running.run(TRAINING)
+    running.run("before = net[0].weight.numpy().copy(); methods = (paddle.matmul, paddle.Tensor.backward)")
+    text, _, errors = running.run("%paddle_gpu estimate net --target cpu --json")
+    assert not errors, errors
+    live = json.loads(text)
+    assert (live["status"], live["batch_size"], live["model"]) == ("ok", 32, "Sequential")
+    assert (live["optimizer"], live["parameters"]) == ("Adam", 9610)
+    text, _, _ = running.run("%paddle_gpu estimate net --target cpu --batch-size 64 --json")
+    assert json.loads(text)["inputs"] == ["float32[64, 64]", "int64[64]"]
+    text, _, _ = running.run(
+        "print((before == net[0].weight.numpy()).all(), methods == (paddle.matmul, paddle.Tensor.backward))\n"
+        "print(len(optimizer._accumulators), net[0].weight.grad)"
+    )
+    assert text.split() == ["True", "True", "0", "None"]
+
+    running.run(STEP)
+    text, _, _ = running.run("%paddle_gpu estimate --target cpu --json")
+    loop = json.loads(text)  # the loop holds on to its last batch and its loss, a bare step does not
+    assert live["allocated_peak_bytes"] <= loop["allocated_peak_bytes"] < 1.5 * live["allocated_peak_bytes"]
+
+
+@pytest.mark.paddle
+def test_a_live_model_without_data_asks_for_it(kernel):
+    running = kernel()
+    running.run("import paddle\nnet = paddle.nn.Linear(4, 2)")
+    _, _, errors = running.run("%paddle_gpu estimate net")
+    assert "DataLoader" in errors[0]["evalue"]
+    _, rich, errors = running.run("x = paddle.rand([8, 4])\n%paddle_gpu estimate net x --target cpu")
+    assert not errors
+    assert "Linear" in rich[0]["text/plain"]
+    _, _, errors = running.run("%paddle_gpu estimate x")
+    assert "no paddle.nn.Layer" in errors[0]["evalue"]
+
+
+def test_a_job_from_a_cell(kernel, tmp_path):
+    cell = {
+        "cell_type": "code",
+        "id": "a",
+        "metadata": {},
+        "source": "print('hello')",
+        "outputs": [],
+        "execution_count": 1,
+    }
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    (tmp_path / "job.ipynb").write_text(json.dumps(notebook))
+    running = kernel(JPY_SESSION_NAME=str(tmp_path / "job.ipynb"))
+    text, rich, errors = running.run("job = %paddle_gpu submit --engine local --follow\njob")
+    assert not errors, errors
+    assert "hello" in text.splitlines()
+    assert any("succeeded" in data["text/plain"] for data in rich)
+    text, _, _ = running.run("print(job.value.state, job.json['state'])")
+    assert text.split() == ["succeeded", "succeeded"]
+    text, _, _ = running.run("%paddle_gpu logs last --since 1 --json")
+    assert "hello" in [json.loads(line)["x"] for line in text.splitlines()]
+    _, rich, _ = running.run("%paddle_gpu jobs")
+    assert "succeeded" in rich[0]["text/html"]
