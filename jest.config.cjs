@@ -2,11 +2,11 @@
 module.exports = {
   testEnvironment: 'jsdom',
   roots: ['<rootDir>/tests/frontend'],
-  setupFiles: ['<rootDir>/tests/frontend/setup.js'],
+  setupFiles: ['<rootDir>/tests/frontend/setup.cjs'],
   moduleFileExtensions: ['ts', 'tsx', 'js', 'jsx', 'json'],
   moduleNameMapper: {
-    '\\.css$': '<rootDir>/tests/frontend/empty.js',
-    '\\.svg$': '<rootDir>/tests/frontend/empty.js'
+    '\\.css$': '<rootDir>/tests/frontend/empty.cjs',
+    '\\.svg$': '<rootDir>/tests/frontend/empty.cjs'
   },
   transform: { '\\.[jt]sx?$': 'babel-jest' },
   // JupyterLab and what it stands on come as ES modules.

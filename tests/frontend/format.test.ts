@@ -1,0 +1,56 @@
+import { byteRange, bytes, count, duration, group, metric } from '../../src/format';
+import { trans } from './helpers';
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1000, '0.98 KiB'],
+  [1024, '1.00 KiB'],
+  [2.08 * 2 ** 20, '2.08 MiB'],
+  [42_809_600, '40.8 MiB'],
+  [575_143_936, '549 MiB'],
+  [1023 * 2 ** 20, '1.00 GiB'],
+  [24 * 2 ** 30, '24.0 GiB'],
+  [-(2 ** 20), '−1.00 MiB'],
+  [null, '–'],
+  [undefined, '–']
+])('bytes %p', (value, text) => {
+  expect(bytes(value)).toBe(text);
+});
+
+test('a range of bytes has one unit', () => {
+  expect(byteRange(335.4 * 2 ** 20, 762 * 2 ** 20)).toBe('335 – 762 MiB');
+  expect(byteRange(900 * 2 ** 20, 1.5 * 2 ** 30)).toBe('0.88 – 1.50 GiB');
+});
+
+test.each([
+  [64, '64'],
+  [9_999, '9,999'],
+  [544_906, '544.9 k'],
+  [110_400_000, '110.4 M'],
+  [7e9, '7 G']
+])('count %p', (value, text) => {
+  expect(count(value)).toBe(text);
+});
+
+test.each([
+  [0, '0 s'],
+  [0.41, '0.4 s'],
+  [2, '2 s'],
+  [38.2, '38 s'],
+  [65, '1 min 5 s'],
+  [599.7, '9 min 59 s'],
+  [1800, '30 min'],
+  [4320, '1 h 12 min'],
+  [183_600, '2 d 3 h'],
+  [-5, '0 s']
+])('duration %p', (value, text) => {
+  expect(duration(value, trans)).toBe(text);
+});
+
+test('numbers', () => {
+  expect(group(1_204_311)).toBe('1,204,311');
+  expect(metric(0.18259)).toBe('0.18259');
+  expect(metric(0.000012)).toBe('1.20e-5');
+  expect(metric(0)).toBe('0');
+});

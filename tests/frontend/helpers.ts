@@ -1,0 +1,125 @@
+/** What several tests need: lines of a log, a server made of a list, a bundle that translates nothing. */
+
+import type { ServerConnection } from '@jupyterlab/services';
+import { nullTranslator } from '@jupyterlab/translation';
+
+import { Api } from '../../src/api';
+import type { IJob, ILogLine, ILogPage } from '../../src/domain';
+
+export const trans = nullTranslator.load('jupyter_paddle_gpu');
+
+export function line(n: number, x = `line ${n}`, more: Partial<ILogLine> = {}): ILogLine {
+  return { n, t: 1000 + n, s: 'stdout', x, ...more };
+}
+
+/** The log route over a list of lines, with a count of what was asked. */
+export class LogServer {
+  constructor(readonly lines: ILogLine[] = []) {}
+
+  readonly asked: [number, number][] = [];
+  ended = false;
+
+  readonly fetch = (since: number, limit: number): Promise<ILogPage> => {
+    this.asked.push([since, limit]);
+    const lines = this.lines.slice(since, since + limit);
+    return Promise.resolve({
+      lines,
+      next: since + lines.length,
+      total: this.lines.length,
+      ended: this.ended
+    });
+  };
+}
+
+/** A job in a state, with what a test wants to be different. */
+export function job(id: string, more: Partial<IJob> = {}): IJob {
+  return {
+    id,
+    spec: {
+      name: id,
+      notebook: `/work/${id}.ipynb`,
+      output: '',
+      folder: '/work',
+      engine: 'local',
+      kernel_name: 'python3',
+      python: '',
+      image: '',
+      sets: {},
+      environment: {},
+      rerun_of: '',
+      estimated_peak_bytes: null,
+      estimated_allocated_bytes: null
+    },
+    state: 'running',
+    created: 1,
+    updated: 1,
+    started: 1,
+    ended: null,
+    reason: null,
+    device_ids: [],
+    progress: {
+      cell: null,
+      cells_done: 0,
+      cells_total: 0,
+      epoch: null,
+      epochs: null,
+      step: null,
+      steps: null,
+      metrics: {},
+      seconds_left: null
+    },
+    result: null,
+    attempts: 1,
+    ...more
+  };
+}
+
+/** The part of `Response` that is read. */
+export function answer(status: number, body: string): Response {
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    text: () => Promise.resolve(body)
+  } as Response;
+}
+
+type Settings = ServerConnection.ISettings;
+
+/** An `Api` on a network that is a function. */
+export function apiOn(
+  network: (url: string, init: RequestInit) => Promise<Response>,
+  socket?: Settings['WebSocket']
+): Api {
+  const settings = {
+    baseUrl: 'http://localhost/base/',
+    wsUrl: 'ws://localhost/base/',
+    token: '',
+    appendToken: false,
+    init: {},
+    Headers: Map,
+    Request: class {
+      constructor(
+        readonly url: string,
+        readonly init: RequestInit
+      ) {
+        this.headers = new Map(Object.entries(init.headers ?? {}));
+      }
+
+      readonly headers: Map<string, string>;
+    },
+    fetch: (request: { url: string; init: RequestInit }) => network(request.url, request.init),
+    WebSocket: socket
+  };
+  return new Api({
+    serverSettings: settings as unknown as Settings,
+    language: () => 'zh_CN',
+    trans
+  });
+}
+
+/** Let everything that is ready to run, run. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) {
+    await Promise.resolve();
+  }
+}

@@ -1,0 +1,141 @@
+import { share } from '../../src/components/jobs';
+import { parse } from '../../src/components/facts';
+import { EventStream } from '../../src/events';
+import { parseAnsi } from '../../src/models/ansi';
+import { Jobs, UNDO_TIME } from '../../src/models/jobs';
+import { Metrics } from '../../src/models/metrics';
+import { answer, apiOn, job, line, settle } from './helpers';
+
+test('metrics are read from what trainings print', () => {
+  const metrics = new Metrics();
+  metrics.read([
+    line(0, 'step  5/22 - loss: 2.0485 - acc: 0.1875 - 155ms/step'),
+    line(1, 'epoch 1/4 step 5/12 loss 1.5e-1'),
+    line(2, '{"eval_loss": 0.5, "lr": 1e-3}'),
+    line(3, 'The loss value printed in the log is the current step'),
+    line(4, 'loss: 9', { s: 'system' }),
+    line(5, 'test accuracy 0.953')
+  ]);
+  const curves = Object.fromEntries(
+    [...metrics.curves].map(([name, points]) => [name, points.map(({ value }) => value)])
+  );
+  expect(curves).toEqual({
+    loss: [2.0485, 0.15],
+    acc: [0.1875],
+    eval_loss: [0.5],
+    lr: [0.001],
+    test_accuracy: [0.953]
+  });
+  metrics.read([line(1, 'loss 7')]);
+  expect(metrics.curves.get('loss')?.length).toBe(2);
+});
+
+test('long curves are thinned out', () => {
+  const metrics = new Metrics();
+  metrics.read(Array.from({ length: 9_000 }, (_, n) => line(n, `loss ${n}`)));
+  const points = metrics.curves.get('loss') ?? [];
+  expect(points.length).toBeLessThanOrEqual(4_000);
+  expect(points[points.length - 1].value).toBe(8_999);
+});
+
+test('terminal colours become class names, other codes go', () => {
+  expect(parseAnsi('plain')).toEqual([{ text: 'plain', className: '' }]);
+  expect(parseAnsi('\u001b[1;31mError\u001b[0m: no\u001b[2K')).toEqual([
+    { text: 'Error', className: 'jp-PaddleGpu-ansi-red jp-PaddleGpu-ansi-bold' },
+    { text: ': no', className: '' }
+  ]);
+  expect(parseAnsi('\u001b[38;5;2mgreen\u001b[39m')[0].className).toBe(
+    'jp-PaddleGpu-ansi-green'
+  );
+  expect(parseAnsi('\u001b[38;2;1;2;3mrgb')[0].className).toBe('');
+});
+
+test('answers are taken as Python would write them', () => {
+  expect(['12', '1e-3', 'True', 'none', "'12'", 'data.csv'].map(parse)).toEqual([
+    12,
+    0.001,
+    true,
+    null,
+    '12',
+    'data.csv'
+  ]);
+});
+
+test('a job’s share is that of its cells, and within one of its epochs', () => {
+  const { progress } = job('a');
+  const at = (more: object) => share(job('a', { progress: { ...progress, ...more } }));
+  expect(at({})).toBe(0);
+  expect(at({ cells_done: 1, cells_total: 4 })).toBe(25);
+  expect(at({ cells_done: 1, cells_total: 4, epoch: 2, epochs: 4 })).toBe(31.25);
+  expect(at({ cells_done: 4, cells_total: 4 })).toBe(100);
+});
+
+describe('jobs', () => {
+  let jobs: Jobs;
+  let events: EventStream;
+  let deleted: string[];
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    deleted = [];
+    const api = apiOn((url, init) => {
+      if (init.method === 'DELETE') {
+        deleted.push(url.split('/').pop() ?? '');
+        return Promise.resolve(answer(204, ''));
+      }
+      return Promise.resolve(
+        answer(409, JSON.stringify({ code: 'ended', message: 'It has ended.', hint: '' }))
+      );
+    });
+    events = new EventStream(api);
+    jobs = new Jobs(api, events);
+  });
+
+  afterEach(() => {
+    jobs.dispose();
+    events.dispose();
+    jest.useRealTimers();
+  });
+
+  test('the newest is first, and old news does not undo new ones', () => {
+    jobs.put(job('a', { created: 1, updated: 5 }));
+    jobs.put(job('b', { created: 2 }));
+    jobs.put(job('a', { created: 1, updated: 4, state: 'queued' }));
+    expect(jobs.list.map(({ id, state }) => `${id} ${state}`)).toEqual([
+      'b running',
+      'a running'
+    ]);
+  });
+
+  test('an end is announced once, and only of a job that was seen before', () => {
+    const ends: string[] = [];
+    jobs.ended.connect((_, { id }) => ends.push(id));
+    jobs.put(job('old', { state: 'failed' }));
+    jobs.put(job('a'));
+    jobs.put(job('a', { state: 'succeeded', updated: 2 }));
+    jobs.put(job('a', { state: 'succeeded', updated: 3 }));
+    expect(ends).toEqual(['a']);
+  });
+
+  test('a deletion can be taken back for a while', async () => {
+    jobs.put(job('a', { state: 'failed' }));
+    jobs.delete('a');
+    expect(jobs.isLeaving('a')).toBe(true);
+    jobs.keep('a');
+    await jest.advanceTimersByTimeAsync(2 * UNDO_TIME);
+    expect(deleted).toEqual([]);
+    jobs.delete('a');
+    await jest.advanceTimersByTimeAsync(UNDO_TIME);
+    await settle();
+    expect(jobs.get('a')).toBeUndefined();
+    expect(deleted[0]).toMatch(/^a/);
+  });
+
+  test('what an action could not do stands beside its job', async () => {
+    jobs.put(job('a'));
+    await jobs.cancel('a');
+    expect(jobs.failure).toMatchObject({ id: 'a', error: { code: 'ended' } });
+    jobs.dismissFailure();
+    expect(jobs.failure).toBeNull();
+  });
+});

@@ -1,0 +1,127 @@
+/** What goes wrong between page, server and job: reload, a killed server, closed sockets. */
+
+import type { Locator } from '@playwright/test';
+
+import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import type { LabServer } from './server';
+
+const LINES = 300;
+/** Prints numbered lines for some fifteen seconds, with a bar that is drawn in place. */
+const COUNT = [
+  `import sys, time
+for number in range(${LINES}):
+    print("line", number, flush=True)
+    time.sleep(0.05)`,
+  `for percent in range(0, 101, 10):
+    print(f"\\rbar {percent} %", end="", file=sys.stderr, flush=True)
+print(file=sys.stderr)
+print("counted to the end")`
+];
+
+test.use({ serverOptions: { notebooks: { 'counting.ipynb': COUNT } } });
+
+/** Every numbered line of the newest job is in its log once and in order. */
+async function expectWholeLog(server: LabServer): Promise<void> {
+  const { jobs } = (await server.json('jobs')) as { jobs: { id: string }[] };
+  const page = (await server.json(`jobs/${jobs[0].id}/log?limit=10000`)) as {
+    lines: { n: number; x: string }[];
+  };
+  expect(page.lines.map(({ n }) => n)).toEqual(page.lines.map((_, index) => index));
+  const numbered = page.lines.map(({ x }) => x).filter(x => /^line \d+$/.test(x));
+  expect(numbered).toEqual(Array.from({ length: LINES }, (_, n) => `line ${n}`));
+}
+
+/** Scroll through the log on the screen and gather every numbered line that is drawn. */
+async function linesOnScreen(log: Locator): Promise<string[]> {
+  const seen = new Set<string>();
+  await log.evaluate(node => (node.scrollTop = 0));
+  for (let i = 0; i < 60; i++) {
+    await log.page().waitForTimeout(60);
+    for (const text of await log.locator('.jp-PaddleGpu-text').allTextContents()) {
+      seen.add(text);
+    }
+    const atEnd = await log.evaluate(node => {
+      const before = node.scrollTop;
+      node.scrollTop += node.clientHeight / 2;
+      return node.scrollTop === before;
+    });
+    if (atEnd) {
+      break;
+    }
+  }
+  return [...seen].filter(text => /^line \d+$/.test(text));
+}
+
+test('a reload and a killed server lose nothing', async ({ page, server }) => {
+  await openNotebook(page, server, 'counting.ipynb');
+  let panel = await openPanel(page);
+  await panel.getByRole('button', { name: 'Submit training' }).click();
+  let row = jobRow(panel, 'counting');
+  await expect(row.getByRole('log')).toContainText('line 5');
+  await row.getByRole('button', { name: 'counting', exact: true }).click();
+  let view = page.locator('.jp-PaddleGpu-view');
+  await expect(view.getByRole('log')).toContainText('line 20');
+  // JupyterLab saves its layout a moment after it changed.
+  await page.waitForTimeout(1_500);
+
+  // Reload in the middle: the view comes back and goes on.
+  await page.reload();
+  view = page.locator('.jp-PaddleGpu-view');
+  await expect(view.getByRole('log')).toContainText('line', { timeout: 60_000 });
+  panel = await openPanel(page);
+  row = jobRow(panel, 'counting');
+  await expect(row).toHaveAttribute('data-state', 'running');
+
+  // Kill the server in the middle: the page says so, the job goes on, a new server knows it.
+  await server.kill();
+  await expect(panel.getByText('The server does not answer.')).toBeVisible();
+  await server.start();
+  await expect(panel.getByText('The server does not answer.')).toBeHidden({ timeout: 60_000 });
+  await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 60_000 });
+  await expect(view.getByRole('log')).toContainText('counted to the end', { timeout: 60_000 });
+  await expectWholeLog(server);
+  await view.getByRole('checkbox', { name: 'Follow' }).uncheck();
+  expect(await linesOnScreen(view.getByRole('log'))).toHaveLength(LINES);
+  // Of a bar that is drawn in place, its last state is left.
+  await view.getByRole('checkbox', { name: 'Follow' }).check();
+  await expect(view.getByRole('log')).toContainText('bar 100 %');
+  await expect(view.getByRole('log')).not.toContainText('bar 50 %');
+});
+
+test('where sockets are closed, polling shows the same', async ({ page, server }) => {
+  await page.routeWebSocket(/paddle-gpu\/api\/events/, socket => socket.close());
+  await openNotebook(page, server, 'counting.ipynb');
+  const panel = await openPanel(page);
+  // By keyboard alone.
+  await panel.getByRole('button', { name: 'Submit training' }).focus();
+  await page.keyboard.press('Enter');
+  const row = jobRow(panel, 'counting');
+  await expect(row.getByRole('log')).toContainText('line 9');
+  await row.getByRole('button', { name: 'counting', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  const view = page.locator('.jp-PaddleGpu-view');
+  await expect(view.getByRole('log')).toContainText('counted to the end', { timeout: 60_000 });
+  await expect(row).toHaveAttribute('data-state', 'succeeded');
+  await view.getByRole('searchbox').fill('line 123');
+  await page.keyboard.press('Enter');
+  await expect(view.getByRole('search')).toContainText('1 of 1');
+  await expect(view.locator('.jp-mod-found')).toHaveText(/line 123/);
+});
+
+test('a stopped job keeps what it has, and a deleted one can be kept', async ({
+  page,
+  server
+}) => {
+  await openNotebook(page, server, 'counting.ipynb');
+  const panel = await openPanel(page);
+  await panel.getByRole('button', { name: 'Submit training' }).click();
+  const row = jobRow(panel, 'counting');
+  await expect(row.getByRole('log')).toContainText('line 9');
+  await row.getByRole('button', { name: 'Stop' }).click();
+  await expect(row).toHaveAttribute('data-state', 'cancelled');
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await panel.getByRole('button', { name: 'Undo' }).click();
+  await expect(row).toHaveAttribute('data-state', 'cancelled');
+  await row.getByRole('button', { name: 'Run again' }).click();
+  await expect(panel.getByRole('listitem', { name: 'counting', exact: true })).toHaveCount(2);
+});

@@ -1,0 +1,33 @@
+import { defineConfig } from '@playwright/test';
+
+/** Debian's Chromium unless another one is named. */
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+export default defineConfig({
+  testDir: __dirname,
+  testMatch: '*.spec.ts',
+  outputDir: `${__dirname}/test-results`,
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
+  // Each test has a server of its own; side by side they would only wait for the processor.
+  workers: 1,
+  reporter: [['list']],
+  use: {
+    browserName: 'chromium',
+    viewport: { width: 1400, height: 1000 },
+    locale: 'en-US',
+    trace: 'retain-on-failure',
+    launchOptions: {
+      executablePath,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync'
+      ]
+    }
+  }
+});

@@ -1,0 +1,4 @@
+import config from './playwright.config';
+
+/** The pictures of the documentation: `jlpm screenshots`. */
+export default { ...config, testMatch: 'screenshots.ts', timeout: 300_000 };

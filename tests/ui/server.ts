@@ -1,0 +1,197 @@
+/**
+ * A real Jupyter server with the extension, of one test's own: folders of its own, a copy of the examples, and the
+ * right to be killed.
+ */
+
+import { type ChildProcess, spawn } from 'child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'fs';
+import { createServer } from 'net';
+import { tmpdir } from 'os';
+import { join, resolve } from 'path';
+
+const ROOT = resolve(__dirname, '..', '..');
+/** Milliseconds for a server to answer; the machine may be busy. */
+const START = 60_000;
+
+export interface IServerOptions {
+  /** Overrides of JupyterLab's settings: plugin id -> values. */
+  settings?: Record<string, object>;
+  /** Further notebooks: name -> sources of code cells. */
+  notebooks?: Record<string, string[]>;
+  /** Without our server half. */
+  without?: boolean;
+}
+
+export class LabServer {
+  constructor(private readonly _options: IServerOptions = {}) {
+    this.folder = mkdtempSync(join(tmpdir(), 'paddle-gpu-ui-'));
+    this.root = join(this.folder, 'root');
+    mkdirSync(this.root);
+    for (const name of readdirSync(join(ROOT, 'examples'))) {
+      if (name.endsWith('.ipynb')) {
+        cpSync(join(ROOT, 'examples', name), join(this.root, name));
+      }
+    }
+    for (const [name, cells] of Object.entries(_options.notebooks ?? {})) {
+      writeFileSync(join(this.root, name), JSON.stringify(notebook(cells)));
+    }
+    // JupyterLab takes the built extension from here, whether the package is installed or not.
+    const labextensions = join(this.folder, 'share', 'jupyter', 'labextensions');
+    mkdirSync(labextensions, { recursive: true });
+    cpSync(join(ROOT, 'labextension'), join(labextensions, 'jupyter-paddle-gpu'), {
+      recursive: true
+    });
+    const config = join(this.folder, 'config');
+    mkdirSync(config);
+    writeFileSync(
+      join(config, 'jupyter_server_config.json'),
+      JSON.stringify({
+        ServerApp: { jpserver_extensions: { jupyter_paddle_gpu: !_options.without } }
+      })
+    );
+    const settings = {
+      '@jupyterlab/apputils-extension:notification': {
+        fetchNews: 'false',
+        checkForUpdates: false
+      },
+      ..._options.settings
+    };
+    for (const [plugin, values] of Object.entries(settings)) {
+      const [name, id] = plugin.split(':');
+      const place = join(this.folder, 'settings', name);
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, `${id}.jupyterlab-settings`), JSON.stringify(values));
+    }
+  }
+
+  readonly folder: string;
+  readonly root: string;
+
+  get url(): string {
+    return `http://127.0.0.1:${this._port}`;
+  }
+
+  async start(): Promise<void> {
+    this._port ||= await freePort();
+    this._process = spawn(
+      join(ROOT, '.venv', 'bin', 'jupyter'),
+      [
+        'lab',
+        '--allow-root',
+        '--no-browser',
+        '--ip=127.0.0.1',
+        `--port=${this._port}`,
+        '--ServerApp.port_retries=0',
+        `--ServerApp.root_dir=${this.root}`,
+        '--IdentityProvider.token=',
+        '--ServerApp.disable_check_xsrf=True',
+        '--LabApp.expose_app_in_browser=True',
+        `--LabApp.user_settings_dir=${join(this.folder, 'settings')}`,
+        `--LabApp.workspaces_dir=${join(this.folder, 'workspaces')}`
+      ],
+      {
+        cwd: this.folder,
+        stdio: process.env.PADDLE_GPU_UI_LOG ? 'inherit' : 'ignore',
+        env: {
+          ...process.env,
+          PATH: `${join(ROOT, '.venv', 'bin')}:${process.env.PATH}`,
+          JUPYTER_CONFIG_DIR: join(this.folder, 'config'),
+          JUPYTER_DATA_DIR: join(this.folder, 'data'),
+          JUPYTER_RUNTIME_DIR: join(this.folder, 'runtime'),
+          JUPYTER_PATH: join(this.folder, 'share', 'jupyter'),
+          JUPYTERLAB_SETTINGS_DIR: join(this.folder, 'settings')
+        }
+      }
+    );
+    const end = Date.now() + START;
+    while (!(await this.answers())) {
+      if (Date.now() > end || this._process.exitCode !== null) {
+        throw new Error(
+          `The Jupyter server did not start (set PADDLE_GPU_UI_LOG=1 for its log).`
+        );
+      }
+      await new Promise(done => setTimeout(done, 200));
+    }
+  }
+
+  async answers(): Promise<boolean> {
+    try {
+      return (await fetch(`${this.url}/api/status`)).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** End the server as a power cut would. */
+  async kill(): Promise<void> {
+    const running = this._process;
+    if (running && running.exitCode === null && running.signalCode === null) {
+      const gone = new Promise(done => running.once('exit', done));
+      running.kill('SIGKILL');
+      await gone;
+    }
+  }
+
+  async dispose(): Promise<void> {
+    try {
+      const { jobs } = (await this.json('jobs')) as { jobs: { id: string; ended: number }[] };
+      for (const job of jobs.filter(({ ended }) => !ended)) {
+        await this.json(`jobs/${job.id}/cancel`, { force: true });
+      }
+    } catch {
+      // It may be gone, or never have had our half.
+    }
+    const running = this._process;
+    if (running && running.exitCode === null && running.signalCode === null) {
+      const gone = new Promise(done => running.once('exit', done));
+      running.kill('SIGTERM');
+      const timer = setTimeout(() => running.kill('SIGKILL'), 10_000);
+      await gone;
+      clearTimeout(timer);
+    }
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** A question to our REST interface; with a body it is a POST. */
+  async json(path: string, body?: object): Promise<unknown> {
+    const answer = await fetch(`${this.url}/paddle-gpu/api/${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { 'Content-Type': 'application/json' },
+      body: body && JSON.stringify(body)
+    });
+    return answer.json();
+  }
+
+  private _port = 0;
+  private _process: ChildProcess | null = null;
+}
+
+function notebook(cells: string[]): object {
+  return {
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: {
+      kernelspec: { name: 'python3', display_name: 'Python 3 (ipykernel)', language: 'python' },
+      language_info: { name: 'python' }
+    },
+    cells: cells.map((source, index) => ({
+      cell_type: 'code',
+      id: `cell-${index}`,
+      metadata: {},
+      source,
+      outputs: [],
+      execution_count: null
+    }))
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((done, fail) => {
+    const probe = createServer();
+    probe.once('error', fail);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => done(port));
+    });
+  });
+}

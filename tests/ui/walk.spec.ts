@@ -1,0 +1,120 @@
+/** The whole walk: open a notebook, see what it takes, submit it, watch it, open the result. */
+
+import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+
+test('from an open notebook to its executed copy', async ({ page, server }) => {
+  await openNotebook(page, server, 'digits_fit.ipynb');
+  const panel = await openPanel(page);
+
+  // What trains is read without a click, and leads to its cell.
+  await expect(panel.getByText('DigitNet')).toBeVisible();
+  await expect(panel.getByText('batch 64')).toBeVisible();
+  await panel.getByRole('button', { name: 'cell 9' }).first().click();
+  await expect(page.locator('.jp-Notebook .jp-Cell.jp-mod-active')).toContainText(
+    'BATCH_SIZE = 64'
+  );
+
+  // The estimate comes on a click only.
+  const memory = panel.getByRole('region', { name: 'Memory of one training step' });
+  await expect(memory.locator('.jp-PaddleGpu-big')).toHaveCount(0);
+  await memory.getByRole('button', { name: 'Estimate' }).click();
+  await expect(memory.locator('.jp-PaddleGpu-big')).toHaveText(/^\d+(\.\d+)? MiB$/, {
+    timeout: 60_000
+  });
+  await expect(memory.getByText('Activations')).toBeVisible();
+  await expect(memory.getByRole('img', { name: /Memory over one step/ })).toBeVisible();
+  await expect(panel.getByText('544.9 k parameters')).toBeVisible();
+
+  // Where it fits: known cards where none is here.
+  const fits = panel.getByRole('region', { name: 'Where it fits' });
+  await expect(fits.getByText('This machine')).toBeVisible();
+
+  // Submit from the notebook's toolbar; the job and its log appear at once.
+  await page
+    .locator('.jp-NotebookPanel-toolbar')
+    .getByRole('button', { name: 'Submit training' })
+    .click();
+  const row = jobRow(panel, 'digits_fit');
+  await expect(row).toBeVisible();
+  await expect(row.getByRole('log')).toContainText('step', { timeout: 90_000 });
+
+  // Its own view, until it is done.
+  await row.getByRole('button', { name: 'digits_fit', exact: true }).click();
+  const view = page.locator('.jp-PaddleGpu-view');
+  await expect(view.getByRole('log')).toContainText('test accuracy', { timeout: 90_000 });
+  await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 60_000 });
+  await expect(row).toContainText(/estimated [\d.]+ MiB, measured [\d.]+ MiB/);
+  await view.getByRole('tab', { name: 'Metrics' }).click();
+  await expect(view.getByRole('img', { name: /^loss: last/ })).toBeVisible();
+  await view.getByRole('tab', { name: 'Memory' }).click();
+  await expect(view.getByText('Measured')).toBeVisible();
+
+  // The executed notebook, with one click.
+  await view.getByRole('button', { name: 'Open notebook' }).click();
+  const executed = page.locator('.jp-NotebookPanel:visible');
+  await expect(executed.locator('.jp-OutputArea-output').first()).toContainText('paddle');
+  expect(page.url()).toContain('paddle-gpu-runs/digits_fit-');
+});
+
+test('a training that fails names the cell and the next step', async ({ page, server }) => {
+  await openNotebook(page, server, 'wine_broken.ipynb');
+  const panel = await openPanel(page);
+  await panel.getByRole('button', { name: 'Submit training' }).click();
+  const row = jobRow(panel, 'wine_broken');
+  await expect(row).toHaveAttribute('data-state', 'failed', { timeout: 90_000 });
+  await expect(row.getByRole('alert')).toContainText('Cell 6, line 5 failed');
+  await row.getByRole('button', { name: 'wine_broken', exact: true }).click();
+  const view = page.locator('.jp-PaddleGpu-view');
+  await expect(view.getByRole('alert')).toContainText('submit again');
+  await view.getByRole('button', { name: 'Go to cell 6' }).click();
+  await expect(page.locator('.jp-NotebookPanel:visible .jp-Cell.jp-mod-active')).toContainText(
+    'one_hot = np.eye(4'
+  );
+});
+
+test.describe('refusals', () => {
+  test.use({ serverOptions: { notebooks: { 'empty.ipynb': [''] } } });
+
+  test('an empty notebook is refused with a reason', async ({ page, server }) => {
+    await openNotebook(page, server, 'empty.ipynb');
+    const panel = await openPanel(page);
+    await expect(panel.getByText('It can still be run as a job.')).toBeVisible();
+    await expect(panel.getByRole('button', { name: 'Estimate' })).toBeDisabled();
+    await panel.getByRole('button', { name: 'Submit training' }).click();
+    await expect(panel.getByRole('alert')).toContainText('has no code to run');
+    await expect(panel.getByText('No jobs yet.')).toBeVisible();
+  });
+});
+
+test.describe('without the server half', () => {
+  test.use({ serverOptions: { without: true } });
+
+  test('the panel gives the instruction', async ({ page, server }) => {
+    await openNotebook(page, server, 'digits_fit.ipynb');
+    const panel = await openPanel(page);
+    await expect(panel.getByRole('alert')).toContainText(
+      'jupyter server extension enable jupyter_paddle_gpu'
+    );
+  });
+});
+
+test.describe('in Chinese', () => {
+  test.use({
+    serverOptions: {
+      settings: { '@jupyterlab/translation-extension:plugin': { locale: 'zh_CN' } }
+    }
+  });
+
+  test('panel, server and commands speak it', async ({ page, server }) => {
+    await openNotebook(page, server, 'digits_fit.ipynb');
+    const panel = await openPanel(page);
+    await expect(panel.getByRole('region', { name: '训练内容' })).toContainText('批大小 64');
+    await expect(panel.getByRole('button', { name: '提交训练' })).toBeVisible();
+    await expect(panel.getByRole('region', { name: '适合的设备' })).toContainText('GPU');
+    await expect(
+      page.locator('.jp-NotebookPanel-toolbar').getByRole('button', { name: '提交训练' })
+    ).toBeVisible();
+    // No English sentence of ours is left.
+    await expect(panel).not.toContainText(/Estimate|Submit|Jobs|machine/);
+  });
+});
