@@ -15,11 +15,20 @@ from typing import Any
 import paddle
 from paddle.amp import amp_lists
 
-from .arrays import known_state
+from .arrays import ORIGINAL, allocate, known_state, new_tensor
 from .dtypes import DATA_TYPE, LOW_PRECISION
-from .interception import call, current
+from .interception import call, current, entry
 from .runtime import Runtime
 
+_FLUID_NAMES = {
+    "matmul": "matmul_v2", "sum": "reduce_sum", "mean": "reduce_mean", "prod": "reduce_prod", "mean_all": "mean",
+    "cross_entropy_with_softmax": "softmax_with_cross_entropy", "embedding": "lookup_table_v2",
+    "linear_interp": "linear_interp_v2", "nearest_interp": "nearest_interp_v2", "bilinear_interp": "bilinear_interp_v2",
+    "bicubic_interp": "bicubic_interp_v2", "trilinear_interp": "trilinear_interp_v2",
+}  # fmt: skip
+"""Names under which the lists know operators (phi::TransToFluidOpName)."""
+_NORMS_KEPT = ("BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm")
+_NORMS_KEPT_FLOAT16 = ("LayerNorm", "InstanceNorm1D", "InstanceNorm2D", "InstanceNorm3D")
 _ONLY_X = frozenset({"batch_norm", "layer_norm", "sync_batch_norm_", "instance_norm", "group_norm"})
 _NEVER = frozenset({"cast", "assign", "full", "full_like", "adam_", "adamw_", "momentum_", "sgd_", "lamb_"})
 
@@ -40,6 +49,7 @@ class Settings:
 
     level: str | None = None
     dtype: str = "float16"
+    target: str = "gpu"
     seen: str | None = None
 
 
@@ -47,28 +57,15 @@ settings = Settings()
 _installed = False
 
 
-def begin(level: str | None, dtype: str | None) -> None:
+def begin(level: str | None, dtype: str | None, target: str = "gpu") -> None:
     """Start a run: a level asked for replaces the program's own."""
     global settings  # noqa: PLW0603
-    settings = Settings(level, dtype or "float16")
+    settings = Settings(level, dtype or "float16", target)
 
 
 def seen_level() -> str:
     """The level of the run: asked for, or the program's."""
     return settings.level or settings.seen or "off"
-
-
-def loss_name(runtime: Runtime) -> str | None:
-    """The operator that the backward pass began at, as a name for the loss."""
-    operations = runtime.ledger.operations
-    for index in range(len(operations) - 1, 0, -1):
-        if operations[index].phase == "backward" and operations[index - 1].phase == "forward":
-            for back in range(index - 1, max(index - 6, -1), -1):
-                name = operations[back].name
-                if any(word in name for word in ("loss", "entropy", "ctc", "square", "abs", "kldiv", "nll")):
-                    return str(name)
-            return str(operations[index - 1].name)
-    return None
 
 
 def policy(level: str, dtype: str, white: Any = None, black: Any = None) -> Policy:
@@ -85,6 +82,7 @@ def policy(level: str, dtype: str, white: Any = None, black: Any = None) -> Poli
 
 
 def _target(active: Policy, name: str, tensors: list[Any]) -> str:
+    name = _FLUID_NAMES.get(name, name)
     if name in active.white:
         return active.dtype
     if name in active.black:
@@ -103,15 +101,15 @@ def converter(active: Policy) -> Any:
     """A function for `Runtime.convert`."""
 
     def convert(name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        if name in _NEVER or name.endswith("_grad"):
+        runtime = current()
+        assert runtime is not None
+        if name in _NEVER or name.endswith(("_grad", "_")) or runtime.ledger.phase == "update":
             return args, kwargs
         tensors: list[Any] = []
         _collect(args, tensors)
         target = _target(active, name, tensors)
         if not any(_needs(tensor, target) for tensor in tensors):
             return args, kwargs
-        runtime = current()
-        assert runtime is not None
         outer, runtime.convert = runtime.convert, None
         try:
             if name in _ONLY_X:
@@ -158,24 +156,83 @@ def casting(active: Policy | None) -> Iterator[None]:
         runtime.convert = before
 
 
+def lower(model: Any, dtype: str, runtime: Runtime) -> None:
+    """O2: parameters in the low type, except those of normalisations (`need_keep_fp32` of paddle/amp/auto_cast.py)."""
+    kept = {*_NORMS_KEPT, *(_NORMS_KEPT_FLOAT16 if dtype == "float16" else ())}
+    for layer in (model, *model.sublayers()):
+        if type(layer).__name__ in kept:
+            continue
+        for parameter in layer._parameters.values():
+            if parameter is None or _dtype(parameter) != "float32":
+                continue
+            state = runtime.state(parameter)
+            with runtime.ledger.allocating("parameters"):
+                array = allocate(runtime.ledger, state.array.shape, dtype, "cast")
+            ORIGINAL["_share_underline_tensor_to"](new_tensor(array), parameter)
+            state.array = array
+
+
+def decorate(
+    runtime: Runtime,
+    models: Any,
+    optimizers: Any = None,
+    level: str = "O1",
+    dtype: str = "float16",
+    master_weight: bool | None = None,
+    *_: Any,
+    **__: Any,
+) -> Any:
+    """`paddle.amp.decorate`."""
+    if _active(level, dtype) and level == "O2":
+        settings.seen = "O2"
+        for model in models if isinstance(models, (list, tuple)) else [models]:
+            lower(model, dtype, runtime)
+        for optimizer in optimizers if isinstance(optimizers, (list, tuple)) else [optimizers]:
+            if optimizer is not None and master_weight is not False:
+                optimizer._multi_precision = True
+    return models if optimizers is None else (models, optimizers)
+
+
+def _active(level: str, dtype: str) -> bool:
+    """Whether the program's own mixed precision counts: not on a CPU, which ignores it, nor when one was asked for."""
+    return settings.level is None and settings.target == "gpu" and level not in {"O0", "off"}
+
+
+def auto_cast(
+    runtime: Runtime,
+    enable: bool = True,
+    custom_white_list: Any = None,
+    custom_black_list: Any = None,
+    level: str = "O1",
+    dtype: str = "float16",
+    use_promote: bool = True,
+) -> Any:
+    """`paddle.amp.auto_cast`."""
+    if not enable or not _active(level, dtype):
+        return contextlib.nullcontext() if settings.level else casting(None)
+    settings.seen = level
+    return casting(policy("O2" if level == "O2" else "O1", dtype, custom_white_list, custom_black_list))
+
+
+def before_model(runtime: Runtime, model: Any) -> None:
+    """A model is called from outside: what was asked for takes effect with the first call."""
+    if settings.level in {"O1", "O2"} and runtime.convert is None:
+        if settings.level == "O2":
+            lower(model, settings.dtype, runtime)
+        runtime.convert = converter(policy(settings.level, settings.dtype))
+
+
+def before_update(optimizer: Any) -> None:
+    """O2 asked for: the optimizer keeps master weights."""
+    if settings.level == "O2":
+        optimizer._multi_precision = True
+
+
 def install() -> None:
-    """Replace `paddle.amp.auto_cast`, once a process."""
+    """Replace `paddle.amp.auto_cast` and `decorate`, once a process."""
     global _installed  # noqa: PLW0603
     if _installed:
         return
     _installed = True
-    original = paddle.amp.auto_cast
-
-    def auto_cast(
-        enable: bool = True,
-        custom_white_list: Any = None,
-        custom_black_list: Any = None,
-        level: str = "O1",
-        dtype: str = "float16",
-        use_promote: bool = True,
-    ) -> Any:
-        if current() is None:
-            return original(enable, custom_white_list, custom_black_list, level, dtype, use_promote)
-        return casting(None)
-
-    paddle.amp.auto_cast = auto_cast
+    entry(paddle.amp, "auto_cast", auto_cast)
+    entry(paddle.amp, "decorate", decorate)

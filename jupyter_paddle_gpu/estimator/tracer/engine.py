@@ -13,7 +13,7 @@ from paddle.base import core
 from .arrays import contiguous_strides, known_state, new_tensor
 from .autograd import Backward, edge_of
 from .dtypes import SIZE, name_of
-from .interception import call, current
+from .interception import call, entry
 from .runtime import Runtime
 from .values import Known
 
@@ -112,18 +112,6 @@ _ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (_legacy_C_ops, "coalesce_tensor", coalesce_tensor),
     (paddle.tensor.creation, "_to_tensor_non_static", to_tensor),
 )
-
-
-def entry(owner: Any, name: str, traced: Callable[..., Any]) -> None:
-    """Replace a function by one that uses `traced(runtime, ...)` while a trace runs."""
-    original = getattr(owner, name)
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        runtime = current()
-        return original(*args, **kwargs) if runtime is None else traced(runtime, *args, **kwargs)
-
-    function.__name__ = name
-    setattr(owner, name, function)
 
 
 def install() -> None:

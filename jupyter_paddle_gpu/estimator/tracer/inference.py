@@ -16,8 +16,9 @@ from paddle.base import core, framework
 from paddle.base.libpaddle import pir
 from paddle.pir.core import switch_main_program
 
-from .dtypes import DATA_TYPE, FLOATING, name_of
+from .dtypes import DATA_TYPE, FLOATING, LOW_PRECISION, name_of
 from .gradients import inplace_twin
+from .precision import retyped
 from .templates import Gradient, GradStep, Meta, Operand, Step, Template, slots_of
 
 _CONSTANTS = frozenset({"full", "full_int_array"})
@@ -54,10 +55,19 @@ class Inference:
         try:
             found = self._cache.get(key)
         except TypeError:  # an unhashable argument: not cached
-            return self._build(function, args, kwargs, metas, wants)
+            return self._typed(function, args, kwargs, metas, wants)
         if found is None:
-            found = self._cache[key] = self._build(function, args, kwargs, metas, wants)
+            found = self._cache[key] = self._typed(function, args, kwargs, metas, wants)
         return found
+
+    def _typed(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, metas: list[Meta], wants: list[bool]
+    ) -> Template:
+        """Low precision types are stood for by float32 while building: a CPU wheel knows few kernels for them."""
+        if not any(dtype in LOW_PRECISION for _, dtype in metas):
+            return self._build(function, args, kwargs, metas, wants)
+        substitutes = [(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
+        return retyped(self._build(function, args, kwargs, substitutes, wants), metas)
 
     def _build(
         self, function: Callable[..., Any], args: Any, kwargs: Any, metas: list[Meta], wants: list[bool]

@@ -71,6 +71,18 @@ def call(name: str, *args: Any) -> Any:
     return getattr(_C_ops, name)(*args)
 
 
+def entry(owner: Any, name: str, traced: Callable[..., Any]) -> None:
+    """Replace a function by one that uses `traced(runtime, ...)` while a trace runs."""
+    original = getattr(owner, name)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        return original(*args, **kwargs) if runtime is None else traced(runtime, *args, **kwargs)
+
+    function.__name__ = name
+    setattr(owner, name, function)
+
+
 def install() -> None:
     """Replace operator functions in every loaded module of Paddle and on its tensor class."""
     global _installed  # noqa: PLW0603

@@ -6,6 +6,7 @@ from typing import Any
 
 import paddle
 
+from . import amp
 from .arrays import known_state
 from .dtypes import SIZE, name_of
 from .interception import current
@@ -33,6 +34,11 @@ class LayerPaths:
     def leave(self) -> None:
         """The call is over."""
         self._depth -= 1
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether no layer is being called."""
+        return self._depth == 0
 
     def _add_root(self, root: Any) -> None:
         has_parameters = bool(list(root.parameters()))
@@ -100,6 +106,8 @@ def install() -> None:
             return original(self, *args, **kwargs)
         outer = runtime.ledger.layer
         known = paths
+        if known.is_outside and self._sub_layers:
+            amp.before_model(runtime, self)
         path = known.enter(self)
         runtime.ledger.layer = path or outer
         depth_entered = id(self) in known._paths

@@ -136,7 +136,7 @@ def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> 
     state = known_state(tensor)
     if state is None:
         return
-    if set_to_zero:
+    if set_to_zero and not (state.grad is not None and state.grad.sparse):  # a sparse gradient is dropped
         state.grad_is_stale = state.grad is not None
     else:
         state.grad = None

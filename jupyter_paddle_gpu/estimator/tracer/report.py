@@ -44,3 +44,16 @@ def shown(record: Record) -> str:
 def versions() -> dict[str, str]:
     """Paddle's and Python's versions."""
     return {"paddle_version": paddle.__version__, "python": platform.python_version()}
+
+
+def loss_name(ledger: Ledger) -> str | None:
+    """The operator that the backward pass began at, as a name for the loss."""
+    operations = ledger.operations
+    for index in range(len(operations) - 1, 0, -1):
+        if operations[index].phase == "backward" and operations[index - 1].phase == "forward":
+            for back in range(index - 1, max(index - 6, -1), -1):
+                name = operations[back].name
+                if any(word in name for word in ("loss", "entropy", "ctc", "square", "abs", "kldiv", "nll")):
+                    return str(name)
+            return str(operations[index - 1].name)
+    return None

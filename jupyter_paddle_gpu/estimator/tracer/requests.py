@@ -18,7 +18,7 @@ import paddle
 from . import amp, engine, environment, interception, layers, loader, methods, overrides, pylayers, steps
 from .cells import CellRun
 from .inference import Inference
-from .report import inputs_of, rows, shown, versions
+from .report import inputs_of, loss_name, rows, shown, versions
 from .runtime import Runtime
 
 BATCH_SIZE_NAMES = ("batch_size", "BATCH_SIZE", "batchsize", "BATCHSIZE", "bs", "BS", "train_batch_size")
@@ -149,7 +149,7 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
-    amp.begin(request.get("amp"), request.get("amp_dtype"))
+    amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -188,7 +188,7 @@ def _result(runtime: Runtime, watch: steps.StepWatch, paths: layers.LayerPaths, 
         "model": None if model is None else type(model).__name__,
         "batch_size": sizes[0] if sizes else None,
         "optimizer": " + ".join(type(optimizer).__name__ for optimizer in watch.optimizers),
-        "loss": amp.loss_name(runtime),
+        "loss": loss_name(runtime.ledger),
         "amp": amp.seen_level(),
         "parameters": total,
         "trainable_parameters": trainable,

@@ -316,7 +316,9 @@ class Runtime:
                 and sys.getrefcount(held) <= _SHARED + 1
             ):
                 return held if held.shape == shape else held.view(shape, _contiguous(shape))
-        return allocate(self.ledger, shape, dtype, step.name)
+        made = allocate(self.ledger, shape, dtype, step.name)
+        made.sparse = gradient.metas[slot][0][0] if step.attrs.get("sparse") else 0
+        return made
 
     def add_gradient(self, present: Array, grad: Array) -> Array:
         """TensorAdd: `present += grad` in place."""

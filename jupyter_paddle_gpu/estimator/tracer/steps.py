@@ -14,6 +14,7 @@ from typing import Any
 
 import paddle
 
+from . import amp
 from .interception import current
 from .runtime import Runtime
 
@@ -46,6 +47,7 @@ class StepWatch:
     def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
         """Run an update, in its phase; nested calls (minimize inside step) count once."""
         self._depth += 1
+        amp.before_update(optimizer)
         try:
             with self.runtime.ledger.during("update"):
                 result = call()

@@ -56,11 +56,26 @@ def _broadcast_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) ->
     return 2 * x.nbytes if x.shape != y.shape and len(x.shape) == len(y.shape) else 0
 
 
+def _merged_rows(copies: int) -> Rule:
+    """Optimizers first merge the rows of a sparse gradient (phi MergeAdd): distinct rows, if indices are uniform."""
+
+    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+        gradient = operands[1][0]
+        if not gradient.sparse:
+            return 0
+        rows, width = gradient.shape[0], gradient.numel // max(gradient.shape[0], 1)
+        distinct = gradient.sparse * (1 - (1 - 1 / gradient.sparse) ** rows)
+        return copies * int(distinct) * width * SIZE[gradient.dtype]
+
+    return rule
+
+
 _CPU: dict[str, Rule] = {
     "conv2d": _convolution, "conv2d_grad": _convolution_grad,
     "conv3d": _convolution, "conv3d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed,
     "conv3d_transpose": _transposed, "conv3d_transpose_grad": _transposed,
+    "adam_": _merged_rows(1), "momentum_": _merged_rows(1), "adagrad_": _merged_rows(2),
     "rnn": recurrent.forward_workspace, "rnn_grad": recurrent.backward_workspace,
     "add_grad": _broadcast_grad, "subtract_grad": _broadcast_grad,
 }  # fmt: skip
