@@ -19,7 +19,8 @@ import psutil
 from jupyter_paddle_gpu.domain.estimates import Estimate, EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
 from jupyter_paddle_gpu.estimator.interpreters import Interpreter, find_interpreter
-from jupyter_paddle_gpu.estimator.service import EstimateService, tracer_request
+from jupyter_paddle_gpu.estimator.service import EstimateService
+from jupyter_paddle_gpu.estimator.traces import tracer_request
 from jupyter_paddle_gpu.estimator.worker import Outcome
 
 from .programs import bert, gpt, resnet
@@ -107,7 +108,7 @@ def warm_seconds(service: EstimateService, programs: list[str]) -> tuple[float, 
 
 def outcome(service: EstimateService, interpreter: Interpreter, program: str) -> Outcome:
     """The child's own answer, with its resident memory."""
-    return service._worker(interpreter).request("trace", tracer_request(facts(program), HERE, ON_CPU), HERE)
+    return service.traces.worker(interpreter).request("trace", tracer_request(facts(program), HERE, ON_CPU), HERE)
 
 
 def main() -> None:
@@ -116,7 +117,7 @@ def main() -> None:
     interpreter = find_interpreter("python3")
     service = EstimateService()
     service.warm("python3")
-    zygote = psutil.Process(service._worker(interpreter).process_id).memory_info().rss
+    zygote = psutil.Process(service.traces.worker(interpreter).process_id).memory_info().rss
     rows: list[dict[str, Any]] = []
     for name, (program, batch, small) in PROGRAMS.items():
         step = real_step_seconds(program(small)) if small else None

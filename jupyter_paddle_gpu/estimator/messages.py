@@ -7,7 +7,7 @@ import signal
 import msgspec
 
 from ..domain.messages import Message, Param
-from .worker import Limits, Outcome
+from .worker import PADDLE_BROKEN, Limits, Outcome
 
 _OUTCOMES = {
     "timeout": Message(
@@ -88,10 +88,10 @@ NO_PADDLE = Message(
     text="The Python of the kernel “{kernel}” ({python}) has no Paddle, so the notebook was only read, not traced.",
     hint="Install it there: {python} -m pip install paddlepaddle",
 )
-PADDLE_BROKEN = Message(
+_BROKEN = Message(
     code="paddle_broken",
-    text="Paddle cannot be imported in the Python of the kernel “{kernel}”: {reason}",
-    hint="Try there: {python} -c 'import paddle'",
+    text="Paddle cannot be imported in the kernel's Python: {reason}",
+    hint="Try `python -c 'import paddle'` in that environment.",
 )
 UNREADABLE = Message(
     code="trace_unreadable",
@@ -106,6 +106,17 @@ NO_TRAINING = Message(
 SCAN_ONLY = Message(
     code="scan_only",
     text="What is shown was read from the code; without a trace there is no figure for the memory.",
+)
+UNCHECKED_VERSION = Message(
+    code="unchecked_paddle",
+    text="Paddle {version} is not one of the versions this was checked with ({checked}); a small training was traced "
+    "and run to compare, and agreed within {percent} %.",
+)
+DISAGREEING_VERSION = Message(
+    code="disagreeing_paddle",
+    text="Paddle {version} is not one of the versions this was checked with ({checked}), and a small training that was "
+    "traced and run to compare differed by {percent} %. Real steps are used instead of a trace.",
+    hint="Please report the version; a newer release of this extension may know it.",
 )
 DETAILS_LATE = Message(
     code="details_late",
@@ -139,6 +150,8 @@ def about_outcome(outcome: Outcome, limits: Limits) -> Message:
     if outcome.kind == "signal" and outcome.number == signal.SIGKILL:
         # Nobody of ours killed it, so the kernel did, for want of memory.
         return about_outcome(msgspec.structs.replace(outcome, kind="memory"), limits)
+    if outcome.kind == "error" and outcome.error.get("type") == PADDLE_BROKEN:
+        return fill(_BROKEN, reason=outcome.error.get("text", ""))
     seconds = limits.cpu_seconds if outcome.kind == "cpu" else limits.wall_seconds
     return fill(
         _OUTCOMES[outcome.kind],

@@ -26,6 +26,9 @@ from .zygote.protocol import FrameError, read_frame, write_frame
 ZYGOTE = Path(__file__).parent / "zygote"
 TRACER = Path(__file__).parent / "tracer"
 
+PADDLE_BROKEN = "paddle"
+"""The `error` type of an outcome that never came about, because Paddle cannot be imported."""
+
 OutcomeKind = Literal[
     "answer",
     "error",
@@ -119,13 +122,14 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Greeting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a zygote says when it is ready; `error` where Paddle or the tracer could not be imported."""
+    """What a zygote says when it is ready; `error` where Paddle, `tracer_error` where the tracer cannot be imported."""
 
     python: str = ""
     version: str = ""
     paddle_version: str = ""
     seconds: float = 0.0
     error: str = ""
+    tracer_error: str = ""
 
 
 class Worker:
@@ -150,7 +154,9 @@ class Worker:
         process = self._running()
         greeting = process.greeting(self.settings.start_seconds)
         if greeting.error:
-            return Outcome(kind="error", error={"type": "ImportError", "text": greeting.error, "traceback": ""})
+            return Outcome(kind="error", error={"type": PADDLE_BROKEN, "text": greeting.error, "traceback": ""})
+        if greeting.tracer_error and do == "trace":
+            return Outcome(kind="error", error={"type": "tracer", "text": greeting.tracer_error, "traceback": ""})
         chosen = limits or self.settings.limits()
         message = {
             "id": next(self._ids),

@@ -43,7 +43,7 @@ def folder(tmp_path):
 @pytest.mark.paddle
 def test_targets_share_a_trace_and_changes_make_a_new_one(service, folder):
     on_cpu = service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
-    worker = next(iter(service._workers.values()))
+    worker = service.traces.workers[0]
     asked = []
     original = worker.request
     worker.request = lambda *arguments, **named: asked.append(arguments[0]) or original(*arguments, **named)
@@ -97,7 +97,7 @@ def test_a_notebook_that_trains_nothing_needs_no_process(service, folder):
 
     assert (estimate.status, estimate.evidence) == ("no_model", "scan")
     assert [note.code for note in estimate.notes] == ["no_training"]
-    assert service._workers == {}
+    assert service.traces.workers == ()
 
 
 def test_what_was_read_is_there_without_a_kernel(service, folder):
@@ -139,4 +139,4 @@ def test_the_least_used_worker_makes_room(service, folder, tmp_path, monkeypatch
     for name in "abc":
         service.warm(name)
 
-    assert [worker.interpreter.kernel_name for worker in service._workers.values()] == ["b", "c"]
+    assert [worker.interpreter.kernel_name for worker in service.traces.workers] == ["b", "c"]

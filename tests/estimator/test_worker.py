@@ -145,7 +145,7 @@ def test_a_tracer_that_cannot_be_imported_is_an_answer(make_worker, tmp_path):
 
     outcome = run(worker, "", tmp_path)
 
-    assert outcome.kind == "error" and outcome.error["type"] == "ImportError"
+    assert outcome.kind == "error" and outcome.error["type"] == "tracer"
 
 
 def test_frames_survive_any_cut():

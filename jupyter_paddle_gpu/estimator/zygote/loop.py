@@ -237,15 +237,18 @@ def prepare(tracer_folder: Path) -> tuple[dict[str, Any], dict[str, child.Handle
     handlers: dict[str, child.Handler] = {"echo": lambda request: request}
     try:
         import paddle
-
-        tracer = load_tracer(tracer_folder)
-        if hasattr(tracer, "prepare"):
-            tracer.prepare()
-        handlers["trace"] = tracer.trace_notebook
-        handlers["measure"] = measure.measure_notebook
-        greeting["paddle_version"] = paddle.__version__
     except Exception as error:  # a broken installation is an answer
         greeting["error"] = f"{type(error).__name__}: {error}"[:1000]
+    else:
+        greeting["paddle_version"] = paddle.__version__
+        handlers["measure"] = measure.measure_notebook
+        try:
+            tracer = load_tracer(tracer_folder)
+            if hasattr(tracer, "prepare"):
+                tracer.prepare()
+            handlers["trace"] = tracer.trace_notebook
+        except Exception as error:  # a version of Paddle that the tracer does not know
+            greeting["tracer_error"] = f"{type(error).__name__}: {error}"[:1000]
     greeting["seconds"] = time.monotonic() - start
     return greeting, handlers
 

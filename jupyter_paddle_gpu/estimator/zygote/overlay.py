@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Overlay:
     """Files that were "written", by the path under which user code knows them."""
 
-    def __init__(self, private: str, mine: Callable[[Any], bool], note: Callable[[Any], None]) -> None:
+    def __init__(self, private: str, mine: Callable[[Any], bool], note: Callable[[Any], object]) -> None:
         self._private = private
         self._mine = mine
         self._note = note
@@ -33,9 +33,9 @@ class Overlay:
 
     def install(self) -> None:
         """Take the place of `open` and `os.mkdir`, for the life of the process."""
-        builtins.open = self.open  # type: ignore[assignment]
-        io.open = self.open  # type: ignore[assignment]
-        os.mkdir = self.mkdir  # type: ignore[assignment]
+        builtins.open = self.open
+        io.open = self.open
+        os.mkdir = self.mkdir
 
     def open(self, file: Any, mode: str = "r", *positional: Any, **named: Any) -> Any:
         """`open`, with what would be written outside the private folder kept inside it."""

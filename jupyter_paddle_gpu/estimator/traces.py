@@ -1,0 +1,161 @@
+"""Where traces come from: memory, a warm worker, or real tiny steps where tracing fails."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..domain.errors import PaddleGpuError
+from ..domain.estimates import EstimateRequest
+from ..domain.messages import Message
+from ..domain.notebooks import NotebookFacts
+from . import messages
+from .cache import Cache, trace_key
+from .fallback import BATCHES, Measured, fitted
+from .interpreters import Interpreter
+from .scan import scanned
+from .selftest import Trust, examine
+from .trace import Trace
+from .translate import UNTRACEABLE
+from .worker import Outcome, Worker, WorkerSettings
+
+OTHER_LANGUAGES = frozenset(("bash", "sh", "script", "cmd", "perl", "ruby", "html", "HTML", "svg", "latex", "markdown"))
+OTHER_LANGUAGES |= {"javascript", "js", "writefile", "file"}
+"""Cell magics whose cells hold no Python."""
+
+
+class Traced(msgspec.Struct, frozen=True):
+    """A trace, or none, with the notes on how it came about."""
+
+    trace: Trace | None
+    notes: tuple[Message, ...] = ()
+
+
+class Traces:
+    """Traces of notebooks, with one warm worker for each interpreter. Thread-safe.
+
+    Args:
+        settings: of the workers.
+        workers: interpreters that are kept warm at the same time.
+        kept: traces that are remembered.
+    """
+
+    def __init__(self, settings: WorkerSettings, *, workers: int, kept: int) -> None:
+        self._settings = settings
+        self._most_workers = workers
+        self._lock = threading.Lock()
+        self._workers: dict[tuple[str, ...], Worker] = {}
+        self._trusts: dict[tuple[str, ...], Trust] = {}
+        self._known: Cache[Traced] = Cache(kept)
+
+    def worker(self, interpreter: Interpreter) -> Worker:
+        """The interpreter's worker; the one unused for longest makes room for a new one."""
+        with self._lock:
+            worker = self._workers.pop(_identity(interpreter), None) or Worker(interpreter, self._settings)
+            self._workers[_identity(interpreter)] = worker  # the one used last stands last
+            surplus = [self._workers.pop(key) for key in list(self._workers)[: -self._most_workers]]
+        for old in surplus:
+            old.close()
+        return worker
+
+    @property
+    def workers(self) -> tuple[Worker, ...]:
+        """The workers that are kept, the one used last at the end."""
+        with self._lock:
+            return tuple(self._workers.values())
+
+    def close(self) -> None:
+        """End all workers; no process is left."""
+        with self._lock:
+            workers, self._workers = list(self._workers.values()), {}
+        for worker in workers:
+            worker.close()
+
+    def trace(
+        self,
+        facts: NotebookFacts,
+        folder: Path,
+        request: EstimateRequest,
+        interpreter: Interpreter,
+        *,
+        keep: bool = True,
+    ) -> Traced:
+        """The notebook's step under a request, from memory where nothing changed; `keep` remembers it."""
+        asked = tracer_request(facts, folder, request)
+        key = trace_key(asked, folder, interpreter.python, interpreter.paddle_version or "")
+        if (known := self._known.get(key)) is not None:
+            return known
+        try:
+            traced = self._ask(facts, folder, asked, interpreter)
+        except PaddleGpuError as error:
+            return Traced(None, (error.message,))
+        if keep and traced.trace is not None:
+            self._known.put(key, traced)
+        return traced
+
+    def _ask(self, facts: NotebookFacts, folder: Path, asked: dict[str, Any], interpreter: Interpreter) -> Traced:
+        worker = self.worker(interpreter)
+        trust = self._trusts.get(_identity(interpreter)) or examine(worker, folder)
+        self._trusts[_identity(interpreter)] = trust
+        remarks = (trust.note,) if trust.note else ()
+        if not trust.traces and (found := self._measured(worker, facts, folder, asked)):
+            return Traced(found.trace, (*remarks, *found.notes))
+        limits = worker.settings.limits()
+        outcome = worker.request("trace", asked, folder, limits)
+        refused = messages.about_refusals(outcome)
+        traced = (
+            _read(outcome) if outcome.kind == "answer" else Traced(None, (messages.about_outcome(outcome, limits),))
+        )
+        if outcome.kind in ("error", "signal") or _untraceable(traced.trace):
+            traced = self._measured(worker, facts, folder, asked) or traced
+        return Traced(traced.trace, (*remarks, *traced.notes, *refused))
+
+    def _measured(self, worker: Worker, facts: NotebookFacts, folder: Path, asked: dict[str, Any]) -> Traced | None:
+        """Real tiny steps instead of a trace; None where they fail as well."""
+        name = facts.batch_size.name if facts.batch_size else ""
+        runs: dict[int, Measured] = {}
+        for batch in BATCHES:
+            outcome = worker.request("measure", {**asked, "batch_name": name, "measured_batch": batch}, folder)
+            if outcome.kind != "answer":
+                break
+            runs[batch] = msgspec.convert(outcome.value, Measured)
+            if not runs[batch].changed:  # every batch size would give this step again
+                break
+        wanted = asked["batch_size"] or (scanned(facts, "ok").batch_size if not asked["answers"] else None)
+        found = fitted(runs, wanted)
+        return Traced(*found) if found else None
+
+
+def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest) -> dict[str, Any]:
+    """What the tracer is asked: the cells as they can be run, and what is to be different."""
+    cells = [cell for cell in facts.cells if cell.cell_magic not in OTHER_LANGUAGES]
+    return {
+        "cells": [{"index": cell.index, "source": cell.source} for cell in cells],
+        "folder": str(folder),
+        "answers": dict(request.answers),
+        "batch_size": request.batch_size,
+        "amp": request.amp,
+        "amp_dtype": request.amp_dtype,
+        "accumulation": request.accumulation,
+        "recompute": request.recompute,
+        "set_to_zero": request.set_to_zero,
+        "target": request.target,
+    }
+
+
+def _identity(interpreter: Interpreter) -> tuple[str, ...]:
+    return (*interpreter.command, interpreter.python, interpreter.paddle_version or "")
+
+
+def _untraceable(trace: Trace | None) -> bool:
+    return trace is not None and any(question.why in UNTRACEABLE for question in trace.questions)
+
+
+def _read(outcome: Outcome) -> Traced:
+    try:
+        return Traced(msgspec.convert(outcome.value, Trace))
+    except msgspec.ValidationError as error:
+        return Traced(None, (messages.fill(messages.UNREADABLE, reason=str(error)),))
