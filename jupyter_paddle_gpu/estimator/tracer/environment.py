@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ import paddle
 from .interception import current
 
 _installed = False
+WEIGHTS = "weights-not-needed:"
+"""Begins the stand-in path of pretrained weights, which change no size."""
 
 
 class DownloadNeeded(BaseException):
@@ -21,58 +24,76 @@ class DownloadNeeded(BaseException):
         self.url = url
 
 
-def _download(*args: Any, **kwargs: Any) -> Any:
+def _refuse(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     raise DownloadNeeded(str(args[0] if args else kwargs.get("url", "")))
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
-    return None
+def _cached(original: Callable[..., Any], url: str, module_name: str, md5sum: Any, save_name: Any = None) -> Any:
+    """`paddle.dataset.common.download`: a file that is there already is used."""
+    folder = os.path.join(paddle.dataset.common.DATA_HOME, module_name)  # noqa: PTH118 - mirrors Paddle's own path
+    path = os.path.join(folder, url.split("/")[-1] if save_name is None else save_name)  # noqa: PTH118
+    if not os.path.exists(path):  # noqa: PTH110
+        raise DownloadNeeded(url)
+    return original(url, module_name, md5sum, save_name)
 
 
-def _same(value: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """Stands for decorators such as `paddle.jit.to_static`, used with or without arguments."""
-    return value if value is not None else _same
-
-
-def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
-    found: list[tuple[Any, str, Callable[..., Any]]] = [
-        (paddle, "save", _nothing),
-        (paddle.jit, "save", _nothing),
-        (paddle.jit, "to_static", _same),
-        (paddle, "set_device", _nothing),
-        (paddle.device, "set_device", _nothing),
-        (paddle.hapi.model.Model, "save", _nothing),
-        (paddle.utils.download, "get_path_from_url", _download),
-        (paddle.utils.download, "_download", _download),
-        (paddle.dataset.common, "download", _download),
-        (paddle.distributed, "init_parallel_env", _nothing),
-    ]
-    for module in (paddle.vision.models, paddle.vision.datasets):
-        for name in dir(module):
-            inner = getattr(module, name)
-            for member in ("get_weights_path_from_url", "_check_exists_and_download"):
-                if hasattr(inner, member):
-                    found.append((inner, member, _weights if member.startswith("get") else _download_checked(inner)))
-    return found
-
-
-def _weights(url: str, *args: Any) -> str:
-    """Pretrained weights change no size: a name that `paddle.load` answers with nothing."""
+def _weights(original: Callable[..., Any], url: str, *args: Any) -> str:
     return WEIGHTS + url
 
 
-WEIGHTS = "weights-not-needed:"
+def _load(original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(path, str) and path.startswith(WEIGHTS):
+        return {}
+    return original(path, *args, **kwargs)
 
 
-def _download_checked(module: Any) -> Callable[..., Any]:
-    original = module._check_exists_and_download
+def _nothing(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    return None
 
-    def check(path: Any, url: str, *rest: Any) -> Any:
-        if path is None or not isinstance(path, str):
-            return original(path, url, *rest)
-        return original(path, url, *rest)
 
-    return check
+def _undecorated(original: Callable[..., Any], function: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """`paddle.jit.to_static`, with or without arguments: the program is traced as written."""
+    return function if function is not None else lambda decorated: decorated
+
+
+def _single(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Distributed wrappers of a model or an optimizer: one rank's memory is what is asked for."""
+    return args[-1] if args else next(iter(kwargs.values()))
+
+
+def _data_parallel(original: Callable[..., Any], layers: Any, *args: Any, **kwargs: Any) -> Any:
+    runtime = current()
+    if runtime is not None:
+        runtime.note("data_parallel")
+    return layers
+
+
+def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
+    fleet = paddle.distributed.fleet
+    found: list[tuple[Any, str, Callable[..., Any]]] = [
+        (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
+        (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
+        (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),
+        (paddle.utils.download, "get_path_from_url", _refuse), (paddle.utils.download, "_download", _refuse),
+        (paddle.dataset.common, "download", _cached),
+        (paddle.distributed, "init_parallel_env", _nothing), (paddle, "DataParallel", _data_parallel),
+        (fleet, "init", _nothing), (fleet, "distributed_model", _single), (fleet, "distributed_optimizer", _single),
+    ]  # fmt: skip
+    for name in dir(paddle.vision.models):
+        module = getattr(paddle.vision.models, name)
+        if hasattr(module, "get_weights_path_from_url"):
+            found.append((module, "get_weights_path_from_url", _weights))
+    return found
+
+
+def _while_tracing(original: Callable[..., Any], replacement: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            return original(*args, **kwargs)
+        return replacement(original, *args, **kwargs)
+
+    function.__name__ = getattr(original, "__name__", "function")
+    return function
 
 
 def install() -> None:
@@ -83,21 +104,4 @@ def install() -> None:
     _installed = True
     for owner, name, replacement in _replacements():
         with contextlib.suppress(AttributeError, TypeError):
-            original = getattr(owner, name)
-            setattr(owner, name, _while_tracing(original, replacement))
-    load = paddle.load
-
-    def load_nothing(path: Any, *args: Any, **kwargs: Any) -> Any:
-        if current() is not None and isinstance(path, str) and path.startswith(WEIGHTS):
-            return {}
-        return load(path, *args, **kwargs)
-
-    paddle.load = load_nothing
-
-
-def _while_tracing(original: Callable[..., Any], replacement: Callable[..., Any]) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
-        return original(*args, **kwargs) if current() is None else replacement(*args, **kwargs)
-
-    function.__name__ = getattr(original, "__name__", "function")
-    return function
+            setattr(owner, name, _while_tracing(getattr(owner, name), replacement))

@@ -6,7 +6,7 @@ from typing import Any
 
 import paddle
 
-from . import amp
+from . import amp, whatif
 from .arrays import known_state
 from .dtypes import SIZE, name_of
 from .interception import current
@@ -108,11 +108,12 @@ def install() -> None:
         known = paths
         if known.is_outside and self._sub_layers:
             amp.before_model(runtime, self)
+            whatif.choose_blocks(self)
         path = known.enter(self)
         runtime.ledger.layer = path or outer
         depth_entered = id(self) in known._paths
         try:
-            return original(self, *args, **kwargs)
+            return whatif.forward(self, original, args, kwargs)
         finally:
             if depth_entered:
                 known.leave()

@@ -24,6 +24,8 @@ EPOCH = 64
 """Batches that one pass over a loader gives at most."""
 batch_size_override: int | None = None
 """The batch size asked for, for every loader of the running trace."""
+divided_by = 1
+"""Micro-batches an update is accumulated over: each takes its part of the batch."""
 target: str = "gpu"
 """Where the running trace's tensors are meant to live."""
 seen_batch_sizes: list[int] = []
@@ -60,6 +62,7 @@ def _prefetched(loader: Any) -> int:
 def _size_and_count(loader: Any) -> tuple[int, int]:
     sampler = getattr(loader, "batch_sampler", None)
     size = batch_size_override or getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None) or 0
+    size = max(1, int(size) // divided_by) if size else 0
     try:
         total = len(loader.dataset)
     except (TypeError, AttributeError, RuntimeError):

@@ -10,7 +10,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
-from . import readings
+from . import readings, whatif
 from .arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, known_state, new_tensor
 from .autograd import edge_of
 from .indexing import get_item, set_item
@@ -134,7 +134,7 @@ def _grad(runtime: Runtime, tensor: Any) -> Any:
 
 def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> None:
     state = known_state(tensor)
-    if state is None:
+    if state is None or (tensor.persistable and whatif.keeps_gradients()):
         return
     if set_to_zero and not (state.grad is not None and state.grad.sparse):  # a sparse gradient is dropped
         state.grad_is_stale = state.grad is not None

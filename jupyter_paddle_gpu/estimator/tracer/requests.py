@@ -15,7 +15,20 @@ from typing import Any
 import numpy as np
 import paddle
 
-from . import amp, engine, environment, interception, layers, loader, methods, overrides, pylayers, steps
+from . import (
+    amp,
+    datasets,
+    engine,
+    environment,
+    interception,
+    layers,
+    loader,
+    methods,
+    overrides,
+    pylayers,
+    steps,
+    whatif,
+)
 from .cells import CellRun
 from .inference import Inference
 from .report import inputs_of, loss_name, rows, shown, versions
@@ -37,6 +50,7 @@ def prepare() -> None:
     layers.install()
     loader.install()
     environment.install()
+    datasets.install()
     assert overrides.linear
 
 
@@ -54,6 +68,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
     answers = dict(request.get("answers") or {})
     size = request.get("batch_size")
     if size:
+        size = _micro(size, request)
         answers.update({name: size for name in BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
     run = CellRun(request["cells"], answers)
     folder = request.get("folder")
@@ -116,6 +131,11 @@ def _live_step(network: Any, loss: Any, optimizer: Any, batch: list[Any], target
     optimizer.clear_grad()
 
 
+def _micro(size: int, request: dict[str, Any]) -> int:
+    """The micro-batch of an accumulated step."""
+    return max(1, size // max(1, request.get("accumulation") or 1))
+
+
 def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
@@ -150,6 +170,8 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
     amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
+    whatif.begin(request.get("accumulation"), request.get("recompute"))
+    loader.divided_by = whatif.changes.accumulation
     collecting = gc.isenabled()
     gc.disable()
     try:

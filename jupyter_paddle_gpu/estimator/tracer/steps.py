@@ -14,7 +14,7 @@ from typing import Any
 
 import paddle
 
-from . import amp
+from . import amp, whatif
 from .interception import current
 from .runtime import Runtime
 
@@ -46,6 +46,8 @@ class StepWatch:
 
     def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
         """Run an update, in its phase; nested calls (minimize inside step) count once."""
+        if self._depth == 0 and whatif.skips_update():
+            return None
         self._depth += 1
         amp.before_update(optimizer)
         try:
