@@ -61,7 +61,8 @@ def test_cancel_lets_the_code_save(prepare: Execute) -> None:
 
 def test_cancel_of_code_that_does_not_listen(prepare: Execute) -> None:
     run = prepare(
-        "import signal, time\nfor number in (signal.SIGINT, signal.SIGTERM):\n    signal.signal(number, signal.SIG_IGN)\n"
+        "import signal, time\nfor number in (signal.SIGINT, signal.SIGTERM):\n"
+        "    signal.signal(number, signal.SIG_IGN)\n"
         "print('started', flush=True)\ntime.sleep(600)",
         stop_seconds=1.0,
     ).start()

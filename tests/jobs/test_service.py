@@ -1,0 +1,264 @@
+"""The whole way of a job on this machine: submit, run, log, result, cancel, delete, run again."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import Job, Resources
+from jupyter_paddle_gpu.engines import processes
+from jupyter_paddle_gpu.jobs.service import JobService
+from jupyter_paddle_gpu.jobs.settings import JobSettings
+
+LOOP = "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)"
+
+
+def processes_of(job: Job) -> list[int]:
+    return [process.pid for process in processes.processes_of(job.id)]
+
+
+def test_from_submit_to_result(service: JobService, spec: Any, make_notebook: Any, texts: Any) -> None:
+    seen: list[str] = []
+    unsubscribe = service.subscribe(lambda job_id, job: seen.append(job.state if job else "deleted"))
+    job = service.submit(spec(), make_notebook("print('epoch 1/2 loss: 0.5')", "1 + 1"))
+    assert job.state == "queued"
+    ended = service.wait(job.id, 60)
+    assert (ended.state, ended.reason and ended.reason.code) == ("succeeded", "succeeded")
+    assert ended.created <= (ended.started or 0) <= (ended.ended or 0)
+    assert (ended.progress.cells_done, ended.progress.cells_total) == (2, 2)
+    assert ended.progress.metrics == {"loss": 0.5}
+    assert ended.result and ended.result.exit_code == 0 and (ended.result.process_rss_bytes or 0) > 0
+    assert texts(service, job) == ["epoch 1/2 loss: 0.5"]
+    page = service.log(job.id)
+    assert page.ended and [line.seq for line in page.lines] == list(range(page.total))
+    assert json.loads(Path(job.spec.output).read_text())["cells"][1]["outputs"][0]["data"]["text/plain"] == "2"
+    unsubscribe()
+    assert seen[-1] == "succeeded" or "running" in seen
+
+
+def test_subscribers_hear_of_changes_by_other_processes(
+    open_service: Any, spec: Any, make_notebook: Any, until: Any
+) -> None:
+    first, second = open_service(), open_service()
+    heard: dict[str, list[str]] = {}
+    second.subscribe(lambda job_id, job: heard.setdefault(job_id, []).append(job.state if job else "deleted"))
+    first.start()
+    second.start()
+    job = first.submit(spec(), make_notebook("1"))
+    until(lambda: heard.get(job.id, [""])[-1] == "succeeded")
+    first.delete(job.id)
+    until(lambda: heard[job.id][-1] == "deleted")
+
+
+def test_failing_cell_is_named(service: JobService, spec: Any, make_notebook: Any) -> None:
+    job = service.submit(spec(), make_notebook("x = 1", "y = 2\nraise ValueError('no such class')"))
+    ended = service.wait(job.id, 60)
+    assert ended.state == "failed" and ended.reason
+    assert ended.reason.render() == "Cell 2, line 2 failed: ValueError: no such class"
+    assert ended.reason.hint and ended.result and ended.result.failure
+    assert (ended.result.failure.cell, ended.result.failure.line) == (1, 2)
+
+
+def test_cancel_in_the_middle(service: JobService, spec: Any, make_notebook: Any, texts: Any, until: Any) -> None:
+    job = service.submit(spec(), make_notebook("print('first')", LOOP, "print('never')"))
+    until(lambda: "started" in texts(service, job))
+    assert service.cancel(job.id).state == "stopping"
+    ended = service.wait(job.id, 60)
+    assert ended.state == "cancelled" and ended.reason and ended.reason.code == "cancelled"
+    assert texts(service, job) == ["first", "started"]
+    partial = json.loads(Path(job.spec.output).read_text())
+    assert partial["cells"][0]["outputs"][0]["text"] == ["first\n"] and partial["cells"][2]["outputs"] == []
+    assert processes_of(job) == []
+    assert service.cancel(job.id) == ended
+
+
+def test_forced_cancel(service: JobService, spec: Any, make_notebook: Any, texts: Any, until: Any) -> None:
+    job = service.submit(spec(), make_notebook("print('first')", LOOP))
+    until(lambda: "started" in texts(service, job))
+    service.cancel(job.id, force=True)
+    assert service.wait(job.id, 60).state == "cancelled"
+    until(lambda: processes_of(job) == [])
+    assert json.loads(Path(job.spec.output).read_text())["cells"][0]["outputs"]
+
+
+def test_runner_that_does_not_listen_is_killed(
+    open_service: Any, spec: Any, make_notebook: Any, texts: Any, until: Any
+) -> None:
+    """A stopped (SIGSTOP) runner hears no SIGTERM; SIGKILL ends it after the named delays."""
+    service = open_service(JobSettings(active_seconds=0.05, stop_seconds=0.5, kill_seconds=0.2))
+    service.start()
+    job = service.submit(spec(), make_notebook(LOOP))
+    until(lambda: "started" in texts(service, job))
+    psutil.Process(service.get(job.id).handle["pid"]).suspend()
+    service.cancel(job.id)
+    assert service.wait(job.id, 60).state == "cancelled"
+    until(lambda: processes_of(job) == [])
+
+
+def test_vanished_runner(service: JobService, spec: Any, make_notebook: Any, texts: Any, until: Any) -> None:
+    job = service.submit(spec(), make_notebook("print('first')", LOOP))
+    until(lambda: "started" in texts(service, job) and service.get(job.id).state == "running")
+    psutil.Process(service.get(job.id).handle["pid"]).kill()
+    ended = service.wait(job.id, 60)
+    assert (ended.state, ended.reason and ended.reason.code) == ("failed", "runner_vanished")
+    assert texts(service, job) == ["first", "started"]
+    assert json.loads(Path(job.spec.output).read_text())["cells"][0]["outputs"]
+    until(lambda: processes_of(job) == [])
+
+
+def test_time_limit_is_a_reason(service: JobService, spec: Any, make_notebook: Any) -> None:
+    job = service.submit(spec(resources=Resources(seconds=1.0)), make_notebook(LOOP))
+    ended = service.wait(job.id, 60)
+    assert (ended.state, ended.reason and ended.reason.code) == ("failed", "time_limit")
+
+
+def test_jobs_run_in_order_one_after_the_other(service: JobService, spec: Any, make_notebook: Any, until: Any) -> None:
+    source = "import time\nopen('order', 'a').write('{0}')\ntime.sleep(0.2)\nopen('order', 'a').write('{0}')"
+    jobs = [service.submit(spec(f"j{n}"), make_notebook(source.format(n))) for n in range(3)]
+    waiting = until(lambda: service.get(jobs[2].id).reason)
+    assert waiting.code in ("waits_slot", "succeeded")
+    for job in jobs:
+        assert service.wait(job.id, 60).state == "succeeded"
+    assert (Path(jobs[0].spec.folder) / "order").read_text() == "001122"
+
+
+def test_queued_job_can_be_cancelled(open_service: Any, spec: Any, make_notebook: Any) -> None:
+    service = open_service()
+    service._dispatcher = None  # nobody looks after the queue
+    job = service.submit(spec(), make_notebook("1"))
+    assert service.cancel(job.id).state == "cancelled"
+    assert service.get(job.id).ended
+
+
+def test_token_makes_submit_idempotent(open_service: Any, spec: Any, make_notebook: Any) -> None:
+    services = [open_service() for _ in range(4)]
+    for one in services:
+        one._dispatcher = None
+    ids: list[str] = []
+    barrier = threading.Barrier(4)
+
+    def submit(service: JobService) -> None:
+        barrier.wait()
+        ids.append(service.submit(spec(token="once"), make_notebook("1")).id)
+
+    threads = [threading.Thread(target=submit, args=(one,)) for one in services]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(ids) == 4 and len(set(ids)) == 1
+    assert len(services[0].list()) == 1
+    assert [path.name for path in services[0].folder.iterdir()] == ids[:1]
+
+
+def test_delete_removes_row_and_folder(service: JobService, spec: Any, make_notebook: Any, until: Any) -> None:
+    job = service.submit(spec(), make_notebook(LOOP))
+    with pytest.raises(PaddleGpuError) as refused:
+        service.delete(job.id)
+    assert (refused.value.code, refused.value.status) == ("not_ended", 409)
+    service.cancel(job.id)
+    service.wait(job.id, 60)
+    service.delete(job.id)
+    assert not service.folder_of(job.id).path.exists()
+    with pytest.raises(PaddleGpuError) as gone:
+        service.get(job.id)
+    assert gone.value.status == 404
+
+
+def test_rerun_goes_on_from_the_checkpoints(service: JobService, spec: Any, make_notebook: Any, texts: Any) -> None:
+    source = (
+        "import os, pathlib\nfile = pathlib.Path(os.environ['PADDLE_GPU_CHECKPOINTS']) / 'count'\n"
+        "count = int(file.read_text()) + 1 if file.exists() else 1\nfile.write_text(str(count))\nprint(count)"
+    )
+    first = service.submit(spec(token="t"), make_notebook(source))
+    service.wait(first.id, 60)
+    second = service.rerun(first.id)
+    service.wait(second.id, 60)
+    assert second.id != first.id and second.spec.rerun_of == first.id
+    assert (texts(service, first), texts(service, second)) == (["1"], ["2"])
+    assert (service.folder_of(first.id).checkpoints / "count").read_text() == "1"
+
+
+def test_publish_while_it_runs(service: JobService, spec: Any, make_notebook: Any, texts: Any, until: Any) -> None:
+    job = service.submit(spec(), make_notebook("print('first')", LOOP))
+    until(lambda: "started" in texts(service, job))
+    path = service.publish(job.id)
+    assert json.loads(path.read_text())["cells"][0]["outputs"][0]["text"] == ["first\n"]
+
+
+def test_submitted_content_is_what_runs(service: JobService, spec: Any, make_notebook: Any, texts: Any) -> None:
+    """Unsaved content counts, and later edits of the file do not reach the job."""
+    wanted = spec()
+    Path(wanted.notebook).write_text(make_notebook("print('saved')"))
+    job = service.submit(wanted, json.loads(make_notebook("print('unsaved')")))
+    service.wait(job.id, 60)
+    assert texts(service, job) == ["unsaved"]
+
+
+def test_answers_and_environment_reach_the_cells(
+    service: JobService, spec: Any, make_notebook: Any, texts: Any
+) -> None:
+    wanted = spec(sets={"epochs": 2}, environment={"MINE": "here"})
+    job = service.submit(wanted, make_notebook("import os\nepochs = 50\nprint(epochs, os.environ['MINE'])"))
+    service.wait(job.id, 60)
+    assert texts(service, job) == ["2 here"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"engine": "nowhere"}, "engine_unknown"),
+        ({"python": "/not/there/python"}, "interpreter_missing"),
+        ({"folder": "/not/there"}, "folder_missing"),
+    ],
+)
+def test_what_cannot_start_is_refused_at_submit(
+    service: JobService, spec: Any, make_notebook: Any, fields: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(PaddleGpuError) as refused:
+        service.submit(spec(**fields), make_notebook("1"))
+    assert refused.value.code == code and refused.value.message.hint
+    assert service.list() == () and list(service.folder.iterdir()) == []
+
+
+def test_interpreter_that_does_not_work(service: JobService, spec: Any, make_notebook: Any, work: Path) -> None:
+    broken = work / "python"
+    broken.write_text("#!/bin/sh\necho 'no such library' >&2\nexit 127\n")
+    broken.chmod(0o755)
+    job = service.submit(spec(python=str(broken)), make_notebook("1"))
+    ended = service.wait(job.id, 60)
+    assert ended.state == "failed" and ended.reason and "no such library" in ended.reason.render()
+    assert any("no such library" in line.text for line in service.log(job.id).lines)
+
+
+def test_ids_cannot_lead_out_of_the_folder(service: JobService) -> None:
+    for job_id in ("..", "../x", "a/b", "", ".hidden"):
+        with pytest.raises(PaddleGpuError) as refused:
+            service.folder_of(job_id)
+        assert refused.value.status == 404
+
+
+def test_list_is_newest_first_and_filtered(
+    open_service: Callable[..., JobService], spec: Any, make_notebook: Any
+) -> None:
+    service = open_service()
+    service._dispatcher = None
+    jobs = [service.submit(spec(f"n{n}"), make_notebook("1")) for n in range(3)]
+    service.cancel(jobs[0].id)
+    assert [job.id for job in service.list()] == [job.id for job in reversed(jobs)]
+    assert [job.id for job in service.list(states=["cancelled"])] == [jobs[0].id]
+    assert [job.id for job in service.list(notebook=jobs[1].spec.notebook)] == [jobs[1].id]
+    assert len(service.list(limit=2)) == 2
+
+
+def test_gpu_job_without_a_device_fails_with_the_reason(service: JobService, spec: Any, make_notebook: Any) -> None:
+    job = service.submit(spec(resources=Resources(gpus=1)), make_notebook("1"))
+    ended = service.wait(job.id, 60)
+    assert ended.state == "failed" and ended.reason and ended.reason.code == "too_few_devices"
