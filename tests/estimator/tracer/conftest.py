@@ -1,0 +1,36 @@
+"""Real Paddle steps and traces of the same scripts, each kind in one child process a test module."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CHILD = Path(__file__).with_name("real_steps.py")
+Answers = dict[str, dict]
+
+
+@pytest.fixture(scope="session")
+def run_child() -> Callable[[str, dict[str, str]], Answers]:
+    pytest.importorskip("paddle")
+
+    def run(kind: str, sources: dict[str, str]) -> Answers:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", str(CHILD), kind],
+            input=json.dumps(sources),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        found = {row["name"]: row for row in rows}
+        missing = [name for name in sources if name not in found]
+        assert not missing, f"the child stopped before {missing[0]}: {done.stderr[-2000:]}"
+        return found
+
+    return run

@@ -1,0 +1,99 @@
+"""Child process of the tests: runs scripts for real, or traces them, and prints peaks as JSON lines.
+
+`python real_steps.py real|trace` reads {"name": source} from standard input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import sys
+from pathlib import Path
+
+TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
+STEPS = 5
+
+
+class Enough(BaseException):
+    pass
+
+
+def real(sources: dict[str, str]) -> None:
+    import paddle
+    from paddle.base import core
+
+    peaks: list[int] = []
+    depth = 0
+
+    def watched(original):
+        def update(self, *args, **kwargs):
+            nonlocal depth
+            depth += 1
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                depth -= 1
+                if depth == 0:
+                    peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
+                    core.host_memory_stat_reset_peak_value("Allocated", 0)
+                    if len(peaks) >= STEPS:
+                        raise Enough
+
+        return update
+
+    kinds = [paddle.optimizer.Optimizer]
+    while kinds:
+        kind = kinds.pop()
+        kinds.extend(kind.__subclasses__())
+        for name in ("step", "minimize"):
+            if name in vars(kind):
+                setattr(kind, name, watched(vars(kind)[name]))
+    for name, source in sources.items():
+        gc.collect()
+        peaks.clear()
+        base = core.host_memory_stat_current_value("Allocated", 0)
+        core.host_memory_stat_reset_peak_value("Allocated", 0)
+        space = {"__name__": "__main__"}
+        failure = None
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(source, "<cell 0>", "exec"), space)
+        except Enough:
+            pass
+        except Exception as problem:  # reported as the test's failure
+            failure = f"{type(problem).__name__}: {problem}"
+        found = [peak - base for peak in peaks]
+        space.clear()
+        print(json.dumps({"name": name, "peaks": found, "failure": failure}), flush=True)
+
+
+def trace(sources: dict[str, str]) -> None:
+    sys.path.insert(0, str(TRACER))
+    import tracer
+
+    for name, source in sources.items():
+        request = {"cells": [{"index": 0, "source": source}], "answers": {}, "target": "cpu"}
+        found = tracer.trace_notebook(request)
+        peak = None
+        if found["status"] == "ok":
+            peak = peak_of(found)
+        notes = [note["code"] for note in found["notes"]]
+        print(json.dumps({"name": name, "peak": peak, "questions": found["questions"], "notes": notes}), flush=True)
+
+
+def peak_of(found: dict) -> int:
+    change = [0] * (len(found["operations"]) + 3)
+    for size, start, end, *_ in found["storages"]:
+        change[start + 1] += size
+        change[end + 2] -= size
+    alive, best = change[0], 0
+    for time, operation in enumerate(found["operations"]):
+        alive += change[time + 1]
+        best = max(best, alive + operation[5])
+    return best
+
+
+if __name__ == "__main__":
+    {"real": real, "trace": trace}[sys.argv[1]](json.load(sys.stdin))
