@@ -164,12 +164,22 @@ class NvidiaReader:
     def _processes(self, nvml: Any, handle: Any) -> tuple[DeviceProcess, ...]:
         """Computing and drawing processes, each once, the largest first."""
         found: dict[int, int | None] = {}
-        for ask in (nvml.nvmlDeviceGetComputeRunningProcesses, nvml.nvmlDeviceGetGraphicsRunningProcesses):
-            for process in _ask(nvml, ask, handle) or ():
+        for kind in ("Compute", "Graphics"):
+            for process in _running(nvml, kind, handle):
                 if process.pid != _OUT_OF_RANGE_PID:
                     found[process.pid] = max(process.usedGpuMemory or 0, found.get(process.pid) or 0) or None
         order = sorted(found, key=lambda pid: -(found[pid] or 0))
         return tuple(self._owners.describe(pid, found[pid]) for pid in order)
+
+
+def _running(nvml: Any, kind: str, handle: Any) -> list[Any]:
+    """The binding's unversioned functions ask in the newest way and raise something else than NVMLError where a
+    driver before 510 does not know it."""
+    for version in ("v3", "v2"):
+        processes = _ask(nvml, getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses_{version}"), handle)
+        if processes is not None:
+            return list(processes)
+    return []
 
 
 def _ask(nvml: Any, question: Callable[..., Any], *arguments: Any) -> Any:

@@ -30,13 +30,16 @@ sys.stdout.buffer.write(msgspec.json.encode(readings))
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a library with NVML's binary interface."""
+    """Folders `new` and `old`, each with a library that has NVML's binary interface, of today and before 510."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     assert compiler, "a C compiler (gcc) is needed to build the stand-in for NVML"
     folder = tmp_path_factory.mktemp("nvml")
     source = Path(__file__).with_name("nvml_stand_in.c")
-    library = folder / "libnvidia-ml.so.1"
-    subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source], check=True)
+    for name, options in {"new": [], "old": ["-DOLD_DRIVER"]}.items():
+        (folder / name).mkdir()
+        library = folder / name / "libnvidia-ml.so.1"
+        command = [compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", *options, "-o", library, source]
+        subprocess.run(command, check=True)
     return folder
 
 
@@ -44,10 +47,10 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def nvidia(stand_in: Path, tmp_path: Path) -> Callable[..., list[Reading]]:
     """Readings of a fresh process, in which the dynamic loader finds the stand-in; one for each state of the world."""
 
-    def read(*worlds: str, library: bool = True, between: str = "", retry_seconds: float = 0) -> list[Reading]:
+    def read(*worlds: str, library: str = "new", between: str = "", retry_seconds: float = 0) -> list[Reading]:
         script = tmp_path / "world"
         environment = {**os.environ, "NVML_STAND_IN": str(script)}
-        environment["LD_LIBRARY_PATH"] = str(stand_in) if library else ""
+        environment["LD_LIBRARY_PATH"] = str(stand_in / library) if library else ""
         environment |= {"BETWEEN": between, "RETRY_SECONDS": str(retry_seconds)}
         command = [sys.executable, "-c", READ, str(tmp_path / "root"), str(script), *worlds]
         done = subprocess.run(command, env=environment, capture_output=True, check=True)

@@ -149,5 +149,11 @@ static int list(card_t *card, unsigned int *n, process_t *out) {
     memcpy(out, card->process, sizeof(process_t) * *n);
     return SUCCESS;
 }
-int nvmlDeviceGetComputeRunningProcesses_v3(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }
-int nvmlDeviceGetGraphicsRunningProcesses_v3(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }
+/* Drivers before 510 know the second version only; its structure is the same. */
+#ifdef OLD_DRIVER
+#define VERSIONED(name) name##_v2
+#else
+#define VERSIONED(name) name##_v3
+#endif
+int VERSIONED(nvmlDeviceGetComputeRunningProcesses)(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }
+int VERSIONED(nvmlDeviceGetGraphicsRunningProcesses)(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }

@@ -48,6 +48,12 @@ def test_processes_are_named_where_their_numbers_mean_something(nvidia: Nvidia, 
     assert (other.pid, other.memory_bytes, other.user, other.command) == (gone, GIB, None, None)
 
 
+def test_a_driver_before_510_lists_its_processes_too(nvidia: Nvidia) -> None:
+    (reading,) = nvidia(f"count 1\nprocess 0 42 {GIB}", library="old")
+    assert [(p.pid, p.memory_bytes) for p in reading.devices[0].processes] == [(42, GIB)]
+    assert reading.problems == ()
+
+
 def test_in_a_container_numbers_of_the_host_are_not_mistaken_for_own_processes(nvidia: Nvidia, tmp_path: Path) -> None:
     (tmp_path / "root/proc/self/ns").mkdir(parents=True)
     (tmp_path / "root/proc/self/ns/pid").symlink_to("pid:[4026532999]")
@@ -128,20 +134,20 @@ def test_a_driver_without_cards_says_so(nvidia: Nvidia) -> None:
 
 
 def test_no_library_no_card(nvidia: Nvidia) -> None:
-    (reading,) = nvidia("", library=False)
+    (reading,) = nvidia("", library="")
     assert [p.code for p in reading.problems] == ["no_gpu"]
 
 
 def test_a_card_without_a_driver_is_told_from_no_card(nvidia: Nvidia, tmp_path: Path) -> None:
     node(tmp_path / "root", "0000:01:00.0", vendor="0x10de", device="0x2204", **{"class": "0x030000"})
-    (reading,) = nvidia("", library=False)
+    (reading,) = nvidia("", library="")
     assert [p.code for p in reading.problems] == ["driver_missing"]
 
 
 def test_a_driver_whose_library_is_not_in_the_container(nvidia: Nvidia, tmp_path: Path) -> None:
     (tmp_path / "root/proc/driver/nvidia").mkdir(parents=True)
     (tmp_path / "root/proc/driver/nvidia/version").write_text("NVRM version: 550")
-    (reading,) = nvidia("", library=False)
+    (reading,) = nvidia("", library="")
     assert [p.code for p in reading.problems] == ["driver_library_hidden"]
 
 
