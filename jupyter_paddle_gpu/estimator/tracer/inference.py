@@ -7,6 +7,7 @@ Python believes itself in dynamic mode. Introspection calls that crash on foreig
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,8 @@ class Inference:
             self._program = paddle.static.Program()
         outer = switch_main_program(self._program)
         core._switch_tracer(None)
+        # Paddle notes Python's call stack with every operation it builds: a third of the time, and nobody reads it.
+        call_stack, traceback.extract_stack = traceback.extract_stack, _no_call_stack
         try:
             values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants)]
             block = self._program.global_block()
@@ -91,6 +94,7 @@ class Inference:
             dynamic = not fixed and any(size < 0 for shape, _ in reader.metas.values() for size in shape)
             return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
         finally:
+            traceback.extract_stack = call_stack
             core._switch_tracer(tracer)
             switch_main_program(*outer)
 
@@ -98,6 +102,10 @@ class Inference:
         value = self._data("x", list(shape), DATA_TYPE[dtype], core.Place())
         value.stop_gradient = not want
         return value
+
+
+def _no_call_stack(*args: Any, **kwargs: Any) -> traceback.StackSummary:
+    return traceback.StackSummary()
 
 
 def _fill(node: Any, values: list[Any]) -> Any:
