@@ -176,7 +176,8 @@ def _running(nvml: Any, kind: str, handle: Any) -> list[Any]:
     """The binding's unversioned functions ask in the newest way and raise something else than NVMLError where a
     driver before 510 does not know it."""
     for version in ("v3", "v2"):
-        processes = _ask(nvml, getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses_{version}"), handle)
+        question = getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses_{version}", None)
+        processes = _ask(nvml, question, handle) if question is not None else None
         if processes is not None:
             return list(processes)
     return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "debug", "m
 """Cell magics that run the rest of the cell as Python in the notebook's own namespace."""
 PYTHON_LINE_MAGICS = frozenset({"time", "timeit", "prun", "memit"})
 """Line magics that run the rest of the line likewise."""
+_COMMAND = re.compile(r"\s*([!%]{1,2}\w)")
 _HELP = frozenset({"?", "??"})
 _warnings_lock = threading.Lock()
 
@@ -127,30 +129,49 @@ def _may_hold_magic(source: str) -> bool:
 
 def _mask_lines(lines: list[str]) -> list[Magic]:
     """Mask in place. A line counts only where a logical line begins: `x = (a` / `% (b))` is left alone."""
-    from IPython.core.inputtransformer2 import make_tokens_by_line
-
     magics: list[Magic] = []
     for _ in range(MAX_PASSES):
         upset = False
-        for tokens in make_tokens_by_line([line + "\n" for line in lines]):
+        logical = _logical_lines(lines)
+        if logical is None:  # parsing will say so, at the line that is wrong and not at the first command
+            starts = [(i, found.start(1)) for i, line in enumerate(lines) if (found := _COMMAND.match(line))]
+            return magics + [_mask_at(lines, line, column, assigned=False) for line, column in starts]
+        for tokens in logical:
             found = _command(tokens)
             if found is None:
                 continue
             start, column = found.start[0] - 1, found.start[1]
-            end = start
-            while lines[end].endswith("\\") and end + 1 < len(lines):
-                end += 1
-            text = "\n".join([lines[start][column:], *lines[start + 1 : end + 1]])
-            magics.append(Magic(text, start + 1))
-            lines[start] = lines[start][:column] + _stand_in(text, assigned="=" in _strings(tokens, found))
-            lines[start + 1 : end + 1] = ["#"] * (end - start)
+            magic = _mask_at(lines, start, column, assigned="=" in _strings(tokens, found))
+            magics.append(magic)
+            last = _lines_of(magic)[-1]
             # An unbalanced quote in a shell command swallows the following lines: look at them again.
-            if tokens[-1].end[0] > end + 2 or tokens[-1].end[0] < end + 1:
+            if not last <= tokens[-1].end[0] <= last + 1:
                 upset = True
                 break
         if not upset:
             break
     return magics
+
+
+def _mask_at(lines: list[str], start: int, column: int, *, assigned: bool) -> Magic:
+    """Mask the command that begins at a column of a line (both from 0), with the lines that it is continued on."""
+    end = start
+    while lines[end].endswith("\\") and end + 1 < len(lines):
+        end += 1
+    text = "\n".join([lines[start][column:], *lines[start + 1 : end + 1]])
+    lines[start] = lines[start][:column] + _stand_in(text, assigned=assigned)
+    lines[start + 1 : end + 1] = ["#"] * (end - start)
+    return Magic(text, start + 1)
+
+
+def _logical_lines(lines: list[str]) -> list[list[Any]] | None:
+    """Tokens by logical line as IPython cuts them; None where the indentation is no Python's."""
+    from IPython.core.inputtransformer2 import make_tokens_by_line
+
+    try:
+        return list(make_tokens_by_line([line + "\n" for line in lines]))
+    except SyntaxError:
+        return None
 
 
 def _command(tokens: list[Any]) -> Any:

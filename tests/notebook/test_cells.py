@@ -62,13 +62,20 @@ def test_a_masked_cell_tells_its_lines_and_its_magic() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["def f(:\n  pass", "print 'two'", "x = 1\n  y", "\x00", "(" * 5000, "-" * 100_000 + "1"]
+    "source",
+    ["def f(:\n  pass", "print 'two'", "x = 1\n  y", "!ls\nif x:\n    y\n  z", "\x00", "(" * 5000, "-" * 100_000 + "1"],
 )
 def test_a_broken_cell_is_a_problem_and_no_exception(source: str) -> None:
     parsed = parse_cell(source, 4, "a")
     assert parsed.tree is None
     assert parsed.problem is not None
     assert "Cell 5" in parsed.problem.render()
+
+
+def test_a_wrong_indentation_is_told_at_its_own_line() -> None:
+    problem = parse_cell("!ls\nif x:\n    y\n  z", 0, "a").problem
+    assert problem is not None
+    assert problem.params["line"] == 4
 
 
 def test_many_commands_are_masked_in_one_go() -> None:

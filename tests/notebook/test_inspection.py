@@ -311,6 +311,8 @@ PIECES = st.sampled_from(
         "    return f",
         "class N(nn.Layer):",
         "    pass",
+        "  pass",
+        "\tpass",
         "for i in range(3):",
         "    loss.backward()",
         "o.step()",
