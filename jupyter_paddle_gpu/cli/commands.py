@@ -10,7 +10,7 @@ from . import options
 from .estimate_view import EstimateView
 from .face import Face, View
 from .job_view import FOLLOW_STATUS, DoneView, JobsView, JobView
-from .machine_view import CatalogueView, DoctorView, ImagesView, InventoryView
+from .machine_view import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 
 JSON = "json"
 """Key in the context's `meta`: JSON is wanted."""
@@ -178,6 +178,16 @@ def doctor(face: Face, /, kernel: str) -> View:
     Exit status 1 where something is missing that nothing works without.
     """
     return DoctorView(face.services.doctor(kernel))
+
+
+@paddle_gpu.command()
+@click.option("--device", default="", metavar="NAME", help="gpu:0, gpu:1 … or cpu; the first GPU by default.")
+@click.option("--kernel", default="python3", metavar="NAME", help="The kernel whose Paddle is used.")
+@_json
+@click.pass_obj
+def calibrate(face: Face, /, device: str, kernel: str) -> View:
+    """Measure small trainings on this machine's device, so that estimates for it become narrower. Takes a minute."""
+    return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
 
 
 def _one(words: tuple[str, ...]) -> str | None:

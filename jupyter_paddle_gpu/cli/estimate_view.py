@@ -146,12 +146,12 @@ class EstimateView(View):
         out = [f"<p><strong>{escape(self._headline(say))}</strong></p>"]
         out.append(markup.table((escape(label), escape(value)) for label, value in self._facts(say)))
         if bars := self._parts(say):
-            rows = ((escape(label), escape(size(amount)), markup.bar(share)) for label, amount, share in bars)
-            out.append(markup.table(rows))
+            drawn = [(escape(label), escape(size(amount)), markup.bar(share)) for label, amount, share in bars]
+            out.append(markup.table(drawn))
         if verdicts := self._verdicts():
             head = (say("Device"), say("Fit"), say("Free"), say("Why"))
-            rows = ((*map(escape, _fit_row(say, verdict)), markup.message(say, verdict.reason)) for verdict in verdicts)
-            out.append(markup.section(say("Where it fits"), markup.table(rows, head)))
+            fits = [[*map(escape, _fit_row(say, item)), markup.message(say, item.reason)] for item in verdicts]
+            out.append(markup.section(say("Where it fits"), markup.table(fits, head)))
         out += [f"<p>{escape(line)}</p>" for line in self._largest(say)]
         if changes := self._changes(say):
             rows = ([escape(cell) for cell in change] for change in changes)

@@ -63,6 +63,10 @@ class Face(ABC):
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
         """Show the job's log from line `since` on as it comes, until the job ends; returns the ended job."""
 
+    def progress(self, step: str) -> None:
+        """Say which step of something long begins; silent where nobody would see it."""
+        return
+
     def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
         """The estimate of live objects named in `words`, where this place has any; None where a notebook is meant."""
         return None

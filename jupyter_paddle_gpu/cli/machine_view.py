@@ -17,6 +17,7 @@ from .speech import Speech, operations, size
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from ..estimator.calibrate import CalibrationReport
     from ..services import Check
 
 
@@ -188,4 +189,32 @@ class DoctorView(TableView):
                 ),
             )
             for check in self.data
+        ]
+
+
+class CalibrationView(TableView):
+    """Estimate beside measurement, a row a program."""
+
+    def __init__(self, report: CalibrationReport) -> None:
+        self.data: CalibrationReport = report
+
+    def lead(self, say: Speech) -> str:
+        """What was measured, and what was learned."""
+        return say("{device}: {count} measurements were kept.", device=self.data.device, count=self.data.learned)
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return say("Program"), say("Estimated"), say("Measured"), say("Device, estimated"), say("Device, measured")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a program."""
+        return [
+            (
+                row.program,
+                size(row.estimated_allocated),
+                size(row.measured_allocated),
+                "–" if row.low is None else f"{size(row.low)} … {size(row.high)}",
+                size(row.measured_driver),
+            )
+            for row in self.data.rows
         ]

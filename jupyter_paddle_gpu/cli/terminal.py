@@ -117,6 +117,11 @@ class TerminalFace(Face):
             console.print(Text(hint))
         return status
 
+    def progress(self, step: str) -> None:
+        """A line on standard error, so that output stays clean."""
+        if sys.stderr.isatty():
+            sys.stderr.write(f"{step} …\n")
+
     def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
         """The log as far as it is."""
         printer = LinePrinter(as_json=as_json)

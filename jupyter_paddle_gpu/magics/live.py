@@ -19,7 +19,6 @@ from ..domain.errors import PaddleGpuError
 from ..domain.estimates import EstimateRequest
 
 if TYPE_CHECKING:
-    from ..estimator.trace import Trace
     from .cell import CellFace
 
 TRACE_SECONDS = 120.0
@@ -55,10 +54,7 @@ def estimate_live(face: CellFace, names: Mapping[str, Any], words: tuple[str, ..
             name=words[0],
             reason=answer["error"],
         )
-    from ..estimator.trace import Trace
-
-    trace: Trace = msgspec.convert(answer, Trace)
-    estimate = face.services.estimate_trace(trace, request)
+    estimate = face.services.estimate_trace(answer, request)
     return EstimateView(estimate, face.services.place(estimate))
 
 
@@ -236,7 +232,8 @@ def _answer(work: Callable[[], dict[str, Any]], writing: int) -> None:
 
 
 def _read(reading: int, child: int) -> bytes:
-    parts, deadline = [], time.monotonic() + TRACE_SECONDS
+    parts: list[bytes] = []
+    deadline = time.monotonic() + TRACE_SECONDS
     while True:
         ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:

@@ -70,7 +70,7 @@ def _nullable_numbers(schema: Any) -> Any:
 
 def load() -> dict[str, Any]:
     """The document as it stands beside the handlers."""
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     document: dict[str, Any] = yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
     return document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..engines.base import Features
-    from ..estimator.trace import Trace
+    from ..estimator.calibrate import CalibrationReport
     from ..notebook.reading import NotebookSource
 
 
@@ -106,10 +107,31 @@ class Services(Rooms):
         )
         return Matched(facts=facts, estimate=estimate, placement=placement)
 
-    def estimate_trace(self, trace: Trace, request: EstimateRequest) -> Estimate:
-        """The estimate of a step that was traced elsewhere: live objects of a kernel."""
+    def estimate_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:
+        """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects."""
+        from ..estimator.trace import Trace
+
         accelerator = targets.resolve(request, self.inventory, self.find_accelerator)
-        return self.estimator.of_trace(trace, request, accelerator)
+        return self.estimator.of_trace(msgspec.convert(trace, Trace), request, accelerator)
+
+    def calibrate(
+        self, device: str = "", kernel_name: str = "python3", progress: Callable[[str], None] = lambda program: None
+    ) -> CalibrationReport:
+        """Run the estimator's suite on a device of this machine and keep what it teaches.
+
+        Args:
+            device: Paddle's name, `gpu:0` or `cpu`; empty: the first GPU, the CPU where there is none.
+        """
+        from ..estimator.calibrate import calibrate
+
+        real = [item for item in self.inventory().devices if not item.simulated and item.vendor != "cpu"]
+        chosen = device or ("gpu:0" if real else "cpu")
+        index = chosen.removeprefix("gpu:")
+        card = next((item for item in real if str(item.index) == index and item.parent is None), None)
+        accelerator = targets.of_device(card, self.find_accelerator) if card is not None else None
+        return calibrate(
+            self.estimator, device=chosen, accelerator=accelerator, kernel_name=kernel_name, progress=progress
+        )
 
     def place(self, estimate: Estimate) -> Placement:
         """The verdict on each device for an estimate that is there already."""

@@ -1,0 +1,60 @@
+"""The command line as its users run it: a process of its own, on a data folder of the test's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
+
+
+@dataclass(frozen=True)
+class Ran:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def environment(tmp_path):
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "COLUMNS"))}
+    return {**plain, "PADDLE_GPU_DATA": str(tmp_path / "data"), "LANG": "C.UTF-8"}
+
+
+@pytest.fixture
+def cli(tmp_path, environment):
+    def run(*arguments: str, **more: str) -> Ran:
+        command = [sys.executable, "-m", "jupyter_paddle_gpu", *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert "jupyter_paddle_gpu/cli" not in done.stderr, done.stderr  # a traceback of ours
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    def write(*sources: str, name: str = "train.ipynb") -> str:
+        cells = [{**CELL, "id": f"c{number}", "source": source} for number, source in enumerate(sources)]
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+        Path(tmp_path, name).write_text(json.dumps(content))
+        return name
+
+    return write

@@ -1,0 +1,125 @@
+"""Every command, its JSON, its drawing, its exit status."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+TRAINING = """
+import numpy as np
+import paddle
+batch_size = 16
+net = paddle.nn.Linear(8, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(5):
+    loss = net(paddle.to_tensor(np.zeros([batch_size, 8], "float32"))).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_gpus_and_catalogue(cli):
+    inventory = cli("gpus", "--json").json
+    assert inventory["host"]["cpu_count"] > 0
+    assert "processors" in cli("gpus").out
+    assert any("A100" in row["name"] for row in cli("gpus", "--catalogue", "--json").json)
+
+
+def test_images_and_doctor(cli):
+    assert all("reference" in row for row in cli("images", "--device", "A100 80GB", "--json").json)
+    ran = cli("doctor", "--json")
+    checks = {check["name"]: check for check in ran.json["checks"]}
+    assert {"version", "kernel", "engine_local", "data_folder"} <= checks.keys()
+    assert ran.status == int(any(check["needed"] and not check["ok"] for check in checks.values()))
+    assert all(check["ok"] or check["hint"] for check in checks.values())
+
+
+def test_the_doctor_names_a_kernel_that_is_not_there(cli):
+    ran = cli("doctor", "--kernel", "nope", "--json")
+    assert ran.status == 1
+    assert next(check for check in ran.json["checks"] if check["name"] == "kernel")["code"] == "no_such_kernel"
+
+
+@pytest.mark.paddle
+def test_estimate_draws_and_tells_by_its_status(cli, notebook):
+    training = notebook(TRAINING)
+    ran = cli("estimate", training)
+    assert ran.status == 0
+    assert "Batch size" in ran.out
+    assert "█" in ran.out
+    ran = cli("estimate", training, "--batch-size", "4", "--target", "cpu", "--json")
+    assert (ran.status, ran.json["batch_size"], ran.json["target"]) == (0, 4, "cpu")
+    assert sum(ran.json["breakdown"].values()) == ran.json["peak_bytes"]
+    ran = cli("estimate", notebook("print(1)", name="plain.ipynb"))
+    assert ran.status == 4
+    assert "Nothing that trains" in ran.out
+
+
+def test_a_job_from_submit_to_delete(cli, notebook):
+    ran = cli("submit", notebook("for n in range(3):\n    print(n)"), "--follow", "--name", "three")
+    assert ran.status == 0
+    assert [line for line in ran.out.splitlines() if line in "012"] == ["0", "1", "2"]
+    (job,) = cli("jobs", "--json").json["jobs"]
+    assert (job["state"], job["spec"]["name"]) == ("succeeded", "three")
+    assert cli("jobs", "last", "--json").json == job
+    short = job["id"].rsplit("-", 1)[-1]
+    assert cli("jobs", short, "--json").json == job
+    assert "three" in cli("jobs").out
+
+    lines = cli("logs", short, "--json").lines
+    assert [line["n"] for line in lines] == list(range(len(lines)))
+    assert cli("logs", short, "--since", "1", "--json").lines == lines[1:]
+    assert cli("logs", short, "-f").status == 0
+
+    again = cli("rerun", short, "--follow", "--json")
+    assert again.status == 0
+    assert cli("delete", short, "--json").json == {"deleted": job["id"]}
+    assert len(cli("jobs", "--json").json["jobs"]) == 1
+
+
+def test_follow_ends_with_the_jobs_status(cli, notebook):
+    ran = cli("submit", notebook("1 / 0"), "--follow", "--no-estimate")
+    assert ran.status == 1
+    assert "ZeroDivisionError" in ran.out
+    ran = cli("submit", notebook("1 / 0"), "--no-estimate", "--json")
+    assert ran.status == 0
+    assert cli("logs", ran.json["id"], "-f", "--json").status == 0
+    assert cli("jobs", ran.json["id"], "--json").json["state"] == "failed"
+
+
+def test_interrupting_follow_leaves_the_job_running(cli, notebook, environment, tmp_path):
+    name = notebook("import time\nprint('begun', flush=True)\ntime.sleep(600)")
+    command = [sys.executable, "-m", "jupyter_paddle_gpu", "submit", name, "--follow", "--no-estimate"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        while not cli("jobs", "--json").json["jobs"] or "begun" not in cli("logs", "last").out:
+            pass
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "the job goes on" in said
+    assert cli("jobs", "last", "--json").json["state"] == "running"
+    ran = cli("cancel", "last", "--json")
+    assert ran.json["state"] in ("stopping", "cancelled")
+    cli("logs", "last", "-f")
+    assert cli("jobs", "last", "--json").json["state"] == "cancelled"
+
+
+def test_wishes_reach_the_job(cli, notebook):
+    wishes = ["--set", "epochs=2", "--set", "name=resnet", "--env", "A=b=c", "--time-limit", "60", "--memory", "2g"]
+    job = cli("submit", notebook("epochs = 1"), *wishes, "--token", "t", "--no-estimate", "--json").json
+    assert job["spec"]["sets"] == {"epochs": 2, "name": "resnet"}
+    assert job["spec"]["environment"] == {"A": "b=c"}
+    assert (job["spec"]["resources"]["seconds"], job["spec"]["resources"]["memory_bytes"]) == (60, 2 << 30)
+    again = cli("submit", notebook("epochs = 1"), "--token", "t", "--no-estimate", "--json").json
+    assert again["id"] == job["id"]
+    cli("cancel", "last", "--force")
+    cli("logs", "last", "-f")
+
+
+def test_an_empty_list_says_so(cli):
+    assert cli("jobs", "--json").json == {"jobs": []}
+    assert "no jobs" in cli("jobs").out

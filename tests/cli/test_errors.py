@@ -1,0 +1,84 @@
+"""An error is one sentence and a next step on standard error, or one JSON object on standard output."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["estimate", "no.ipynb"], 1, "notebook_missing"),
+        (["estimate"], 2, "no_notebook"),
+        (["estimate", "a.ipynb", "b.ipynb"], 2, "usage"),
+        (["estimate", "train.ipynb", "--batch-size", "0"], 2, "usage"),
+        (["estimate", "train.ipynb", "--set", "=3"], 2, "usage"),
+        (["estimate", "train.ipynb", "--device", "toaster"], 2, "unknown_device"),
+        (["submit", "train.ipynb", "--engine", "abacus"], 2, "unknown_engine"),
+        (["submit", "train.ipynb", "--memory", "lots"], 2, "usage"),
+        (["submit", "train.ipynb", "--batch-size", "3"], 1, "batch_size_unnamed"),
+        (["logs", "nope"], 1, "no_such_job"),
+        (["cancel", "nope"], 1, "no_such_job"),
+        (["fly"], 2, "usage"),
+        (["gpus", "--wings"], 2, "usage"),
+    ],
+)
+def test_errors(cli, notebook, arguments, status, code):
+    notebook("print(1)")
+    ran = cli(*arguments)
+    assert (ran.status, ran.out) == (status, "")
+    assert 0 < len(ran.err.splitlines()) < 8
+    ran = cli(*arguments, "--json")
+    assert ran.status == status
+    assert (ran.json["code"], set(ran.json)) == (code, {"code", "message", "hint"})
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\0", b"", b"[]"], ids=repr)
+def test_what_is_no_notebook(cli, tmp_path, content):
+    (tmp_path / "odd.ipynb").write_bytes(content)
+    ran = cli("estimate", "odd.ipynb", "--json")
+    assert ran.status == 1
+    assert "odd.ipynb" in ran.json["message"]
+    assert ran.json["hint"]
+
+
+def test_a_notebook_of_fifty_megabytes(cli, tmp_path):
+    with (tmp_path / "big.ipynb").open("wb") as file:
+        file.truncate(50_000_000)
+    assert cli("submit", "big.ipynb").status == 1
+
+
+def test_a_broken_cell_is_told_in_the_facts_of_the_estimate(cli, notebook):
+    ran = cli("estimate", notebook("import paddle", "for x in"), "--target", "cpu", "--json")
+    assert ran.status in (3, 4)
+    assert json.dumps(ran.json)
+
+
+def test_chinese_by_the_environment(cli):
+    ran = cli("estimate", "no.ipynb", LANG="zh_CN.UTF-8")
+    assert any("一" <= sign <= "鿿" for sign in ran.err)
+    assert "列出作业" in cli("--help", LANG="zh_CN.UTF-8").out
+
+
+def test_colours_only_where_they_are_wanted(cli):
+    assert "\x1b[" not in cli("doctor").out
+    assert "\x1b[3" not in cli("doctor", FORCE_COLOR="1", NO_COLOR="1").out
+
+
+def test_a_narrow_terminal_loses_nothing(cli):
+    words = "".join(cli("gpus", "--catalogue", COLUMNS="50").out.split())
+    assert "A100PCIe80GB" in words
+
+
+def test_help_needs_no_heavy_library(cli, environment):
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\nfrom jupyter_paddle_gpu.cli.terminal import run\nrun(['--help'])\n"
+        "print([name for name in ('paddle', 'docker', 'pynvml', 'sqlalchemy', 'rich', 'tornado', 'IPython') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
