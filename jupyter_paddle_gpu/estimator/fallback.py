@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..domain.estimates import Phase
+from ..domain.estimates import Estimate, Phase
 from ..domain.messages import Message
 from . import messages
 from .trace import Operation, Storage, Trace
@@ -16,6 +16,8 @@ from .trace import Operation, Storage, Trace
 BATCHES = (4, 8, 16)
 """Batch sizes that are measured; two would do, the third shows whether the lines are lines."""
 PHASES: tuple[Phase, ...] = ("forward", "backward", "update")
+FIT_ERROR = 0.1
+"""Relative half width of the range that is given with a fitted figure."""
 BENT = 0.05
 """Relative distance of a measured peak from its phase's line from which on the fit is called unsure."""
 
@@ -34,6 +36,14 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     gradient_bytes: int = 0
     state_bytes: int = 0
     paddle_version: str = ""
+
+
+def widened(estimate: Estimate) -> Estimate:
+    """The estimate of a fitted step with the fit's own error in its range."""
+    if estimate.evidence != "measured" or estimate.low is None or estimate.high is None:
+        return estimate
+    reach = round(FIT_ERROR * (estimate.allocated_peak_bytes or 0))
+    return msgspec.structs.replace(estimate, low=estimate.low - reach, high=estimate.high + reach)
 
 
 def fitted(measured: dict[int, Measured], wanted: int | None) -> tuple[Trace, tuple[Message, ...]] | None:

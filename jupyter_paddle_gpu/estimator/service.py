@@ -18,6 +18,7 @@ from . import messages
 from .assemble import Peak, answer, cpu_peak, gpu_peak
 from .calibration import Calibration, Key
 from .details import Details, PeakOf
+from .fallback import widened
 from .interpreters import Interpreter, find_interpreter
 from .scan import scanned
 from .trace import Trace
@@ -73,6 +74,23 @@ class EstimateService:
             target=request.target,
             seconds=round(time.monotonic() - started, 3),
         )
+
+    def of_trace(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None = None) -> Estimate:
+        """The estimate of a step that was traced elsewhere, such as of live objects in a kernel."""
+        nothing = NotebookFacts(kernel_name="", language="python", cells=(), imports_paddle=True, loop="custom")
+        estimate = self._answer(nothing, Traced(trace), request, accelerator)
+        return msgspec.structs.replace(
+            estimate,
+            device=accelerator.name if accelerator else request.device,
+            target=request.target,
+            seconds=round(sum(trace.seconds.values()), 3),
+        )
+
+    def observe(self, estimate: Estimate, measured: int, *, cuda: str = "", paddle: str = "") -> None:
+        """Learn from a finished job on `estimate.device`: `measured` bytes are what the driver showed for it."""
+        if estimate.terms and estimate.device:
+            version = paddle or estimate.paddle_version or ""
+            self.calibration.observe(Key(estimate.device, cuda, version), estimate.terms, measured)
 
     def largest_batch(
         self,
@@ -131,7 +149,9 @@ class EstimateService:
         questions = tuple(map(question, trace.questions))
         if trace.status == "ok":
             estimate = answer(trace, self._peak(trace, request, accelerator))
-            return msgspec.structs.replace(estimate, questions=questions, notes=notes)
+            # Where no loader told the batch size, what was asked for or read stands.
+            batch = trace.batch_size or request.batch_size or scanned(facts, "ok").batch_size
+            return widened(msgspec.structs.replace(estimate, batch_size=batch, questions=questions, notes=notes))
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
         return msgspec.structs.replace(scanned(facts, trace.status, *notes), questions=questions)

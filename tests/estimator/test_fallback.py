@@ -92,6 +92,7 @@ def test_tiny_steps_give_the_peak_of_a_large_one(service, tmp_path, training):
     assert (estimate.status, estimate.evidence) == ("ok", "measured")
     assert estimate.batch_size == 64 and estimate.optimizer == "Adam"
     assert abs(estimate.peak_bytes - truth) < 0.08 * truth
+    assert estimate.low <= truth <= estimate.high
     assert estimate.breakdown.total == estimate.peak_bytes
     assert estimate.notes[0].code == "measured_instead"
     assert "64" in estimate.notes[0].render()
