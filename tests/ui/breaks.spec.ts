@@ -3,22 +3,7 @@
 import type { Locator } from '@playwright/test';
 
 import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
-import type { LabServer } from './server';
-
-const LINES = 300;
-/** Prints numbered lines for some fifteen seconds, with a bar that is drawn in place. */
-const COUNT = [
-  `import sys, time
-for number in range(${LINES}):
-    print("line", number, flush=True)
-    time.sleep(0.05)`,
-  `for percent in range(0, 101, 10):
-    print(f"\\rbar {percent} %", end="", file=sys.stderr, flush=True)
-print(file=sys.stderr)
-print("counted to the end")`
-];
-
-test.use({ serverOptions: { notebooks: { 'counting.ipynb': COUNT } } });
+import { type LabServer, LINES } from './server';
 
 /** Every numbered line of the newest job is in its log once and in order. */
 async function expectWholeLog(server: LabServer): Promise<void> {

@@ -1,25 +1,40 @@
-/** Galata's page on a server of the test's own, and the words by which people find things in our panel. */
+/** Galata's page on a server of the tests' own, and the words by which people find things in our panel. */
 
 import { expect, test as galata } from '@jupyterlab/galata';
 import type { Locator, Page } from '@playwright/test';
 
 import { type IServerOptions, LabServer } from './server';
 
-interface IFixtures {
+interface IWorkerFixtures {
   serverOptions: IServerOptions;
   server: LabServer;
 }
 
-export const test = galata.extend<IFixtures>({
-  serverOptions: [{}, { option: true }],
-  server: async ({ serverOptions }, use) => {
-    const server = new LabServer(serverOptions);
-    await server.start();
-    await use(server);
-    await server.dispose();
-  },
+export const test = galata.extend<object, IWorkerFixtures>({
+  serverOptions: [{}, { option: true, scope: 'worker' }],
+  // One server for all tests with the same options: starting one takes longer than most tests.
+  server: [
+    async ({ serverOptions }, use) => {
+      const server = new LabServer(serverOptions);
+      await server.start();
+      await use(server);
+      await server.dispose();
+    },
+    { scope: 'worker', timeout: 90_000 }
+  ],
   baseURL: async ({ server }, use) => use(server.url),
   // Settings, state and workspaces are the server's own, so that a reload and a restart find them again.
+  // Galata's own waits for the launcher; these tests start in a notebook.
+  waitForApplication: async ({ baseURL: _ }, use) =>
+    use(async page => {
+      await page.locator('#main:visible').waitFor({ timeout: 60_000 });
+      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 60_000 });
+    }),
+  // Nor does it route kernels and sessions or clean folders up: that would fail where a test kills the server.
+  kernels: async ({ baseURL: _ }, use) => use(null),
+  sessions: async ({ baseURL: _ }, use) => use(null),
+  terminals: async ({ baseURL: _ }, use) => use(null),
+  tmpPath: async ({ baseURL: _ }, use) => use(''),
   autoGoto: false,
   mockSettings: false,
   mockState: false,
@@ -31,7 +46,8 @@ export { expect };
 
 /** Open JupyterLab on a notebook and wait until its cells are there. */
 export async function openNotebook(page: Page, server: LabServer, name: string): Promise<void> {
-  await page.goto(`${server.url}/lab/tree/${name}`);
+  // A test does not find the tabs of the one before.
+  await page.goto(`${server.url}/lab/tree/${name}?reset`);
   await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible({
     timeout: 60_000
   });

@@ -1,29 +1,45 @@
 /**
- * A real Jupyter server with the extension, of one test's own: folders of its own, a copy of the examples, and the
+ * A real Jupyter server with the extension, of the tests' own: folders of its own, a copy of the examples, and the
  * right to be killed.
  */
 
-import { type ChildProcess, spawn } from 'child_process';
+import { type ChildProcess, execFileSync, spawn } from 'child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'fs';
 import { createServer } from 'net';
 import { tmpdir } from 'os';
 import { join, resolve } from 'path';
 
 const ROOT = resolve(__dirname, '..', '..');
+const BIN = join(ROOT, process.env.VENV ?? '.venv', 'bin');
+/** Numbered lines that `counting.ipynb` prints, in some fifteen seconds. */
+export const LINES = 300;
+/** Notebooks beside the examples: name -> sources of code cells. */
+const NOTEBOOKS = {
+  'empty.ipynb': [''],
+  'counting.ipynb': [
+    `import sys, time
+for number in range(${LINES}):
+    print("line", number, flush=True)
+    time.sleep(0.05)`,
+    // A bar that is drawn in place.
+    `for percent in range(0, 101, 10):
+    print(f"\\rbar {percent} %", end="", file=sys.stderr, flush=True)
+print(file=sys.stderr)
+print("counted to the end")`
+  ]
+};
 /** Milliseconds for a server to answer; the machine may be busy. */
 const START = 60_000;
 
 export interface IServerOptions {
   /** Overrides of JupyterLab's settings: plugin id -> values. */
   settings?: Record<string, object>;
-  /** Further notebooks: name -> sources of code cells. */
-  notebooks?: Record<string, string[]>;
   /** Without our server half. */
   without?: boolean;
 }
 
 export class LabServer {
-  constructor(private readonly _options: IServerOptions = {}) {
+  constructor(options: IServerOptions = {}) {
     this.folder = mkdtempSync(join(tmpdir(), 'paddle-gpu-ui-'));
     this.root = join(this.folder, 'root');
     mkdirSync(this.root);
@@ -32,7 +48,7 @@ export class LabServer {
         cpSync(join(ROOT, 'examples', name), join(this.root, name));
       }
     }
-    for (const [name, cells] of Object.entries(_options.notebooks ?? {})) {
+    for (const [name, cells] of Object.entries(NOTEBOOKS)) {
       writeFileSync(join(this.root, name), JSON.stringify(notebook(cells)));
     }
     // JupyterLab takes the built extension from here, whether the package is installed or not.
@@ -46,7 +62,7 @@ export class LabServer {
     writeFileSync(
       join(config, 'jupyter_server_config.json'),
       JSON.stringify({
-        ServerApp: { jpserver_extensions: { jupyter_paddle_gpu: !_options.without } }
+        ServerApp: { jpserver_extensions: { jupyter_paddle_gpu: !options.without } }
       })
     );
     const settings = {
@@ -54,7 +70,7 @@ export class LabServer {
         fetchNews: 'false',
         checkForUpdates: false
       },
-      ..._options.settings
+      ...options.settings
     };
     for (const [plugin, values] of Object.entries(settings)) {
       const [name, id] = plugin.split(':');
@@ -74,7 +90,7 @@ export class LabServer {
   async start(): Promise<void> {
     this._port ||= await freePort();
     this._process = spawn(
-      join(ROOT, '.venv', 'bin', 'jupyter'),
+      join(BIN, 'jupyter'),
       [
         'lab',
         '--allow-root',
@@ -86,6 +102,7 @@ export class LabServer {
         '--IdentityProvider.token=',
         '--ServerApp.disable_check_xsrf=True',
         '--LabApp.expose_app_in_browser=True',
+        `--LabApp.extra_labextensions_path=${galataExtension()}`,
         `--LabApp.user_settings_dir=${join(this.folder, 'settings')}`,
         `--LabApp.workspaces_dir=${join(this.folder, 'workspaces')}`
       ],
@@ -94,7 +111,7 @@ export class LabServer {
         stdio: process.env.PADDLE_GPU_UI_LOG ? 'inherit' : 'ignore',
         env: {
           ...process.env,
-          PATH: `${join(ROOT, '.venv', 'bin')}:${process.env.PATH}`,
+          PATH: `${BIN}:${process.env.PATH}`,
           JUPYTER_CONFIG_DIR: join(this.folder, 'config'),
           JUPYTER_DATA_DIR: join(this.folder, 'data'),
           JUPYTER_RUNTIME_DIR: join(this.folder, 'runtime'),
@@ -164,6 +181,12 @@ export class LabServer {
 
   private _port = 0;
   private _process: ChildProcess | null = null;
+}
+
+/** JupyterLab's own helpers in the page, which Galata talks to. */
+function galataExtension(): string {
+  const code = 'import os, jupyterlab.galata as g; print(os.path.dirname(g.__file__))';
+  return execFileSync(join(BIN, 'python'), ['-c', code], { encoding: 'utf8' }).trim();
 }
 
 function notebook(cells: string[]): object {

@@ -1,0 +1,171 @@
+/**
+ * Takes the pictures in docs/images: the panel empty, with an estimate, running, failed, done; light and dark, English
+ * and Chinese, narrow; the job's view. Run by `jlpm screenshots`; nothing is compared with them.
+ */
+
+import type { Locator, Page } from '@playwright/test';
+import { resolve } from 'path';
+
+import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+
+const IMAGES = resolve(__dirname, '..', '..', 'docs', 'images');
+/** Widths of the panel in pixels, as one would draw it, and the narrowest that works. */
+const COMFORTABLE = 360;
+const NARROW = 260;
+/** How much of a long panel a picture shows. */
+const HIGHEST = 1_150;
+
+type Theme = 'light' | 'dark';
+
+async function setTheme(page: Page, theme: Theme): Promise<void> {
+  await page.evaluate(
+    async name => {
+      const { jupyterapp } = window as unknown as {
+        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
+      };
+      await jupyterapp.commands.execute('apputils:change-theme', { theme: name });
+    },
+    `JupyterLab ${theme === 'dark' ? 'Dark' : 'Light'}`
+  );
+  await expect(page.locator('body')).toHaveAttribute(
+    'data-jp-theme-light',
+    theme === 'dark' ? 'false' : 'true'
+  );
+  // Colours fade over.
+  await page.waitForTimeout(500);
+}
+
+/** Draw the panel as wide as a person would, by the handle beside it. */
+async function setWidth(page: Page, panel: Locator, width: number): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    const box = await panel.boundingBox();
+    if (!box || Math.abs(box.width - width) < 2) {
+      return;
+    }
+    const y = box.y + 300;
+    await page.mouse.move(box.x - 3, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 3 + (box.width - width), y, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForTimeout(300);
+  }
+}
+
+async function picture(page: Page, panel: Locator, name: string): Promise<void> {
+  // The whole length of the panel, as far as it has content.
+  const needed = await panel.evaluate(
+    node => (node.querySelector('.jp-PaddleGpu-panel')?.scrollHeight ?? 0) + 80
+  );
+  await page.setViewportSize({ width: 1400, height: Math.min(HIGHEST, Math.max(500, needed)) });
+  await page.mouse.move(500, 5);
+  await page.waitForTimeout(400);
+  const content = panel.locator('.jp-PaddleGpu-panel');
+  const box = await content.boundingBox();
+  const outer = await panel.boundingBox();
+  if (box && outer) {
+    await page.screenshot({
+      path: `${IMAGES}/${name}.png`,
+      clip: { ...outer, height: Math.min(outer.height, box.height + 8) }
+    });
+  }
+  await page.setViewportSize({ width: 1400, height: 1000 });
+}
+
+async function both(page: Page, panel: Locator, name: string): Promise<void> {
+  await picture(page, panel, name);
+  await setTheme(page, 'dark');
+  await picture(page, panel, `${name}-dark`);
+  await setTheme(page, 'light');
+}
+
+async function closeNotifications(page: Page): Promise<void> {
+  for (const button of await page.locator('.Toastify__close-button').all()) {
+    await button.click().catch(() => undefined);
+  }
+}
+
+for (const language of ['en', 'zh_CN'] as const) {
+  const suffix = language === 'en' ? '' : '-zh';
+
+  test.describe(`pictures in ${language}`, () => {
+    test(`panel and job view ${language}`, async ({ page, server }) => {
+      test.setTimeout(300_000);
+      await page.goto(`${server.url}/lab`);
+      await page.evaluate(async locale => {
+        const { jupyterapp } = window as unknown as {
+          jupyterapp: {
+            serviceManager: { settings: { save(id: string, raw: string): Promise<void> } };
+          };
+        };
+        await jupyterapp.serviceManager.settings.save(
+          '@jupyterlab/translation-extension:plugin',
+          JSON.stringify({ locale })
+        );
+      }, language);
+      await openNotebook(page, server, 'digits_loop.ipynb');
+      const panel = await openPanel(page);
+      await setWidth(page, panel, COMFORTABLE);
+      await expect(panel.locator('.jp-PaddleGpu-model')).toBeVisible();
+      await both(page, panel, `panel-empty${suffix}`);
+
+      await panel.locator('.jp-PaddleGpu-invitation button').click();
+      await expect(panel.locator('.jp-PaddleGpu-remedies')).toBeVisible({ timeout: 120_000 });
+      await both(page, panel, `panel-estimate${suffix}`);
+      if (language === 'en') {
+        await setWidth(page, panel, NARROW);
+        await picture(page, panel, 'panel-narrow');
+        await setWidth(page, panel, COMFORTABLE);
+      }
+
+      await page
+        .locator('.jp-NotebookPanel-toolbar [data-command="paddle-gpu:submit"]')
+        .click();
+      const row = jobRow(panel, 'digits_loop');
+      await expect(row.getByRole('log')).toContainText('epoch 2/4', { timeout: 120_000 });
+      await row.scrollIntoViewIfNeeded();
+      await jobPicture(page, panel, `jobs-running${suffix}`);
+      await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 120_000 });
+      await closeNotifications(page);
+      await jobPicture(page, panel, `jobs-done${suffix}`);
+
+      await row.locator('.jp-PaddleGpu-jobName').click();
+      const view = page.locator('.jp-PaddleGpu-view');
+      await expect(view.getByRole('log')).toContainText('epoch 4/4');
+      await closeNotifications(page);
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: `${IMAGES}/job${suffix}.png` });
+      await setTheme(page, 'dark');
+      await page.screenshot({ path: `${IMAGES}/job${suffix}-dark.png` });
+      await setTheme(page, 'light');
+      await view.getByRole('tab').nth(1).click();
+      await page.waitForTimeout(1_000);
+      await page.screenshot({ path: `${IMAGES}/job-metrics${suffix}.png` });
+      await view.getByRole('tab').nth(2).click();
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: `${IMAGES}/job-memory${suffix}.png` });
+
+      await openNotebook(page, server, 'wine_broken.ipynb');
+      await openPanel(page);
+      await setWidth(page, panel, COMFORTABLE);
+      await page
+        .locator('.jp-NotebookPanel-toolbar [data-command="paddle-gpu:submit"]')
+        .click();
+      const failed = jobRow(panel, 'wine_broken');
+      await expect(failed).toHaveAttribute('data-state', 'failed', { timeout: 90_000 });
+      await closeNotifications(page);
+      await jobPicture(page, panel, `jobs-failed${suffix}`);
+      await setTheme(page, 'dark');
+      await jobPicture(page, panel, `jobs-failed${suffix}-dark`);
+      await setTheme(page, 'light');
+    });
+  });
+}
+
+/** The list of jobs alone. */
+async function jobPicture(page: Page, panel: Locator, name: string): Promise<void> {
+  const jobs = panel.locator('section').last();
+  await jobs.scrollIntoViewIfNeeded();
+  await page.mouse.move(500, 5);
+  await page.waitForTimeout(400);
+  await jobs.screenshot({ path: `${IMAGES}/${name}.png` });
+}
