@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Union
 
 from .arrays import Array, State, new_tensor
-from .exceptions import CONTIGUOUS_GRADIENT
 from .templates import Gradient, slots_of
 
 if TYPE_CHECKING:
@@ -53,9 +52,6 @@ class Node:
         environment: dict[int, Array | None] = {**self.shapes, **self.saved}
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
-        if gradient.steps[0].name in CONTIGUOUS_GRADIENT:
-            incoming.clear()
-            runtime.lay_out_gradients(gradient, environment)
         for step in gradient.steps:
             runtime.run_gradient(step, environment, gradient, self)
         wanted = {}

@@ -11,10 +11,8 @@ from .templates import GradStep, Meta, Step
 CONTIGUOUS_FIRST = frozenset({"rnn"})
 """Operators that lay strided operands out anew before they run and save the copies (measured: a batch-major RNN keeps
 its input twice); others copy inside the kernel, forward and backward, and keep the strided view."""
-CONTIGUOUS_GRADIENT = frozenset({"rnn_grad"})
-"""Gradient operators for which a strided incoming gradient is replaced by its copy before the kernel runs."""
-NO_ZERO_FILL = frozenset({"rnn_grad"})
-"""Gradient operators that take absent incoming gradients as they are; for others eager mode fills zeros."""
+ONLY_WANTED = frozenset({"rnn_grad"})
+"""Gradient operators whose results nobody wants are not allocated, though the program builder shows them."""
 _RNN_RESULTS = ("out", "dropout_state_out", "state", "reserve")
 
 

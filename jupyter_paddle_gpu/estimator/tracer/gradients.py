@@ -9,7 +9,7 @@ from __future__ import annotations
 from paddle import _C_ops
 
 _TWINS = frozenset(name[:-1] for name in dir(_C_ops) if name.endswith("_grad_"))
-_SOURCE = {"cross_entropy_with_softmax_grad": "softmax"}
+_SOURCE = {"cross_entropy_with_softmax_grad": "softmax", "group_norm_grad": "y_grad"}
 """The operand that the first result overwrites, where it is not `out_grad`."""
 
 

@@ -17,18 +17,20 @@ def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
 
 
 def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
-    """Writes in place; what the value and the index need is transient."""
-    if not isinstance(value, paddle.Tensor):
-        value = call("full", [1], float(value) if not hasattr(value, "__len__") else 0.0, tensor.dtype, _cpu())
+    """Writes in place; the written value takes part in the graph."""
+    parsed = variable_index.parse_index(tensor, index)
+    starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
+    if isinstance(value, paddle.Tensor) and not advanced:
+        if value.dtype != tensor.dtype:
+            value = value.astype(tensor.dtype)
+        call("set_value_with_tensor_", tensor, value, starts, ends, steps, axes, decrease_axes, none_axes)
+        return
+    if isinstance(value, paddle.Tensor) and isinstance(index, paddle.Tensor) and "int" in str(index.dtype):
+        call("index_put_", tensor, [index], value, False)
+        return
     parts = index if isinstance(index, tuple) else (index,)
     masks = [part for part in parts if isinstance(part, paddle.Tensor)]
     operation = runtime.ledger.begin("set_value_")
-    operation.bytes_moved = runtime.state(value).array.nbytes
     operation.workspace_cpu = sum(runtime.state(mask).array.nbytes for mask in masks)
     runtime.ledger.finish(operation)
     runtime.state(tensor).array.value = None
-    del value
-
-
-def _cpu() -> Any:
-    return paddle.base.core.CPUPlace()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import paddle
 from paddle.base import core
 
@@ -12,6 +13,7 @@ from .dtypes import name_of
 from .inference import ORIGINAL_OPS
 from .interception import call, override
 from .runtime import Runtime
+from .values import Known
 
 Original = Callable[..., Any]
 
@@ -65,3 +67,16 @@ def coalesce_tensor(runtime: Runtime, original: Original, tensors: Any, dtype: A
     """Puts tensors into one buffer; their own memory goes. Used by DataParallel and tensor fusion."""
     total = sum(runtime.state(tensor).array.numel for tensor in tensors)
     return list(tensors), runtime.create("coalesce_tensor", (total,), name_of(dtype))
+
+
+@override("numel")
+def numel(runtime: Runtime, original: Original, x: Any) -> Any:
+    """Known from the shape alone."""
+    return runtime.create("numel", (), "int64", Known(np.array(runtime.state(x).array.numel)))
+
+
+@override("shape", "shape64")
+def shape(runtime: Runtime, original: Original, x: Any) -> Any:
+    """Known without data."""
+    sizes = np.array(x.shape, "int64" if original.__name__ == "shape64" else "int32")
+    return runtime.create("shape", sizes.shape, str(sizes.dtype), Known(sizes))

@@ -15,7 +15,7 @@ from .dtypes import SIZE
 Arrays = list[list[Array]]
 
 _RESERVED_GATES = {"LSTM": 6, "GRU": 4, "RNN_TANH": 1, "RNN_RELU": 1}
-_GRAD_BLOCKS = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+_GRAD_BLOCKS = {"LSTM": 3, "GRU": 2, "RNN_TANH": 0, "RNN_RELU": 0}
 _GRAD_STATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 2, "RNN_RELU": 2}
 
 

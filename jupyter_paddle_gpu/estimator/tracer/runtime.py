@@ -15,7 +15,7 @@ from .autograd import Backward, Node, edge_of, needed_slots
 from .dtypes import FLOATING, SIZE, name_of
 from .inference import Argument, Inference
 from .ledger import Ledger
-from .exceptions import CONTIGUOUS_FIRST, NO_ZERO_FILL, forward_meta, gradient_meta
+from .exceptions import CONTIGUOUS_FIRST, ONLY_WANTED, forward_meta, gradient_meta
 from .templates import Gradient, GradStep, Meta, Operand, Step, Template, slots_of
 from .values import Computed, Part, Value
 from .views import RULES as VIEWS
@@ -243,7 +243,7 @@ class Runtime:
             state = self.state(tensor)
             if state.node is None and tensor.stop_gradient:
                 continue
-            roots.append((state, tensor, self._ones_like(state.array) if grad is None else self.state(grad).array))
+            roots.append((state, tensor, self._ones_like(state.array)))  # a given gradient is copied first
         return roots
 
     def _ones_like(self, like: Array) -> Array:
@@ -260,8 +260,7 @@ class Runtime:
         operation = self.ledger.begin(step.name)
         for operand in step.operands:
             for slot in slots_of(operand):
-                absent = environment.get(slot) is None and slot in gradient.metas
-                if absent and step.name not in NO_ZERO_FILL:  # FillZeroForEmptyGradInput
+                if environment.get(slot) is None and slot in gradient.metas:  # FillZeroForEmptyGradInput
                     shape, dtype = gradient.metas[slot]
                     environment[slot] = allocate(self.ledger, shape, dtype, "full")
         operands = [_gather(operand, environment) for operand in step.operands]  # type: ignore[arg-type]
@@ -269,6 +268,8 @@ class Runtime:
         for index, operand in enumerate(step.results):
             made = []
             for slot in slots_of(operand):
+                if step.name in ONLY_WANTED and slot not in gradient.outgoing.values():
+                    continue
                 array = self._gradient_result(step, index, slot, gradient, environment, operands)
                 environment[slot] = array
                 made.append(array)
@@ -277,18 +278,6 @@ class Runtime:
         del operands, results
         self.ledger.finish(operation)
         self.ledger.layer = outer
-
-    def lay_out_gradients(self, gradient: Gradient, environment: dict[int, Array | None]) -> None:
-        """Replace strided incoming gradients by contiguous copies, one operation each."""
-        for slot in gradient.incoming.values():
-            array = environment.get(slot)
-            if array is not None and not array.is_contiguous:
-                operation = self.ledger.begin("contiguous")
-                copy = allocate(self.ledger, array.shape, array.dtype, "contiguous")
-                operation.bytes_moved = 2 * copy.nbytes
-                self.ledger.finish(operation)
-                environment[slot] = copy
-            del array
 
     def _gradient_result(
         self,

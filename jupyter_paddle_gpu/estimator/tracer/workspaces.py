@@ -26,12 +26,17 @@ def _is_pointwise(attrs: dict[str, Any], kernel: tuple[int, ...]) -> bool:
 
 
 def _im2col(x: Array, weight: Array, output: Array, attrs: dict[str, Any]) -> int:
-    """One image's columns (phi/kernels/impl/conv_kernel_impl.h): C / groups * kernel * output positions."""
+    """One image's columns (phi/kernels/impl/conv_kernel_impl.h): C / groups * kernel * output positions.
+
+    With channels last the kernel first lays input and output out anew.
+    """
     kernel = weight.shape[2:]
+    last = _channels_last(attrs)
+    layout = x.nbytes + output.nbytes if last else 0
     if _is_pointwise(attrs, kernel):
-        return 0
-    positions = output.shape[2:] if attrs.get("data_format", "NCHW").startswith("NC") else output.shape[1:-1]
-    return prod(weight.shape[1:]) * prod(positions) * SIZE[x.dtype]
+        return layout
+    positions = output.shape[1:-1] if last else output.shape[2:]
+    return prod(weight.shape[1:]) * prod(positions) * SIZE[x.dtype] + layout
 
 
 def _convolution(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
@@ -39,21 +44,68 @@ def _convolution(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> in
 
 
 def _convolution_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    return _im2col(operands[0][0], operands[1][0], operands[2][0], attrs)
+    x = operands[0][0]
+    layout = x.nbytes if _channels_last(attrs) and results and results[0] else 0
+    return _im2col(x, operands[1][0], operands[2][0], attrs) + layout
+
+
+def _channels_last(attrs: dict[str, Any]) -> bool:
+    return not attrs.get("data_format", "NCHW").startswith(("NC", "Any"))
 
 
 def _transposed(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """One image's columns of the output: Cout / groups * kernel * input positions."""
+    """One image's columns of the output, all groups: Cout * kernel * input positions."""
     x, weight = operands[0][0], operands[1][0]
-    return prod(weight.shape[1:]) * prod(x.shape[2:]) * SIZE[x.dtype]
+    return prod(weight.shape[1:]) * int(attrs.get("groups") or 1) * prod(x.shape[2:]) * SIZE[x.dtype]
 
 
-def _broadcast_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """The gradient of a same-rank broadcast operand ([1, C, 1, 1]) is not reduced in place: two copies."""
-    if len(results) < 2 or not results[1]:
-        return 0
-    x, y = operands[0][0], operands[1][0]
-    return 2 * x.nbytes if x.shape != y.shape and len(x.shape) == len(y.shape) else 0
+def _is_common_broadcast(x: Array, y: Array) -> bool:
+    """Whether `y` over `x` is neither a row, a column nor a block of it (is_run_common_broadcast in phi's
+    elementwise functions: a dimension of 1 before the ones that match)."""
+    small, large = (y, x) if len(y.shape) <= len(x.shape) and y.numel <= x.numel else (x, y)
+    trimmed = list(small.shape)
+    axis = len(large.shape) - len(trimmed)
+    while trimmed and trimmed[-1] == 1:
+        trimmed.pop()
+    return any(size != large.shape[axis + i] for i, size in enumerate(trimmed))
+
+
+def _broadcast_grad(copies: int) -> Rule:
+    """Gradients of broadcast operands on a CPU, as measured: a common broadcast reduces out of place."""
+
+    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+        if len(results) < 2 or not results[0] or not results[1] or len(operands) < 2 or not operands[1]:
+            return 0
+        x, y = operands[0][0], operands[1][0]
+        if x.shape == y.shape:
+            return 0
+        whole = max(x.nbytes, y.nbytes)
+        if _is_common_broadcast(x, y):
+            return copies * whole + min(x.nbytes, y.nbytes)
+        return whole if copies == 2 and x.numel < y.numel else 0
+
+    return rule
+
+
+def _normalised_rows(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """layer_norm_grad keeps the normalised input and one product: 2 inputs and a number a row (measured)."""
+    x = operands[0][0]
+    rows = prod(x.shape[: attrs.get("begin_norm_axis", 1)])
+    return 2 * x.nbytes + rows * SIZE[x.dtype]
+
+
+def _channel_sums(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """batch_norm_grad: two numbers a channel."""
+    return 2 * operands[1][0].nbytes if len(operands) > 1 and operands[1] else 0
+
+
+def _ctc(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """warp-ctc's workspace on a CPU (get_workspace_size in ctc_entrypoint.cpp): forward variables and probabilities."""
+    logits, labels = operands[0][0], operands[1][0]
+    steps, batch, symbols = logits.shape
+    longest = 2 * labels.shape[-1] + 1
+    each = 4 * symbols + 4 * longest * steps + 4 * longest + 12 * longest
+    return int(batch * each + 4 * symbols * steps * batch)
 
 
 def _merged_rows(copies: int) -> Rule:
@@ -77,7 +129,13 @@ _CPU: dict[str, Rule] = {
     "conv3d_transpose": _transposed, "conv3d_transpose_grad": _transposed,
     "adam_": _merged_rows(1), "momentum_": _merged_rows(1), "adagrad_": _merged_rows(2),
     "rnn": recurrent.forward_workspace, "rnn_grad": recurrent.backward_workspace,
-    "add_grad": _broadcast_grad, "subtract_grad": _broadcast_grad,
+    "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,
+    "depthwise_conv2d_transpose": _transposed, "depthwise_conv2d_transpose_grad": _transposed,
+    "layer_norm_grad": _normalised_rows, "batch_norm_grad": _channel_sums, "warpctc": _ctc,
+    "add_grad": _broadcast_grad(2), "subtract_grad": _broadcast_grad(2),
+    **dict.fromkeys(
+        ("multiply_grad", "divide_grad", "maximum_grad", "minimum_grad", "elementwise_pow_grad"), _broadcast_grad(1)
+    ),
 }  # fmt: skip
 _CUDNN = frozenset(
     {"conv2d", "conv2d_grad", "conv3d", "conv3d_grad", "conv2d_transpose", "conv2d_transpose_grad",
