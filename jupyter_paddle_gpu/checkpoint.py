@@ -14,8 +14,8 @@ With `paddle.Model`:
     model.fit(data, epochs=10 - saver.epochs_done, callbacks=[saver])
 
 One file, standard library alone, paddle imported when it is needed: it is mounted into containers that have nothing
-else of this package. Everything of a checkpoint is written into a folder of its own that gets its name by a rename at the
-end, so that a process that is killed while saving leaves the last whole checkpoint.
+else of this package. Everything of a checkpoint is written into a folder of its own that gets its name by a rename at
+the end, so that a process that is killed while saving leaves the last whole checkpoint.
 """
 
 from __future__ import annotations

@@ -37,6 +37,9 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
             reason = observation.reason
         elif result.reason == "killed" and job.state == "stopping":
             state, reason = "cancelled", reasons.cancelled()
+        elif result.reason == "cancelled" and job.state != "stopping" and observation.reason is not None:
+            # A SIGTERM that no person sent (the daemon or the machine was restarted): the engine says so.
+            state, reason = "failed", observation.reason
         return Ending(state, reason, result, raw.get("ended"))
     if job.state == "stopping":
         return Ending("cancelled", reasons.cancelled(), None, observation.ended)

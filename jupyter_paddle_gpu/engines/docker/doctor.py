@@ -21,6 +21,8 @@ from .preparing import Preparation, checked
 PROBE = "ls /dev/nvidia[0-9]* /dev/dxg 2>/dev/null | grep -q . || exit 42"
 """A device that was handed out shows as a node (WSL 2: /dev/dxg)."""
 _PROBE_SILENT = 42
+FACTS_SECONDS = 2.0
+"""How long what the daemon says of itself holds while jobs are being submitted."""
 
 
 class Doctor:
@@ -31,12 +33,18 @@ class Doctor:
         self.preparation = preparation
         self.root = root
         self._probed: dict[tuple[str, ...], tuple[float, Message | None]] = {}
+        self._seen: dict[tuple[str, ...], float] = {}
+        self._looked = -1e9
 
     def problems(self) -> tuple[bool, tuple[Message, ...]]:
         """(can jobs run at all, everything worth knowing). Never raises."""
         try:
-            facts = self.daemon.facts(fresh=True)
+            # Many jobs may be submitted at once: the daemon is asked again only after a moment.
+            now = time.monotonic()
+            facts = self.daemon.facts(fresh=now - self._looked > FACTS_SECONDS)
+            self._looked = now
         except PaddleGpuError as error:
+            self._looked = -1e9
             return False, (error.message,)
         if self.daemon.remote:
             return False, (_remote(self.daemon.host),)
@@ -102,6 +110,9 @@ class Doctor:
 
     def _paths(self, image: str, grant: Grant) -> list[Message]:
         """Create (not start) a container with the job's folders: the daemon says whether it sees them."""
+        key = (image, *(mount.source for mount in (grant.folder, *grant.data)))
+        if time.monotonic() - self._seen.get(key, -1e9) < self.daemon.settings.probe_seconds:
+            return []
         mounts = [
             {"Type": "bind", "Source": mount.source, "Target": mount.target, "ReadOnly": True}
             for mount in (grant.folder, *grant.data)
@@ -110,6 +121,7 @@ class Doctor:
             self._remove(self._create(image, {"Mounts": mounts}))
         except PaddleGpuError as error:
             return [error.message]
+        self._seen[key] = time.monotonic()
         return []
 
     def _devices(self, image: str, job: Job) -> list[Message]:

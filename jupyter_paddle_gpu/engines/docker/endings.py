@@ -59,8 +59,19 @@ def _reason(state: dict[str, Any], status: int, output: str, memory_limit: int |
     if status == 0:
         return None
     signal = -exit_code(status)
+    if signal == 15:
+        return terminated()
     killed = reasons.killed(signal, _SIGNALS.get(signal, str(signal))) if signal > 0 else None
     return of_output(output) or (_no_python("") if status in (126, 127) else killed)
+
+
+def terminated() -> Message:
+    """A SIGTERM: of ours where somebody cancelled (whoever reads this knows), else the daemon's own."""
+    return Message(
+        code="terminated",
+        text="The container was told to end from outside (SIGTERM): Docker or the machine was restarted.",
+        hint="What had been done by then is kept. Submit again; training that saves checkpoints goes on from there.",
+    )
 
 
 def refused_start(detail: str) -> Message:

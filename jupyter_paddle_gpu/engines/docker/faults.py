@@ -30,11 +30,8 @@ def explained(*, image: str = "", gpus: str = "") -> Iterator[None]:
 
 
 def refusal(message: Message, status: int = 503) -> PaddleGpuError:
-    """The message as an exception."""
-    error = PaddleGpuError(message.code, message.text, hint=message.hint, status=status)
-    error.message = message
-    error.args = (message.render(),)
-    return error
+    """The message as an exception; most of them mean that a part is missing."""
+    return PaddleGpuError.of(message, status=status)
 
 
 def said(error: errors.APIError) -> str:

@@ -103,7 +103,7 @@ class Bench:
         name = spec.pop("id", f"{self.jobs.parent.name}-{self._count}")
         folder = JobFolder(self.jobs / name)
         folder.path.mkdir(parents=True)
-        notebook = self.work / f"{name}.ipynb"
+        notebook = self.work / f"{Path(name).name}.ipynb"
         notebook.write_text(json.dumps(notebook_of(*cells, metadata=metadata)))
         folder.source.write_text(notebook.read_text())
         given = {
@@ -116,7 +116,7 @@ class Bench:
             "resources": Resources(memory_bytes=2 << 30),
         }
         job = Job(
-            id=name,
+            id=Path(name).name,
             spec=JobSpec(**{**given, **spec}),
             state="preparing",
             created=time.time(),

@@ -1,0 +1,56 @@
+"""A job service in a process of its own, to be killed: `python server.py DATA_FOLDER DOCKER_HOST`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.jobs.service import JobService
+from jupyter_paddle_gpu.jobs.settings import JobSettings
+
+
+def inventory() -> Inventory:
+    """Two stand-in devices, with all their memory free."""
+    size = 16 << 30
+    devices = tuple(
+        Device(
+            id=f"GPU-fake-{n}",
+            index=n,
+            vendor="nvidia",
+            name="Stand-in",
+            memory_total=size,
+            memory_used=0,
+            memory_free=size,
+        )
+        for n in range(2)
+    )
+    host = HostSample(cpu_count=2, cpu_percent=0.0, memory_total=size, memory_available=size)
+    return Inventory(time=time.time(), host=host, devices=devices)
+
+
+def service(data: Path, host: str, **settings: object) -> JobService:
+    engine = DockerEngine(
+        DockerSettings(
+            host=host,
+            store=str(data / "jobs"),
+            allowed_images=("stand-in/*",),
+            networks=("none",),
+            shm_bytes=64 << 20,
+            tmp_bytes=256 << 20,
+        )
+    )
+    given = {"active_seconds": 0.1, "idle_seconds": 0.2, "retry_seconds": 0.5, "stop_seconds": 3.0}
+    return JobService.open(
+        {"docker": engine}, data_folder=data, settings=JobSettings(**{**given, **settings}), inventory=inventory
+    )
+
+
+if __name__ == "__main__":
+    running = service(Path(sys.argv[1]), sys.argv[2])
+    running.start()
+    print("up", flush=True)
+    while True:
+        time.sleep(3600)

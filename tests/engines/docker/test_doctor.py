@@ -1,0 +1,210 @@
+"""What is missing is said before Submit, with the next step."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import ThreadingMixIn, UnixStreamServer
+
+import pytest
+from conftest import IMAGE, PACKAGES, Bench, until
+from stand_ins.daemon import PrivateDaemon, missing
+from stand_ins.image import make_image
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.engines.docker.daemon import read_facts
+from jupyter_paddle_gpu.engines.docker.devices import access
+from jupyter_paddle_gpu.engines.docker.faults import classify, unreachable
+
+
+def codes(messages):
+    assert all(message.render() for message in messages)
+    return [message.code for message in messages]
+
+
+def test_all_is_well(bench):
+    features = bench.engine.supported_features()
+    assert features.available
+    assert features.containers
+    assert features.memory_limit
+    assert codes(features.problems) in ([], ["memory_limit_unsupported"])
+    job, _ = bench.job("1")
+    assert bench.engine.check(job) == ()
+
+
+def test_a_gpu_that_can_be_handed_out_is_probed_with_a_container(bench):
+    job, _ = bench.job("1", device_ids=("GPU-fake-1",))
+    assert bench.engine.check(job) == ()
+    assert bench.engine.supported_features().gpus
+    absent, _ = bench.job("1", device_ids=("GPU-fake-7",))
+    assert codes(bench.engine.check(absent)) == ["device_unknown"]
+    any_one, _ = bench.job("1", resources=Resources(gpus=1))
+    assert bench.engine.check(any_one) == ()
+    leftovers = bench.engine.daemon.api.containers(all=True, filters={"label": "jupyter-paddle-gpu.role=probe"})
+    assert leftovers == []
+
+
+def test_no_toolkit(tmp_path):
+    """A daemon without NVIDIA's hook, as most people have it first."""
+    if why := missing():
+        pytest.skip(f"no private Docker daemon: {why}")
+    folder = Path(tempfile.mkdtemp(prefix="pgd-"))
+    plain = PrivateDaemon(folder, hook=False)
+    try:
+        plain.start()
+        make_image(plain.api(), IMAGE, path_to_packages=PACKAGES)
+        bench = Bench(tmp_path, plain.host)
+        job, job_folder = bench.job("1", device_ids=("GPU-fake-0",))
+        (problem,) = bench.engine.check(job)
+        assert problem.code == "gpu_toolkit_missing"
+        assert "nvidia-ctk runtime configure" in problem.render_hint()
+        assert not bench.engine.supported_features().gpus
+        with pytest.raises(PaddleGpuError) as caught:
+            bench.start(job, job_folder)
+        assert caught.value.code == "gpu_toolkit_missing"
+        assert bench.engine.adopt() == {}
+        assert bench.engine.check(bench.job("1")[0]) == ()
+    finally:
+        plain.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_no_daemon(tmp_path):
+    engine = DockerEngine(DockerSettings(host=f"unix://{tmp_path}/absent.sock"))
+    features = engine.supported_features()
+    assert not features.available
+    assert codes(features.problems) == ["docker_missing"]
+    assert "systemctl" in features.problems[0].render_hint()
+
+
+def test_a_socket_nobody_listens_on(tmp_path):
+    path = tmp_path / "dead.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    engine = DockerEngine(DockerSettings(host=f"unix://{path}"))
+    assert codes(engine.supported_features().problems) == ["engine_unreachable"]
+
+
+def test_no_permission_for_the_socket():
+    # Root may open any socket, so the fault itself is handed in, as the transport raises it.
+    try:
+        try:
+            raise PermissionError(13, "Permission denied")
+        except PermissionError as inner:
+            raise ConnectionError("Connection aborted.") from inner
+    except ConnectionError as error:
+        message = unreachable(error)
+    assert message.code == "docker_permission"
+    assert "usermod -aG docker" in message.render_hint()
+
+
+def test_a_daemon_on_another_machine(monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    assert codes(DockerEngine().supported_features().problems) in (["engine_unreachable"], ["docker_remote"])
+
+
+class _Podman(BaseHTTPRequestHandler):
+    """Podman's Docker interface, as far as it is asked here."""
+
+    def do_GET(self) -> None:
+        body = b'{"Name":"p","ApiVersion":"1.41","Version":"5.0.0","Components":[{"Name":"Podman Engine","Version":"5.0.0"}]}'
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def address_string(self) -> str:
+        return "socket"
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+class _Server(ThreadingMixIn, UnixStreamServer):
+    daemon_threads = True
+
+
+def test_podman_is_refused_for_gpus(tmp_path):
+    path = str(tmp_path / "podman.sock")
+    server = _Server(path, _Podman)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    until(lambda: Path(path).exists())
+    engine = DockerEngine(DockerSettings(host=f"unix://{path}"))
+    try:
+        features = engine.supported_features()
+        assert "podman_ignores_gpus" in codes(features.problems)
+        assert not features.gpus
+        with pytest.raises(PaddleGpuError) as caught:
+            access(("GPU-1",), engine.daemon.facts(), engine.settings)
+        assert caught.value.code == "podman_ignores_gpus"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_too_much_is_asked_for(bench):
+    job, _ = bench.job("1", resources=Resources(cpus=4096, memory_bytes=1 << 50))
+    assert codes(bench.engine.check(job)) == ["resources_not_there", "resources_not_there"]
+
+
+def test_what_the_policy_refuses_is_said_in_the_preflight(bench):
+    assert codes(bench.engine.check(bench.job("1", folder="/etc")[0])) == ["path_of_system"]
+    assert codes(bench.engine.check(bench.job("1", image="evil.example/x")[0])) == ["image_not_allowed"]
+
+
+def test_too_little_disk(make_bench):
+    bench = make_bench(disk_bytes=1 << 60)
+    assert codes(bench.engine.check(bench.job("1")[0])) == ["disk_full"]
+
+
+def test_facts_of_other_daemons():
+    info = {
+        "ID": "x", "SecurityOptions": ["name=rootless"], "OperatingSystem": "Docker Desktop", "MemoryLimit": False,
+        "Runtimes": {"nvidia": {}}, "DiscoveredDevices": [{"Source": "cdi", "ID": "nvidia.com/gpu=0"}],
+    }  # fmt: skip
+    facts = read_facts(info, {"Version": "28.3"})
+    assert facts.rootless
+    assert facts.desktop
+    assert not facts.limits_memory
+    assert facts.cdi == ("nvidia.com/gpu=0",)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('could not select device driver "" with capabilities: [[gpu]]', "gpu_toolkit_missing"),
+        ("Unknown runtime specified nvidia", "gpu_toolkit_missing"),
+        (
+            "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.6, please update",
+            "driver_mismatch",
+        ),
+        ("nvidia-container-cli: device error: GPU-1: unknown device: unknown", "device_unknown"),
+        ("failed to register layer: write /x: no space left on device", "disk_full"),
+        ('invalid mount config for type "bind": bind source path does not exist: /x', "path_unseen"),
+        ("no matching manifest for linux/arm64/v8 in the manifest list entries", "image_other_machine"),
+        (
+            "Get https://registry-1.docker.io/v2/: dial tcp: lookup registry-1.docker.io: no such host",
+            "registry_unreachable",
+        ),
+        ("toomanyrequests: You have reached your pull rate limit", "pull_interrupted"),
+        ("error pulling image configuration: download failed: unexpected EOF", "pull_interrupted"),
+        ("pull access denied for x, repository does not exist or may require 'docker login'", "pull_refused"),
+        ("manifest for x:1 not found: manifest unknown", "image_missing"),
+        (
+            'OCI runtime create failed: exec: "python": executable file not found in $PATH: permission denied',
+            "container_start_failed",
+        ),
+        ("something new", "docker_refused"),
+    ],
+)
+def test_each_refusal_of_docker_has_a_class_and_a_next_step(text, code):
+    message = classify(text, image="x", gpus="GPU-1")
+    assert message.code == code
+    assert message.render_hint()

@@ -1,0 +1,229 @@
+"""Parts that need no daemon: device access, processors, endings, output, statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.engines.docker.container import container_name, without_compat
+from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
+from jupyter_paddle_gpu.engines.docker.devices import access, processors_near
+from jupyter_paddle_gpu.engines.docker.endings import exit_code, observation, of_output
+from jupyter_paddle_gpu.engines.docker.output import _lines, read_output
+from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
+from jupyter_paddle_gpu.engines.docker.statistics import ContainerSample, History, read_sample
+
+FACTS = DaemonFacts(id="d", version="28.0")
+
+
+def grant(ids, root="/", facts=FACTS, **settings):
+    return access(ids, facts, DockerSettings(**settings), root=Path(root))
+
+
+def test_nvidia_by_request_and_by_cdi():
+    assert grant(("GPU-1", "GPU-2")).requests[0]["DeviceIDs"] == ["GPU-1", "GPU-2"]
+    cdi = DaemonFacts(id="d", version="28.3", cdi=("nvidia.com/gpu=GPU-1",))
+    assert grant(("GPU-1",), facts=cdi).requests == ({"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=GPU-1"]},)
+    both = DaemonFacts(id="d", version="28.3", cdi=("nvidia.com/gpu=GPU-1",), runtimes=("nvidia",))
+    assert grant(("GPU-1",), facts=both).requests[0]["Driver"] == ""
+    assert grant(("GPU-1",), facts=both, gpu_access="cdi").requests[0]["Driver"] == "cdi"
+
+
+def test_no_device_hides_all_even_from_images_that_ask_for_all():
+    assert grant(()).environment == {"NVIDIA_VISIBLE_DEVICES": "void"}
+    assert grant(()).requests == ()
+
+
+@pytest.mark.parametrize(
+    ("ids", "nodes", "variable", "expected"),
+    [
+        (("kunlun-1", "kunlun-3"), ["xpu0", "xpu1", "xpu3", "xpuctrl"], "XPU_VISIBLE_DEVICES", ["/dev/xpu1", "/dev/xpu3", "/dev/xpuctrl"]),
+        (("ascend-0",), ["davinci0", "davinci1", "davinci_manager", "hisi_hdc"], "ASCEND_RT_VISIBLE_DEVICES", ["/dev/davinci0", "/dev/davinci_manager", "/dev/hisi_hdc"]),
+        (("hygon-1",), ["kfd", "dri/card1", "dri/renderD129"], "HIP_VISIBLE_DEVICES", ["/dev/dri/renderD129", "/dev/dri/card1", "/dev/kfd"]),
+        (("cambricon-2",), ["cambricon_dev2", "cambricon_ctl"], "MLU_VISIBLE_DEVICES", ["/dev/cambricon_dev2", "/dev/cambricon_ctl"]),
+    ],
+)  # fmt: skip
+def test_other_makers_by_their_nodes(tmp_path, ids, nodes, variable, expected):
+    for node in nodes:
+        (tmp_path / "dev" / node).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "dev" / node).touch()
+    granted = grant(ids, tmp_path)
+    assert list(granted.nodes) == expected
+    assert granted.environment[variable] == ",".join(i.split("-")[1] for i in ids)
+    assert granted.requests == ()
+
+
+def test_a_card_named_by_its_pci_address_is_counted_among_its_kind(tmp_path):
+    for address, vendor in (("0000:01:00.0", "0x1d22"), ("0000:41:00.0", "0x1d22"), ("0000:02:00.0", "0x8086")):
+        folder = tmp_path / "sys/bus/pci/devices" / address
+        folder.mkdir(parents=True)
+        (folder / "vendor").write_text(vendor + "\n")
+        (folder / "class").write_text("0x120000\n")
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/xpu1").touch()
+    assert grant(("kunlun-0000:41:00.0",), tmp_path).nodes == ("/dev/xpu1",)
+
+
+@pytest.mark.parametrize(
+    ("ids", "code"),
+    [
+        (("simulated-0",), "device_simulated"),
+        (("GPU-1", "kunlun-0"), "devices_mixed"),
+        (("ascend-0",), "device_node_missing"),
+    ],
+)
+def test_devices_that_cannot_be_given(tmp_path, ids, code):
+    with pytest.raises(PaddleGpuError) as caught:
+        grant(ids, tmp_path)
+    assert caught.value.code == code
+
+
+def test_processors_next_to_the_device(tmp_path):
+    for node, cpus in ((0, "0-15,32-47"), (1, "16-31,48-63")):
+        folder = tmp_path / f"sys/devices/system/node/node{node}"
+        folder.mkdir(parents=True)
+        (folder / "cpulist").write_text(cpus + "\n")
+    for n, (address, node) in enumerate((("0000:17:00.0", 0), ("0000:b3:00.0", 1))):
+        driver = tmp_path / "proc/driver/nvidia/gpus" / address
+        driver.mkdir(parents=True)
+        (driver / "information").write_text(f"Model:\tA100\nGPU UUID:\tGPU-{n}\nDevice Minor:\t{n}\n")
+        pci = tmp_path / "sys/bus/pci/devices" / address
+        pci.mkdir(parents=True)
+        (pci / "numa_node").write_text(f"{node}\n")
+    assert processors_near(("GPU-1",), root=tmp_path) == "16-31,48-63"
+    assert processors_near(("GPU-0", "GPU-1"), root=tmp_path) == "0-15,32-47,16-31,48-63"
+    assert processors_near(("GPU-9",), root=tmp_path) == ""
+    (tmp_path / "sys/bus/pci/devices/0000:17:00.0/numa_node").write_text("-1\n")
+    assert processors_near(("GPU-0",), root=tmp_path) == ""
+
+
+def test_names_and_paths():
+    assert container_name("20260101-ab/../c d") == "paddle-gpu-20260101-ab-..-c-d"
+    assert without_compat("/usr/local/cuda/compat:/a:/b/compat/lib:/compatible:") == "/a:/compatible"
+
+
+def ended(code, **state):
+    return {
+        "State": {
+            "Status": "exited",
+            "ExitCode": code,
+            "StartedAt": "2026-11-21T06:35:35.5Z",
+            "FinishedAt": "2026-11-21T06:35:37.25Z",
+            **state,
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("state", "output", "code"),
+    [
+        (ended(137, OOMKilled=True), "", "out_of_memory_host"),
+        (ended(0, OOMKilled=True), "", "out_of_memory_host"),
+        (ended(137), "", "killed"),
+        (ended(139), "", "crashed"),
+        (ended(143), "", "terminated"),
+        (ended(127), "", "image_without_python"),
+        (ended(128, Error="OCI runtime create failed: x"), "", "container_start_failed"),
+        (ended(1), "Mismatched GPU Architecture: The installed PaddlePaddle package was compiled for 75 80 86 89, but your current GPU is 120.", "architecture_mismatch"),
+        (ended(1), "RuntimeError: CUDA driver version is insufficient for CUDA runtime version", "driver_mismatch"),
+        (ended(1), "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus.", "device_lost"),
+        (ended(1), "ResourceExhaustedError: Out of memory error on GPU 0. Cannot allocate 9GB", "out_of_memory_device"),
+        (ended(1), "OSError: [Errno 28] No space left on device", "disk_full"),
+        (ended(1), "DataLoader worker (pid 7) exited: SIGBUS", "shared_memory_full"),
+        (ended(0), "", None),
+        (ended(1), "nothing known", None),
+    ],
+)  # fmt: skip
+def test_every_end_has_its_reason(state, output, code):
+    seen = observation(state, output=output)
+    assert seen.state == "ended"
+    assert (seen.reason and seen.reason.code) == code
+    assert seen.ended - seen.started == 1.75
+
+
+def test_which_cards_a_build_was_for_is_said():
+    message = of_output("compiled for 75 80 86 89, but your current GPU is 120 Mismatched GPU Architecture")
+    assert message.params == {"architectures": "75 80 86 89", "capability": "120"}
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(0, 0), (1, 1), (127, 127), (128, 128), (137, -9), (143, -15), (255, 255)]
+)
+def test_exit_codes(status, code):
+    assert exit_code(status) == code
+
+
+@pytest.mark.parametrize(
+    ("status", "state"), [("created", "starting"), ("running", "running"), ("paused", "running"), ("dead", "ended")]
+)
+def test_states(status, state):
+    assert observation({"State": {"Status": status}}).state == state
+
+
+def test_lines_in_pieces():
+    frames = [
+        (1, b"2026-11-21T06:35:35.1Z a"),
+        (2, b"2026-11-21T06:35:35.2Z err\n"),
+        (1, b"2026-11-21T06:35:35.3Z b\n"),
+        (1, b"2026-11-21T06:35:36Z end"),
+    ]
+    assert list(_lines(iter(frames))) == [
+        ("1795242935.200000000", "err"),
+        ("1795242935.100000000", "ab"),
+        ("1795242936.000000000", "end"),
+    ]
+
+
+def test_the_output_can_be_read_on_from_any_line(bench):
+    api = bench.engine.daemon.api
+    script = "i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done; printf '%020000d\\n' 7; echo last >&2"
+    container = api.create_container("stand-in/paddle:1", ["sh", "-c", script])["Id"]
+    try:
+        api.start(container)
+        api.wait(container)
+        everything = list(read_output(bench.engine.daemon, container))
+        texts = [line for _, line in everything]
+        # Docker keeps the order within a stream, not between the two.
+        assert [text for text in texts if text != "last"] == [*(f"line {n}" for n in range(300)), "0" * 19_999 + "7"]
+        assert texts.count("last") == 1
+        for start in (0, 1, 150, 299):
+            rest = list(read_output(bench.engine.daemon, container, everything[start][0]))
+            assert rest == everything[start + 1 :]
+        assert len(list(read_output(bench.engine.daemon, container, tail=1))) == 1
+    finally:
+        api.remove_container(container, force=True)
+    assert list(read_output(bench.engine.daemon, container)) == []
+
+
+def sample(n, memory=1):
+    return ContainerSample(time=float(n), cpu_seconds=0.0, memory_bytes=memory)
+
+
+def test_a_history_is_bounded_and_keeps_its_first_moment_its_last_and_its_peak(tmp_path):
+    history = History(tmp_path / "statistics.jsonl", 16)
+    for n in range(1000):
+        history.add(sample(n, 900 if n == 333 else 100))
+        assert len(history.read()) <= 16
+    kept = history.read()
+    assert (kept[0].time, kept[-1].time) == (0.0, 999.0)
+    assert max(row.memory_bytes for row in kept) == 900
+    assert [row.time for row in kept] == sorted(row.time for row in kept)
+    with history.path.open("ab") as file:
+        file.write(b'{"time": 1')
+    assert len(history.read()) == len(kept)
+
+
+def test_samples_of_both_kinds_of_control_groups():
+    v1 = {
+        "cpu_stats": {"cpu_usage": {"total_usage": 2_000_000_000}},
+        "memory_stats": {"usage": 100, "limit": 500, "stats": {"total_inactive_file": 40}},
+    }
+    v2 = {"cpu_stats": {"cpu_usage": {"total_usage": 2_000_000_000}}, "memory_stats": {"usage": 100, "limit": 500, "stats": {"inactive_file": 40}},
+          "networks": {"eth0": {"rx_bytes": 3, "tx_bytes": 4}}, "pids_stats": {"current": 5}}  # fmt: skip
+    for answer in (v1, v2):
+        read = read_sample(answer)
+        assert (read.memory_bytes, read.memory_limit, read.cpu_seconds) == (60, 500, 2.0)
+    assert (read.received_bytes, read.sent_bytes, read.processes) == (3, 4, 5)
+    assert read_sample({"cpu_stats": {}, "memory_stats": {}}) is None
