@@ -16,6 +16,7 @@ from . import messages
 from .cache import Cache, trace_key
 from .fallback import BATCHES, Measured, fitted
 from .interpreters import Interpreter
+from .libraries import imported
 from .scan import scanned
 from .selftest import Trust, examine
 from .trace import Trace
@@ -104,7 +105,8 @@ class Traces:
         if not trust.traces and (found := self._measured(worker, facts, folder, asked)):
             return Traced(found.trace, (*remarks, *found.notes))
         limits = worker.settings.limits()
-        outcome = worker.request("trace", asked, folder, limits)
+        libraries = imported(cell["source"] for cell in asked["cells"])
+        outcome = worker.request("trace", asked, folder, limits, libraries=libraries)
         refused = messages.about_refusals(outcome)
         traced = (
             _read(outcome) if outcome.kind == "answer" else Traced(None, (messages.about_outcome(outcome, limits),))

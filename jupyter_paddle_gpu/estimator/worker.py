@@ -148,9 +148,19 @@ class Worker:
         return self._running().greeting(self.settings.start_seconds)
 
     def request(
-        self, do: str, request: dict[str, Any], folder: Path, limits: Limits | None = None, *, again: bool = True
+        self,
+        do: str,
+        request: dict[str, Any],
+        folder: Path,
+        limits: Limits | None = None,
+        *,
+        libraries: tuple[str, ...] = (),
+        again: bool = True,
     ) -> Outcome:
-        """Run one request in a child with `folder` as working directory; never raises for what the child did."""
+        """Run one request in a child with `folder` as working directory; never raises for what the child did.
+
+        `libraries` are imported before the fork, once for all requests that follow.
+        """
         process = self._running()
         greeting = process.greeting(self.settings.start_seconds)
         if greeting.error:
@@ -164,6 +174,7 @@ class Worker:
             "request": request,
             "folder": str(folder),
             "limits": msgspec.to_builtins(chosen),
+            "libraries": libraries,
         }
         future = process.send(message)
         try:
@@ -173,7 +184,7 @@ class Worker:
             outcome = Outcome(kind="timeout", seconds=chosen.wall_seconds)
         # A zygote that went idle or was killed in this very moment has not seen the request: ask its successor once.
         if outcome.kind == "gone" and again and not self._closed:
-            return self.request(do, request, folder, limits, again=False)
+            return self.request(do, request, folder, limits, libraries=libraries, again=False)
         return outcome
 
     @property

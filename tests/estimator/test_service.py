@@ -41,7 +41,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.paddle
-def test_targets_share_a_trace_and_changes_make_a_new_one(service, folder):
+def test_what_did_not_change_is_answered_from_memory(service, folder):
     on_cpu = service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
     worker = service.traces.workers[0]
     asked = []

@@ -71,7 +71,6 @@ class Guard:
     def enter(self, limits: dict[str, int]) -> None:
         """From here on the process is limited, for good. `limits`: memory_bytes, cpu_seconds, file_bytes."""
         os.environ["TMPDIR"] = tempfile.tempdir = self._private
-        os.environ["MPLCONFIGDIR"] = self._private
         os.environ.setdefault("MPLBACKEND", "Agg")
         sys.dont_write_bytecode = True
         _set_resource_limits(limits)

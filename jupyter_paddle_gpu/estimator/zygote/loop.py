@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import child, kernel, measure
+from .libraries import Libraries
 from .protocol import FrameBuffer, FrameError, read_frame, write_frame
 
 READ = 1 << 16
@@ -95,6 +96,7 @@ class Zygote:
         self._selector.register(requests, selectors.EVENT_READ, None)
         self._buffer = FrameBuffer()
         self._children: dict[int, Child] = {}
+        self._libraries = Libraries()
 
     def serve(self) -> None:
         """Until the server closes its end, or nobody asked for `idle_seconds`."""
@@ -118,6 +120,7 @@ class Zygote:
                     if time.monotonic() >= one.deadline:
                         one.kill("timeout")
         finally:
+            self._libraries.close()
             for one in list(self._children.values()):
                 one.kill("closed")
                 os.waitpid(one.pid, 0)
@@ -134,6 +137,7 @@ class Zygote:
         return bool(piece)
 
     def _start(self, message: dict[str, Any]) -> None:
+        self._libraries.load(message.get("libraries", ()))
         one = Child(message)
         reply_end, reply = os.pipe()
         output_end, output = os.pipe()
