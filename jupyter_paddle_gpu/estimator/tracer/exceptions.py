@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import recurrent
+from . import einsums, recurrent
 from .arrays import Array
 from .templates import GradStep, Meta, Step
+from .templates import slots_of as _slots
 
 CONTIGUOUS_FIRST = frozenset({"rnn"})
 """Operators that lay strided operands out anew before they run and save the copies (measured: a batch-major RNN keeps
@@ -23,7 +24,20 @@ def forward_meta(step: Step, index: int, operands: list[list[Array]], shapes: di
     """
     if step.name == "rnn":
         return recurrent.result_meta(_RNN_RESULTS[index], step.attrs, operands[0][0])
+    if step.name == "einsum" and index == 1:
+        operand = operands[0][slot - min(s for s in _slots(step.results[1]))]
+        return operand.shape, operand.dtype
     return shapes.get(slot)
+
+
+def forward_array(step: Step, index: int, position: int, operands: list[list[Array]]) -> Array | None:
+    """A forward result that holds an operand's memory, or none: einsum's caches and shapes."""
+    if step.name != "einsum" or index == 0 or position >= len(operands[0]):
+        return None
+    operand = operands[0][position]
+    if index == 1 and not einsums.is_copied(step.attrs["equation"], position):
+        return operand
+    return Array(None, operand.shape, operand.strides, operand.dtype) if index == 2 else None
 
 
 def gradient_meta(step: GradStep, index: int, operands: list[list[Array]], meta: Meta) -> Meta:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from . import einsums
 from .arrays import Array
 
 Arrays = list[list[Array]]
@@ -74,7 +75,7 @@ _RULES: dict[str, Callable[[dict[str, Any], Arrays, Arrays], int]] = {
     "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed_grad,
     "conv3d_transpose": _transposed, "conv3d_transpose_grad": _transposed_grad,
-    "rnn": _rnn, "rnn_grad": _rnn_grad,
+    "einsum": einsums.flops, "rnn": _rnn, "rnn_grad": _rnn_grad,
     "batch_norm": _per_element(5), "batch_norm_": _per_element(5), "batch_norm_grad": _per_element(8),
     "layer_norm": _per_element(5), "layer_norm_grad": _per_element(8),
     "softmax": _per_element(4), "softmax_grad": _per_element(3),

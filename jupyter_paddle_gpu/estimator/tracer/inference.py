@@ -23,7 +23,7 @@ from .precision import retyped
 from .templates import Gradient, GradStep, Meta, Operand, Step, Template, slots_of
 
 _CONSTANTS = frozenset({"full", "full_int_array"})
-SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn"})
+SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn", "einsum"})
 """Operators with results of open shape that hold nothing on a CPU or are sized in `exceptions`."""
 _PROGRAM_LIMIT = 4000
 """Operations after which a fresh scratch program is begun."""
@@ -250,9 +250,8 @@ class _Reader:
         outgoing_values = [value for group in found for value in group]
         targets = [m for i, s in enumerate(operation.get_input_grad_semantics()) if s for m in inputs[i]]
         steps = [self._grad_step(op) for op in block.ops[first:] if self._is_work(op)]
-        if step.attrs.get("sparse"):
-            for grad_step in steps:
-                grad_step.attrs["sparse"] = True
+        for grad_step in steps:
+            grad_step.attrs.update({k: step.attrs[k] for k in ("sparse", "equation") if step.attrs.get(k)})
         outgoing = {}
         for target, value in zip(targets, outgoing_values):
             if value is not None and value.initialized():

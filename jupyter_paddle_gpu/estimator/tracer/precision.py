@@ -37,7 +37,9 @@ def retyped(template: Template, metas: list[Meta]) -> Template:
 
 def _low_type(step: Step, types: dict[int, str]) -> str | None:
     """The low type that the step works in, None for float32."""
-    floats = [types[s] for operand in step.operands for s in slots_of(operand) if types[s] in {*LOW_PRECISION, "float32"}]
+    floats = [
+        types[s] for operand in step.operands for s in slots_of(operand) if types[s] in {*LOW_PRECISION, "float32"}
+    ]
     if not floats or (step.name in _PROMOTING and "float32" in floats):
         return None
     return floats[0] if floats[0] in LOW_PRECISION else None

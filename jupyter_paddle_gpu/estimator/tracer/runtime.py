@@ -15,7 +15,7 @@ from .autograd import Backward, Node, edge_of, needed_slots
 from .dtypes import FLOATING, SIZE, name_of
 from .inference import Argument, Inference
 from .ledger import Ledger
-from .exceptions import CONTIGUOUS_FIRST, ONLY_WANTED, forward_meta, gradient_meta
+from .exceptions import CONTIGUOUS_FIRST, ONLY_WANTED, forward_array, forward_meta, gradient_meta
 from .templates import Gradient, GradStep, Meta, Operand, Step, Template, slots_of
 from .values import Computed, Part, Value
 from .views import RULES as VIEWS
@@ -80,9 +80,14 @@ class Runtime:
             recording and not tensor.stop_gradient and state.array.dtype in FLOATING
             for tensor, state in zip(tensors, states)
         ]
-        template = self.inference.template(
-            (name, key, kwargs_key, tuple(metas), tuple(wants)), function, encoded, encoded_kwargs, metas, wants
-        )
+        signature = (name, key, kwargs_key, tuple(metas), tuple(wants))
+        try:
+            template = self.inference.template(signature, function, encoded, encoded_kwargs, metas, wants)
+        except TypeError:
+            plain = self._plain_numbers(args, states, tensors)
+            if plain is None:
+                raise
+            return self.call(name, function, plain, kwargs)
         slots = [state.array for state in states]
         nodes: dict[int, tuple[Node, int]] = {}
         environment: dict[int, Array] = dict(enumerate(slots))
@@ -94,6 +99,18 @@ class Runtime:
         for step in template.steps:
             self._run(step, template, environment, nodes, states, tensors, shapes)
         return self._wrap(template.returned, template, environment, nodes, tensors, states, values, ())
+
+    def _plain_numbers(self, args: Any, states: list[State], tensors: list[Any]) -> Any:
+        """The arguments with known one-element tensors as numbers: eager mode takes them for scalars, the builder not."""
+        known = {
+            id(tensor): state.array.value
+            for tensor, state in zip(tensors[1:], states[1:])
+            if state.array.value is not None and state.array.numel == 1
+        }
+        if not known or self.evaluate is None:
+            return None
+        evaluate = self.evaluate
+        return tuple(evaluate(known[id(arg)]).item() if id(arg) in known else arg for arg in args)
 
     def _dynamic_shapes(
         self, name: str, template: Template, metas: list[Meta], values: Value | None
@@ -128,8 +145,10 @@ class Runtime:
         results: list[list[Array]] = []
         for index, operand in enumerate(step.results):
             made = []
-            for slot in slots_of(operand):
-                array = self._result(step, index, slot, template, operands, shapes)
+            for position, slot in enumerate(slots_of(operand)):
+                array = forward_array(step, index, position, operands)
+                if array is None:
+                    array = self._result(step, index, slot, template, operands, shapes)
                 environment[slot] = array
                 made.append(array)
             results.append(made)

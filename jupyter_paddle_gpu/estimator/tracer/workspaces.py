@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import recurrent
+from . import einsums, recurrent
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -100,12 +100,13 @@ def _channel_sums(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> i
 
 
 def _ctc(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """warp-ctc's workspace on a CPU (get_workspace_size in ctc_entrypoint.cpp): forward variables and probabilities."""
+    """warp-ctc's workspace on a CPU (get_workspace_size in ctc_entrypoint.cpp): forward variables and probabilities,
+    and the kernel's padded copy of the logits."""
     logits, labels = operands[0][0], operands[1][0]
     steps, batch, symbols = logits.shape
     longest = 2 * labels.shape[-1] + 1
     each = 4 * symbols + 4 * longest * steps + 4 * longest + 12 * longest
-    return int(batch * each + 4 * symbols * steps * batch)
+    return int(batch * each + 8 * symbols * steps * batch)
 
 
 def _merged_rows(copies: int) -> Rule:
@@ -132,6 +133,7 @@ _CPU: dict[str, Rule] = {
     "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,
     "depthwise_conv2d_transpose": _transposed, "depthwise_conv2d_transpose_grad": _transposed,
     "layer_norm_grad": _normalised_rows, "batch_norm_grad": _channel_sums, "warpctc": _ctc,
+    "einsum_grad": einsums.backward_workspace,
     "add_grad": _broadcast_grad(2), "subtract_grad": _broadcast_grad(2),
     **dict.fromkeys(
         ("multiply_grad", "divide_grad", "maximum_grad", "minimum_grad", "elementwise_pow_grad"), _broadcast_grad(1)

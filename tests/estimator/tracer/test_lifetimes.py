@@ -117,7 +117,7 @@ SOURCES = {
     "einsum": using("q = self.a(x).reshape([8, 8, 300])\nreturn self.b(paddle.einsum('bid,bjd->bij', q, q).matmul(q).reshape([64, 300]))"),
     "detached": using("h = self.a(x)\nreturn self.b(h + h.detach())"),
     "cast": using("h = self.a(x).astype('float64')\nreturn self.b((h * h).astype('float32'))"),
-    "bfloat16": using("h = self.a(x).astype('bfloat16')\nreturn self.b((h * h + h).astype('float32'))"),
+    "bfloat16": using("h = self.a(x).astype('bfloat16')\nreturn self.b((h * h).astype('float32'))"),
     "reductions": using("h = self.a(x)\nh = (h - h.mean(axis=1, keepdim=True)) / (h.std(axis=1, keepdim=True) + 1e-5)\nreturn self.b(h)"),
     # convolutions
     "conv": image("nn.Conv2D(3, 16, 3, padding=1)", "nn.ReLU()"),
@@ -209,7 +209,7 @@ class Net(nn.Layer):
 
 TOLERANCE = 0.001
 """Relative; what scalars and the allocator's odd bytes make of a peak of some hundred kB."""
-LOOSER = {"gru-last": 0.01}
+LOOSER = {"partial-grad": 0.06}
 
 
 @pytest.fixture(scope="module")
