@@ -112,7 +112,8 @@ def command(job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess) ->
     runner = [RUNNER_TARGET, str(folder.spec)]
     if devices.count > 1 and grant.distribution != "none":
         launch = [
-            "-m", "paddle.distributed.launch", f"--devices={','.join(devices.labels)}", f"--log_dir={folder.path / 'ranks'}",
+            "-m", "paddle.distributed.launch", f"--devices={','.join(devices.labels)}",
+            f"--log_dir={folder.path / 'ranks'}",
             f"--job_id={job.id}",
         ]  # fmt: skip
         # The launcher runs what does not end in .py as a program.

@@ -93,13 +93,9 @@ def test_a_socket_nobody_listens_on(tmp_path):
 
 def test_no_permission_for_the_socket():
     # Root may open any socket, so the fault itself is handed in, as the transport raises it.
-    try:
-        try:
-            raise PermissionError(13, "Permission denied")
-        except PermissionError as inner:
-            raise ConnectionError("Connection aborted.") from inner
-    except ConnectionError as error:
-        message = unreachable(error)
+    error = ConnectionError("Connection aborted.")
+    error.__cause__ = PermissionError(13, "Permission denied")
+    message = unreachable(error)
     assert message.code == "docker_permission"
     assert "usermod -aG docker" in message.render_hint()
 
@@ -113,7 +109,7 @@ class _Podman(BaseHTTPRequestHandler):
     """Podman's Docker interface, as far as it is asked here."""
 
     def do_GET(self) -> None:
-        body = b'{"Name":"p","ApiVersion":"1.41","Version":"5.0.0","Components":[{"Name":"Podman Engine","Version":"5.0.0"}]}'
+        body = b'{"ApiVersion":"1.41","Version":"5.0.0","Components":[{"Name":"Podman Engine","Version":"5.0.0"}]}'
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import os
 import random
 import shutil
 import signal
@@ -292,9 +292,8 @@ def test_fifty_jobs_on_two_devices(place):
         assert place.lines(row.id) == [f"['nvidia{device.removeprefix('GPU-fake-')}']"]
     for device in ("GPU-fake-0", "GPU-fake-1"):
         spans = sorted((row.started, row.ended) for row in rows if row.device_ids == (device,))
-        assert all(earlier[1] <= later[0] for earlier, later in zip(spans, spans[1:], strict=False))
+        assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
     started = [json.loads(place.client.folder_of(job).result.read_bytes())["started"] for job in jobs]
     # In order: nobody begins before one who was submitted two places ahead of him (there are two devices).
     assert all(started[n] < started[n + 2] for n in range(48))
     assert place.left() == []
-    assert os.listdir(place.work)

@@ -27,7 +27,8 @@ print("LOOK" + json.dumps({
     "environment": dict(os.environ),
     "init": open("/proc/1/comm").read().strip(),
     "interfaces": sorted(os.listdir("/sys/class/net")),
-    "writable": {p: writable(p) for p in ("/", "/etc", "/usr/local/bin", "/opt/paddle-gpu/runner", "/tmp", os.getcwd())},
+    "writable": {p: writable(p) for p in (
+        "/", "/etc", "/usr/local/bin", "/opt/paddle-gpu/runner", "/tmp", os.getcwd())},
     "sockets": [p for p in ("/var/run/docker.sock", "/run/docker.sock") if os.path.exists(p)],
     "cwd": os.getcwd(),
 }))

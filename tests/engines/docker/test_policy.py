@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import msgspec
 import pytest
 
@@ -13,6 +11,7 @@ from jupyter_paddle_gpu.engines.docker.policy import authorize, is_below
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 
 PADDLE = "paddlepaddle/paddle:3.3.1"
+PINNED = f"{PADDLE}@sha256:{'0' * 64}"
 
 
 @pytest.fixture
@@ -110,15 +109,15 @@ def test_images_that_are_allowed(work):
         PADDLE,
         "docker.io/paddlepaddle/paddle:3.0.0",
         "registry.example/team/ours:2",
-        f"{PADDLE}@sha256:{'0' * 64}",
+        PINNED,
     ):
         assert authorize(spec(work, image=image), settings).image == image
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"privileged": True}, {"binds": ["/:/host"]}, {"cap_add": ["SYS_ADMIN"]}, {"volumes": {"/": "/host"}}, {"user": "0"},
-     {"devices": ["/dev/sda"]}, {"--privileged": ""}, {"pid_mode": "host"}, {"entrypoint": "sh"}],
+    [{"privileged": True}, {"binds": ["/:/host"]}, {"cap_add": ["SYS_ADMIN"]}, {"volumes": {"/": "/host"}},
+     {"user": "0"}, {"devices": ["/dev/sda"]}, {"--privileged": ""}, {"pid_mode": "host"}, {"entrypoint": "sh"}],
 )  # fmt: skip
 def test_flags_cannot_be_injected(work, options):
     assert refused(spec(work, options=options)) == "option_unknown"
@@ -130,9 +129,7 @@ def test_a_notebook_cannot_ask_for_more_than_three_things(work, field):
     assert refused(spec(work), metadata={"paddle_gpu": {field: "/"}}) == "metadata_unknown"
 
 
-@pytest.mark.parametrize(
-    "metadata", ["x", 1, ["/"], {"image": 3}, {"environment": ["A=1"]}, {"options": "--privileged"}]
-)
+@pytest.mark.parametrize("metadata", ["x", 1, ["/"], {"image": 3}, {"environment": ["A=1"]}, {"options": "--p"}])
 def test_metadata_of_a_wrong_form(work, metadata):
     assert refused(spec(work), metadata={"paddle_gpu": metadata}) in {"metadata_unknown", "metadata_value"}
 
@@ -145,8 +142,8 @@ def test_what_the_submission_says_comes_before_the_notebook(work):
 
 @pytest.mark.parametrize(
     "name",
-    ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "HOME", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
-     "CUDA_VISIBLE_DEVICES", "DOCKER_HOST", "PADDLE_GPU_CHECKPOINTS", "PADDLE_TRAINER_ID", "BASH_ENV"],
+    ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "HOME", "NVIDIA_VISIBLE_DEVICES",
+     "NVIDIA_DRIVER_CAPABILITIES", "CUDA_VISIBLE_DEVICES", "DOCKER_HOST", "PADDLE_GPU_CHECKPOINTS", "PADDLE_TRAINER_ID", "BASH_ENV"],
 )  # fmt: skip
 def test_variables_that_the_engine_sets(work, name):
     assert refused(spec(work, environment={name: "x"})) == "variable_reserved"
@@ -171,7 +168,7 @@ def test_networks(work, network):
 
 
 @pytest.mark.parametrize(
-    "line", ["--index-url http://evil", "-r /etc/passwd", "a; rm -rf /", "a\nb", "../x", "git+https://x", "a$(x)"]
+    "line", ["--index-url http://x", "-r /etc/passwd", "a; rm -rf /", "a\nb", "../x", "git+https://x", "a$(x)"]
 )
 def test_requirements(work, line):
     assert refused(spec(work, options={"requirements": [line]})) == "requirement_refused"
@@ -189,5 +186,5 @@ def test_the_program(work, python):
 
 def test_a_folder_that_is_not_there(work):
     assert refused(spec(work / "absent")) == "folder_missing"
-    os.symlink("/nowhere", work / "broken")
+    (work / "broken").symlink_to("/nowhere")
     assert refused(spec(work / "broken")) == "folder_missing"

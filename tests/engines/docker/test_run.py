@@ -17,7 +17,7 @@ WAIT = "import time, pathlib\npathlib.Path('up').touch()\nwhile not pathlib.Path
 
 
 def started(bench):
-    return until(lambda: (bench.work / "up").exists())
+    return until((bench.work / "up").exists)
 
 
 def test_a_notebook_runs_and_what_it_leaves_is_there(bench):
