@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+
 import msgspec
 
 from ..domain.devices import Vendor
@@ -242,8 +243,9 @@ def _settle(
             continue
         answer = ask(reference)
         if answer.state == "found":
-            text = "The registry has it as {digest}."
-            found = Message(code="image_found", text=text, params={"digest": answer.digest})
+            found = Message(
+                code="image_found", text="The registry has it as {digest}.", params={"digest": answer.digest}
+            )
             reasons = (candidate.reason, found)
             return ImageChoice(reference=reference, digest=answer.digest, reasons=reasons, ruled_out=ruled_out)
         if answer.state == "silent":

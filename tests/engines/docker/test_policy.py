@@ -142,8 +142,8 @@ def test_what_the_submission_says_comes_before_the_notebook(work):
 
 @pytest.mark.parametrize(
     "name",
-    ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "HOME", "NVIDIA_VISIBLE_DEVICES",
-     "NVIDIA_DRIVER_CAPABILITIES", "CUDA_VISIBLE_DEVICES", "DOCKER_HOST", "PADDLE_GPU_CHECKPOINTS", "PADDLE_TRAINER_ID", "BASH_ENV"],
+    ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "HOME", "NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
+     "NVIDIA_DRIVER_CAPABILITIES", "DOCKER_HOST", "PADDLE_GPU_CHECKPOINTS", "PADDLE_TRAINER_ID", "BASH_ENV"],
 )  # fmt: skip
 def test_variables_that_the_engine_sets(work, name):
     assert refused(spec(work, environment={name: "x"})) == "variable_reserved"
