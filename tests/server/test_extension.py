@@ -1,0 +1,76 @@
+"""The extension as the server sees it: clean handlers, permissions, a quick stop, nothing heavy in its process."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+from jupyter_server.auth.authorizer import Authorizer
+
+SERVER = """
+import sys, warnings
+from jupyter_server.serverapp import ServerApp
+from jupyter_server.utils import JupyterServerAuthWarning
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always", JupyterServerAuthWarning)
+    server = ServerApp(allow_unauthenticated_access=False, allow_root=True, root_dir=sys.argv[1])
+    server.jpserver_extensions = {"jupyter_paddle_gpu": True}
+    server.initialize(argv=[], new_httpserver=False)
+assert "paddle_gpu" in server.web_app.settings
+print([str(w.message) for w in caught if w.category is JupyterServerAuthWarning and "paddle-gpu" in str(w.message)])
+"""
+
+
+def test_every_handler_asks_for_a_login(tmp_path):
+    # In a process of its own: applications are singletons.
+    command = [sys.executable, "-c", SERVER, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_loading_it_imports_nothing_heavy():
+    code = (
+        "import sys\nimport jupyter_paddle_gpu.app\n"
+        "print([name for name in ('paddle', 'numpy', 'docker', 'pynvml', 'sqlalchemy', 'rich', 'click') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_the_server_process_never_imports_paddle(api, example):
+    loaded = "paddle" in sys.modules
+    status, _ = await api("POST", "placements", body={"path": example("wine_broken.ipynb")})
+    assert status == 200
+    assert ("paddle" in sys.modules) == loaded
+
+
+class ReadOnly(Authorizer):
+    def is_authorized(self, handler, user, action, resource):
+        return action == "read" or resource != "paddle_gpu"
+
+
+class TestPermissions:
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config):
+        return {**jp_server_config, "ServerApp": {**jp_server_config["ServerApp"], "authorizer_class": ReadOnly}}
+
+    @pytest.mark.parametrize(
+        "path", ["estimates", "placements", "jobs", "jobs/a/cancel", "jobs/a/rerun", "jobs/a/notebook"]
+    )
+    async def test_who_may_only_read_runs_nothing(self, api, path):
+        status, error = await api("POST", *path.split("/"), body={"path": "a.ipynb"})
+        assert (status, error["code"]) == (403, "http_403")
+
+    async def test_who_may_read_reads(self, api):
+        assert (await api("GET", "jobs"))[0] == 200
+        assert (await api("DELETE", "jobs", "a"))[0] == 403
+
+
+async def test_stopping_takes_no_longer_than_it_may(api, jp_serverapp):
+    await api("GET", "jobs")
+    app = jp_serverapp.extension_manager.extension_apps["jupyter_paddle_gpu"].copy().pop()
+    started = time.monotonic()
+    await app.stop_extension()
+    assert time.monotonic() - started < app.stop_seconds + 1
