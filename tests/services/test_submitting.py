@@ -1,0 +1,72 @@
+"""What a submission becomes when everything is left to us."""
+
+import pytest
+
+from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.services import Services, Settings, Submission
+from jupyter_paddle_gpu.services.submitting import specify
+
+CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+TRAINING = """
+import numpy as np
+import paddle
+batch_size = 16
+net = paddle.nn.Linear(8, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(5):
+    loss = net(paddle.to_tensor(np.zeros([batch_size, 8], "float32"))).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.fixture
+def services(tmp_path):
+    made = Services(Settings(data_folder=tmp_path / "data", root=tmp_path))
+    yield made
+    made.close()
+
+
+def source(services, code=TRAINING):
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**CELL, "id": "a", "source": code}]}
+    return services.open("work/train.ipynb", content)
+
+
+def test_the_defaults(services, tmp_path):
+    spec = specify(services, source(services), Submission())
+    work = tmp_path.resolve() / "work"
+    assert (spec.name, spec.engine, spec.kernel_name) == ("train", "local", "python3")
+    assert (spec.notebook, spec.folder) == (str(work / "train.ipynb"), str(work))
+    assert spec.output == str(work / "paddle-gpu-runs" / "train-{id}.ipynb")
+    assert spec.python
+    assert spec.estimated_peak_bytes is None, "nobody waits for an estimate that nobody asked for"
+
+
+def test_a_persons_wishes_stay(services):
+    resources = Resources(cpus=2.0, seconds=60.0)
+    spec = specify(
+        services,
+        source(services),
+        Submission(name="mine", resources=resources, environment={"A": "1"}, request=EstimateRequest(batch_size=8)),
+    )
+    assert (spec.name, spec.resources, spec.environment) == ("mine", resources, {"A": "1"})
+    assert spec.sets == {"batch_size": 8}
+
+
+@pytest.mark.paddle
+def test_the_estimate_that_was_shown_goes_with_the_job(services):
+    notebook = source(services)
+    services.match(notebook, EstimateRequest(amp="O1"))
+    spec = specify(services, notebook, Submission(request=EstimateRequest(amp="O1")))
+    plain = services.estimate(notebook, EstimateRequest(target="cpu"))
+    assert spec.estimated_allocated_bytes == plain.allocated_peak_bytes, "a job runs the notebook as it is written"
+    assert services.kept_estimate(notebook, EstimateRequest(target="cpu")) == plain
+    assert specify(services, notebook, Submission(estimate=False)).estimated_peak_bytes is None
+
+
+def test_rooms_are_built_when_they_are_needed(services):
+    assert services._built == {}
+    services.inspect(source(services))
+    assert services._built == {}
