@@ -16,7 +16,7 @@ export default defineConfig({
     browserName: 'chromium',
     viewport: { width: 1400, height: 1000 },
     locale: 'en-US',
-    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
     launchOptions: {
       executablePath,
       args: [

@@ -1,4 +1,9 @@
 import config from './playwright.config';
 
 /** The pictures of the documentation: `jlpm screenshots`. */
-export default { ...config, testMatch: 'screenshots.ts', timeout: 300_000 };
+export default {
+  ...config,
+  testMatch: 'screenshots.ts',
+  outputDir: `${__dirname}/test-results/screenshots`,
+  timeout: 300_000
+};

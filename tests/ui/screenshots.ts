@@ -9,6 +9,9 @@ import { resolve } from 'path';
 import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
 
 const IMAGES = resolve(__dirname, '..', '..', 'docs', 'images');
+// An announcement would lie over the jobs.
+test.use({ serverOptions: { settings: { 'jupyter-paddle-gpu:plugin': { notify: false } } } });
+
 /** Widths of the panel in pixels, as one would draw it, and the narrowest that works. */
 const COMFORTABLE = 360;
 const NARROW = 260;

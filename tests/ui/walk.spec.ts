@@ -47,7 +47,7 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
   await view.getByRole('tab', { name: 'Metrics' }).click();
   await expect(view.getByRole('img', { name: /^loss: last/ })).toBeVisible();
   await view.getByRole('tab', { name: 'Memory' }).click();
-  await expect(view.getByText('Measured')).toBeVisible();
+  await expect(view.getByText('Measured', { exact: true })).toBeVisible();
 
   // The executed notebook, with one click.
   await view.getByRole('button', { name: 'Open notebook' }).click();
@@ -78,6 +78,7 @@ test('an empty notebook is refused with a reason', async ({ page, server }) => {
   await expect(panel.getByText('It can still be run as a job.')).toBeVisible();
   await expect(panel.getByRole('button', { name: 'Estimate' })).toBeDisabled();
   await panel.getByRole('button', { name: 'Submit training' }).click();
-  await expect(panel.getByRole('alert')).toContainText('has no code to run');
+  const submit = panel.getByRole('region', { name: 'Submit' });
+  await expect(submit.getByRole('alert')).toContainText('has no code to run');
   await expect(jobRow(panel, 'empty')).toHaveCount(0);
 });
