@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Union
 
 from .arrays import Array, State, new_tensor
+from .kernels import run_gradient
 from .templates import Gradient, slots_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Node:
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
         for step in gradient.steps:
-            runtime.run_gradient(step, environment, gradient, self)
+            run_gradient(runtime.ledger, step, environment, gradient, self.layer)
         wanted = {}
         for operand, slot in gradient.outgoing.items():
             found = environment.get(slot)

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .arrays import Array
 from .flops import flops_of
 from .ledger import Operation
+from .templates import GradStep, Step
 from .views import RULES as VIEWS
 from .workspaces import cpu_workspace, gpu_workspace
 
-Arrays = list[list[Array]]
-
 
 def account(
-    operation: Operation, name: str, attrs: dict[str, Any], operands: Arrays, results: Arrays, copies: int
+    operation: Operation, step: Step | GradStep, operands: list[list[Array]], results: list[list[Array]]
 ) -> None:
-    """Fill in an operation's row; `copies`: bytes of contiguous copies made of strided operands."""
-    if name in VIEWS and not copies:
+    """Fill in an operation's row. Kernels that are not views copy strided operands first."""
+    if step.name in VIEWS:
         return
-    moved = 2 * copies
-    for group in operands:
-        for array in group:
-            moved += array.nbytes
-    for group in results:
-        for array in group:
-            moved += array.nbytes
-    operation.bytes_moved = moved
-    operation.flops = flops_of(name, attrs, operands, results)
-    operation.workspace_cpu = copies + cpu_workspace(name, attrs, operands, results)
-    low, high = gpu_workspace(name, attrs, operands, results)
+    copies = sum(
+        array.nbytes for group in operands for array in group if array.storage is not None and not array.is_contiguous
+    )
+    operation.bytes_moved = 2 * copies + sum(array.nbytes for group in (*operands, *results) for array in group)
+    operation.flops = flops_of(step.name, step.attrs, operands, results)
+    operation.workspace_cpu = copies + cpu_workspace(step.name, step.attrs, operands, results)
+    low, high = gpu_workspace(step.name, step.attrs, operands, results)
     operation.workspace_low, operation.workspace_high = copies + low, copies + high

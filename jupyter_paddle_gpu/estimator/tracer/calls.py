@@ -1,0 +1,202 @@
+"""One operator call of the user's program: its arguments, the arrays it makes, the nodes it leaves in the graph."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from paddle.base import core
+
+from . import costs
+from .arrays import Array, State, allocate, known_state, new_tensor
+from .autograd import Node, edge_of, needed_slots
+from .dtypes import FLOATING, name_of
+from .exceptions import CONTIGUOUS_FIRST, forward_array, forward_meta
+from .inference import Argument
+from .ledger import Ledger
+from .templates import Gradient, Meta, Operand, Step, Template, slots_of
+from .values import Part, Value
+from .views import RULES as VIEWS
+from .views import view_of
+
+if TYPE_CHECKING:
+    from .runtime import Runtime
+
+_TENSOR = core.eager.Tensor
+_PLACES = (core.Place, core.CPUPlace, core.CUDAPlace)
+_ARGUMENTS = [Argument(i) for i in range(4096)]
+
+
+class Call:
+    """The run of a template on the states of its tensor arguments."""
+
+    def __init__(self, runtime: Runtime, template: Template, tensors: list[Any], states: list[State]) -> None:
+        self.runtime, self.template = runtime, template
+        self.ledger: Ledger = runtime.ledger
+        self.tensors, self.states = tensors, states
+        self.environment: dict[int, Array] = {slot: state.array for slot, state in enumerate(states)}
+        self.nodes: dict[int, tuple[Node, int]] = {}
+        self.shapes: dict[int, Meta] = {}
+
+    def run(self, name: str, values: Value | None) -> Any:
+        """Execute the steps; the result has the structure the operator returns."""
+        if self.template.is_dynamic:
+            self._find_shapes(name, values)
+        for step in self.template.steps:
+            self._run(step)
+        return self._wrap(self.template.returned, values, ())
+
+    def _find_shapes(self, name: str, values: Value | None) -> None:
+        """Shapes that hang on values: computed where those are known, else the largest they can be."""
+        if values is not None and self.runtime.evaluate is not None:
+            _match(self.template.returned, self.runtime.evaluate(values), self.shapes)
+            return
+        self.runtime.note("unknown_shape", op=name)
+        largest = max((state.array.numel for state in self.states), default=1)
+        for slot, (shape, dtype) in self.template.metas.items():
+            if any(size < 0 for size in shape):
+                known = prod(size for size in shape if size > 0)
+                self.shapes[slot] = (tuple(max(1, largest // known) if s < 0 else s for s in shape), dtype)
+
+    def _run(self, step: Step) -> None:
+        operation = self.ledger.begin(step.name)
+        if step.name in CONTIGUOUS_FIRST:
+            self._lay_out(step)
+        operands = [gather(operand, self.environment) for operand in step.operands]
+        results: list[list[Array]] = []
+        for index, operand in enumerate(step.results):
+            made = []
+            for position, slot in enumerate(slots_of(operand)):
+                array = forward_array(step, index, position, operands)
+                if array is None:
+                    array = self._result(step, index, slot, operands)
+                self.environment[slot] = array
+                made.append(array)
+            results.append(made)
+        costs.account(operation, step, operands, results)
+        if step.gradient is not None:
+            self._record(step, step.gradient)
+        self.ledger.finish(operation)
+
+    def _lay_out(self, step: Step) -> None:
+        for operand in step.operands:
+            for slot in slots_of(operand):
+                array = self.environment.get(slot)
+                if array is not None and array.storage is not None and not array.is_contiguous:
+                    self.environment[slot] = allocate(self.ledger, array.shape, array.dtype, "contiguous")
+
+    def _result(self, step: Step, index: int, slot: int, operands: list[list[Array]]) -> Array:
+        shape, dtype = forward_meta(step, index, operands, self.shapes, slot) or self.template.metas[slot]
+        overwritten = step.inplace.get(index)
+        if overwritten is not None and operands[overwritten]:
+            source = operands[overwritten][0]
+            if shape == source.shape:
+                return source
+            return view_of(step.name.rstrip("_"), source, shape, step.attrs) or source
+        if operands and operands[0] and step.name in VIEWS:
+            view = view_of(step.name, operands[0][0], shape, step.attrs)
+            if view is not None:
+                return view
+        return allocate(self.ledger, tuple(max(size, 0) for size in shape), dtype, step.name)
+
+    def _record(self, step: Step, gradient: Gradient) -> None:
+        """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""
+        saved, shapes = {}, {}
+        for slot in needed_slots(gradient):
+            array = self.environment.get(slot)
+            if array is None or slot in gradient.incoming.values():
+                continue
+            if slot in gradient.saved:
+                saved[slot] = array
+            else:
+                shapes[slot] = Array(None, array.shape, array.strides, array.dtype)
+        node = Node(gradient, saved, shapes, self.ledger.layer)
+        for slot in gradient.outgoing:
+            if slot in self.nodes:
+                node.edges[slot] = self.nodes[slot]
+            elif slot < self.template.arguments:
+                node.edges[slot] = edge_of(self.states[slot], self.tensors[slot])
+        for operand in step.results:
+            for slot in slots_of(operand):
+                if self.template.metas[slot][1] in FLOATING:
+                    self.nodes[slot] = (node, slot)
+
+    def _wrap(self, structure: Any, values: Value | None, path: tuple[int, ...]) -> Any:
+        if isinstance(structure, (list, tuple)):
+            return type(structure)(self._wrap(item, values, (*path, i)) for i, item in enumerate(structure))
+        if structure is None:
+            return None
+        array = self.environment[structure]
+        target = _overwritten(structure, self.template)
+        value = None if values is None else (Part(values, path) if path else values)
+        if target is None:
+            if value is not None:
+                array.value = value
+            tensor = new_tensor(array, stop_gradient=structure not in self.nodes)
+            state = known_state(tensor)
+            assert state is not None
+        else:
+            tensor, state = self.tensors[target], self.states[target]
+            array.value = value
+            if array.shape != state.array.shape:
+                tensor.get_tensor()._set_dims(list(array.shape))
+            state.array = array
+        if structure in self.nodes:
+            state.node, state.slot = self.nodes[structure]
+            if tensor.stop_gradient:
+                tensor.stop_gradient = False
+        return tensor
+
+
+def gather(operand: Operand, environment: dict[int, Array]) -> list[Array]:
+    """The arrays of an operand that are there."""
+    return [environment[slot] for slot in slots_of(operand) if environment.get(slot) is not None]
+
+
+def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
+    """(the arguments with `Argument`s for tensors, which are collected; a hashable key)."""
+    if isinstance(node, _TENSOR):
+        tensors.append(node)
+        return _ARGUMENTS[len(tensors) - 1], "T"
+    if isinstance(node, (list, tuple)):
+        pairs = [encode(item, tensors) for item in node]
+        made = [pair[0] for pair in pairs]
+        return (made if isinstance(node, list) else tuple(made)), tuple(pair[1] for pair in pairs)
+    if isinstance(node, dict):
+        encoded = {name: encode(item, tensors) for name, item in node.items()}
+        return {k: v[0] for k, v in encoded.items()}, tuple((k, v[1]) for k, v in encoded.items())
+    if isinstance(node, _PLACES):
+        return node, "place"
+    return node, node
+
+
+def values_of(node: Any, states: list[State]) -> Any:
+    """Encoded arguments with known values in place of tensors."""
+    if isinstance(node, Argument):
+        return states[node.index].array.value
+    if isinstance(node, (list, tuple)):
+        return type(node)(values_of(item, states) for item in node)
+    if isinstance(node, dict):
+        return {key: values_of(item, states) for key, item in node.items()}
+    return node
+
+
+def _match(structure: Any, result: Any, found: dict[int, Meta]) -> None:
+    if isinstance(structure, (list, tuple)):
+        for part, value in zip(structure, result, strict=False):
+            _match(part, value, found)
+    elif structure is not None:
+        found[structure] = (tuple(result.shape), name_of(result.dtype))
+
+
+def _overwritten(slot: int, template: Template) -> int | None:
+    """The argument whose tensor object a returned slot is, for an operator that works in place."""
+    if slot < template.arguments:
+        return slot
+    for step in template.steps:
+        for index, operand in step.inplace.items():
+            if step.results[index] == slot:
+                source = step.operands[operand]
+                if isinstance(source, int) and source < template.arguments:
+                    return source
+    return None

@@ -1,0 +1,85 @@
+"""One gradient kernel of a backward pass: what it reads, what it allocates, what it writes in place."""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+
+
+from . import costs
+from .arrays import Array, allocate, contiguous_strides
+from .dtypes import SIZE
+from .exceptions import ONLY_WANTED, gradient_meta
+from .ledger import Ledger
+from .templates import Gradient, GradStep, Operand, slots_of
+from .views import RULES as VIEWS
+from .views import view_of
+
+Environment = dict[int, "Array | None"]
+_REFERENCES = 5
+"""References to an incoming gradient that nothing else holds: the node's buffers, the environment, the operand list,
+the local name, `getrefcount`'s argument. One more, and eager mode does not write over it."""
+
+
+def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient, layer: str) -> None:
+    """Run one gradient kernel: reads `environment`, adds its results to it."""
+    outer, ledger.layer = ledger.layer, layer
+    operation = ledger.begin(step.name)
+    _fill_zeros(ledger, step, environment, gradient)
+    operands = [_present(operand, environment) for operand in step.operands]
+    results: list[list[Array]] = []
+    for index, operand in enumerate(step.results):
+        made = []
+        for slot in slots_of(operand):
+            if step.name in ONLY_WANTED and slot not in gradient.outgoing.values():
+                continue
+            array = _view(step, slot, environment, gradient)
+            if array is None:
+                shape, dtype = gradient_meta(step, index, operands, gradient.metas[slot])
+                array = _overwrite(step, index, environment, shape, dtype)
+                if array is None:
+                    array = allocate(ledger, shape, dtype, step.name)
+                    array.sparse = gradient.metas[slot][0][0] if step.attrs.get("sparse") else 0
+            environment[slot] = array
+            made.append(array)
+        results.append(made)
+    costs.account(operation, step, operands, results)
+    del operands, results
+    ledger.finish(operation)
+    ledger.layer = outer
+
+
+def _present(operand: Operand, environment: Environment) -> list[Array]:
+    arrays = (environment.get(slot) for slot in slots_of(operand))
+    return [array for array in arrays if array is not None]
+
+
+def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient) -> None:
+    """EagerUtils::FillZeroForEmptyGradInput: absent incoming gradients become zeros for the kernel."""
+    for operand in step.operands:
+        for slot in slots_of(operand):
+            if environment.get(slot) is None and slot in gradient.metas:
+                shape, dtype = gradient.metas[slot]
+                environment[slot] = allocate(ledger, shape, dtype, "full")
+
+
+def _view(step: GradStep, slot: int, environment: Environment, gradient: Gradient) -> Array | None:
+    if step.name not in VIEWS or "out_grad" not in step.operand_names:
+        return None
+    operand = step.operands[step.operand_names.index("out_grad")]
+    source = environment.get(operand) if isinstance(operand, int) else None
+    return None if source is None else view_of(step.name, source, gradient.metas[slot][0], step.attrs)
+
+
+def _overwrite(
+    step: GradStep, index: int, environment: Environment, shape: tuple[int, ...], dtype: str
+) -> Array | None:
+    """The operand that the kernel's in-place twin writes over, if nothing else refers to it."""
+    overwritten = step.inplace.get(index)
+    operand = None if overwritten is None else step.operands[overwritten]
+    held = environment.get(operand) if isinstance(operand, int) else None
+    if held is None or not held.is_contiguous or not held.fills_storage:
+        return None
+    if prod(shape) * SIZE[dtype] != held.nbytes or sys.getrefcount(held) > _REFERENCES:
+        return None
+    return held if held.shape == shape else held.view(shape, contiguous_strides(shape))
