@@ -1,0 +1,223 @@
+"""What the Docker engine adds to plain Docker: ratios within one run, on a private daemon or on the machine's own.
+
+    python -m benchmarks.docker_overhead [--host unix:///run/docker.sock --image IMAGE] [--lines 300000]
+
+Without `--host` the tests' private daemon and their image are used (root, dockerd). Each pair is measured alternately,
+so that a busy machine slows both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec, Resources
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.jobs.service import JobService
+from jupyter_paddle_gpu.jobs.settings import JobSettings
+
+from .report import save, show
+
+STAND_INS = Path(__file__).parents[1] / "tests" / "engines" / "docker"
+POLL_SECONDS = 0.01
+WIDTH = 92
+
+
+@contextlib.contextmanager
+def daemon(host: str, image: str) -> Iterator[tuple[str, str]]:
+    """(host, image): the given ones, or a private daemon with the tests' image."""
+    if host:
+        yield host, image
+        return
+    sys.path.insert(0, str(STAND_INS))
+    from stand_ins.daemon import PrivateDaemon
+    from stand_ins.image import make_image
+
+    folder = Path(tempfile.mkdtemp(prefix="pgd-"))
+    private = PrivateDaemon(folder)
+    private.start()
+    try:
+        make_image(private.api(), "stand-in/paddle:1")
+        yield private.host, "stand-in/paddle:1"
+    finally:
+        private.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Ours:
+    """Submit to the job service and read its log, as a server does."""
+
+    def __init__(self, folder: Path, host: str, image: str) -> None:
+        self.work, self.image = folder / "work", image
+        self.work.mkdir()
+        data = folder / "data"
+        settings = DockerSettings(
+            host=host, store=str(data / "jobs"), allowed_images=(image,), networks=("none",), shm_bytes=64 << 20
+        )
+        self.service = JobService.open(
+            {"docker": DockerEngine(settings)}, data_folder=data, settings=JobSettings(cpu_slots={"docker": 4})
+        )
+        self.service.start()
+
+    def submit(self, code: str) -> str:
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+            {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None, "source": code}
+        ]}  # fmt: skip
+        path = self.work / "n.ipynb"
+        path.write_text(json.dumps(notebook))
+        spec = JobSpec(
+            name="n",
+            notebook=str(path),
+            output=str(self.work / "out.ipynb"),
+            folder=str(self.work),
+            engine="docker",
+            image=self.image,
+            resources=Resources(memory_bytes=2 << 30),
+        )
+        return self.service.submit(spec, notebook).id
+
+    def lines(self, code: str) -> Iterator[str]:
+        """The lines that a notebook prints, as they come."""
+        job, since = self.submit(code), 0
+        while True:
+            page = self.service.log(job, since)
+            for line in page.lines:
+                if line.stream == "stdout":
+                    yield line.text
+            since = page.next
+            if page.ended:
+                row = self.service.get(job)
+                if row.state != "succeeded":
+                    raise RuntimeError(f"the job {row.state}: {row.reason and row.reason.render()}")
+                return
+            if not page.lines:
+                time.sleep(POLL_SECONDS)
+
+    def settle(self) -> None:
+        """Wait until nothing runs any more."""
+        while any(job.state not in ENDED for job in self.service.list()):
+            time.sleep(0.05)
+
+
+class Plain:
+    """`docker run -d` of the same image, and `docker logs -f` to read it."""
+
+    def __init__(self, host: str, image: str) -> None:
+        self.docker, self.image = ["docker", "--host", host], image
+
+    def lines(self, code: str) -> Iterator[str]:
+        run = [*self.docker, "run", "-d", "--network", "none", self.image, "python3", "-u", "-c", code]
+        container = subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip()
+        reader = subprocess.Popen([*self.docker, "logs", "-f", container], stdout=subprocess.PIPE, text=True)
+        assert reader.stdout is not None
+        try:
+            for line in reader.stdout:
+                yield line.rstrip("\n")
+        finally:
+            reader.wait()
+            subprocess.run([*self.docker, "rm", "-f", container], capture_output=True, check=True)
+
+
+def first_line(side: Any) -> float:
+    """Seconds from submitting to the first line."""
+    begun, at = time.perf_counter(), 0.0
+    for _ in side.lines("print('up', flush=True)"):
+        at = at or time.perf_counter() - begun
+    return at
+
+
+def delays(side: Any, count: int = 30) -> list[float]:
+    """Seconds from `print` to the reader, line by line."""
+    code = f"import time\nfor n in range({count}):\n    print(time.time(), flush=True)\n    time.sleep(0.1)"
+    return [time.time() - float(line) for line in side.lines(code)][2:]
+
+
+def rate(side: Any, lines: int) -> float:
+    """Lines a second from the first to the last one, as read."""
+    code = f"for n in range({lines}): print(f'{{n:07d}}', 'x' * {WIDTH})"
+    begun, count = 0.0, 0
+    for count, _ in enumerate(side.lines(code), 1):
+        if count == 1:
+            begun = time.perf_counter()
+    if count != lines:
+        raise RuntimeError(f"{count} lines came, {lines} were printed")
+    return (lines - 1) / (time.perf_counter() - begun)
+
+
+class Memory:
+    """Peak of this process's resident memory while it is entered, above what it was before."""
+
+    def __enter__(self) -> Memory:
+        self._process = psutil.Process()
+        self.before = self.peak = self._process.memory_info().rss
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.05):
+            self.peak = max(self.peak, self._process.memory_info().rss)
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--host", default="", help="a daemon; none: a private one")
+    parser.add_argument("--image", default="stand-in/paddle:1")
+    parser.add_argument("--lines", type=int, default=1_000_000, help="lines of 100 bytes for rate and memory")
+    parser.add_argument("--rounds", type=int, default=5)
+    options, _ = parser.parse_known_args()
+    with daemon(options.host, options.image) as (host, image), tempfile.TemporaryDirectory() as text:
+        ours, plain = Ours(Path(text), host, image), Plain(host, image)
+        first: dict[str, list[float]] = {"ours": [], "plain": []}
+        for _ in range(options.rounds):
+            first["ours"].append(first_line(ours))
+            ours.settle()
+            first["plain"].append(first_line(plain))
+        delay = {"ours": delays(ours), "plain": delays(plain)}
+        ours.settle()
+        with Memory() as memory:
+            ours_rate = rate(ours, options.lines)
+        ours.settle()
+        plain_rate = rate(plain, options.lines)
+        ours.service.stop()
+    median = statistics.median
+    rows = [
+        ("submit to first line, s", median(first["ours"]), median(first["plain"])),
+        ("a line from print to reader, ms", 1000 * median(delay["ours"]), 1000 * median(delay["plain"])),
+        ("lines a second", ours_rate, plain_rate),
+    ]
+    show(
+        "Docker engine against plain Docker",
+        ["", "ours", "docker run / logs -f", "ratio"],
+        [(*r, r[1] / r[2]) for r in rows],
+    )
+    grown = (memory.peak - memory.before) / 2**20
+    megabytes = options.lines * (WIDTH + 9) / 1e6
+    print(
+        f"Server's memory while {megabytes:.0f} MB were streamed: {memory.before / 2**20:.0f} MiB, {grown:+.1f} MiB at its peak"
+    )
+    figures = {name: {"ours": a, "plain": b, "ratio": a / b} for name, a, b in rows}
+    memory_figures = {"streamed_mb": megabytes, "before_mib": memory.before / 2**20, "grown_mib": grown}
+    print(save("docker_overhead", {"rows": figures, "memory": memory_figures}))
+
+
+if __name__ == "__main__":
+    main()
