@@ -100,6 +100,8 @@ class Keeper:
 
     def _begin(self, job: Job, device_ids: tuple[str, ...]) -> None:
         def make(now: Job) -> Job:
+            if now.state != "queued":  # cancelled since the queue was read, or begun by another keeper
+                raise PaddleGpuError("bad_move", "Job {id} is {state} already.", status=409, id=now.id, state=now.state)
             return _change(
                 now,
                 state="preparing",
