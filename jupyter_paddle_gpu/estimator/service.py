@@ -133,8 +133,8 @@ class EstimateService:
             return scanned(facts, "needs_input", missing)
         traced = self.traces.trace(facts, folder, request, interpreter)
         estimate = self._answer(facts, traced, request, accelerator)
-        if not request.details or estimate.status != "ok":
-            return estimate
+        if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
+            return estimate  # real steps for every remedy would take minutes
         limit = round(_memory(accelerator) * self.settings.usable_share) if accelerator else None
         peak = self._peak_of(facts, folder, interpreter, accelerator)
         return Details(request, peak, self.settings.details_seconds).add_to(estimate, accelerator, limit)

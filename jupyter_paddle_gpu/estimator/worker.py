@@ -88,12 +88,22 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def limits(self) -> Limits:
         """The limits of a request that starts now."""
-        available = int(psutil.virtual_memory().available * self.memory_share)
+        available = int(available_memory() * self.memory_share)
         return Limits(
             memory_bytes=max(min(self.memory_bytes, available), self.least_memory_bytes),
             cpu_seconds=self.cpu_seconds,
             wall_seconds=self.wall_seconds,
         )
+
+
+def available_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+    """Bytes that may still be used here: the machine's, or less where a container's cgroup (version 2) limits it."""
+    available = int(psutil.virtual_memory().available)
+    try:
+        limit, used = (cgroup / "memory.max").read_text().strip(), (cgroup / "memory.current").read_text()
+        return available if limit == "max" else max(min(available, int(limit) - int(used)), 0)
+    except (OSError, ValueError):  # no cgroup of that version, or not ours to read
+        return available
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from jupyter_paddle_gpu.estimator.worker import WorkerSettings
 FAILING = Path(__file__).parent / "failing_tracer"
 
 MODEL = """
+import numpy as np
 import paddle
 import paddle.nn as nn
 BATCH = 64
@@ -24,8 +25,8 @@ class Images(paddle.io.Dataset):
     def __len__(self):
         return 2000
     def __getitem__(self, index):
-        return paddle.rand([3, 32, 32]).numpy(), index % 10
-net = nn.Sequential(nn.Conv2D(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(4096, 10))
+        return np.ones([3, 16, 16], 'float32'), index % 10
+net = nn.Sequential(nn.Conv2D(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(1024, 10))
 optimizer = paddle.optimizer.Adam(parameters=net.parameters())
 """
 LOOP = """

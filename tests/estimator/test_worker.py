@@ -14,7 +14,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
-from jupyter_paddle_gpu.estimator.worker import Worker, WorkerSettings
+from jupyter_paddle_gpu.estimator.worker import Worker, WorkerSettings, available_memory
 from jupyter_paddle_gpu.estimator.zygote.protocol import FrameBuffer, FrameError, encode
 
 BARE = Path(__file__).parent / "bare_tracer"
@@ -108,7 +108,7 @@ def test_when_the_server_is_killed_nothing_stays(tmp_path):
         import sys, threading
         from pathlib import Path
         from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
-        from jupyter_paddle_gpu.estimator.worker import Worker, WorkerSettings
+        from jupyter_paddle_gpu.estimator.worker import Worker, WorkerSettings, available_memory
         worker = Worker(find_interpreter("python3"), WorkerSettings(tracer=Path({str(BARE)!r})))
         worker.start()
         request = {{"cells": [{{"index": 0, "source": "while True: pass"}}]}}
@@ -162,3 +162,13 @@ def test_a_frame_that_is_too_long_is_refused():
         FrameBuffer().feed(b"\xff\xff\xff\xff")
     with pytest.raises(ValueError):
         encode(float("nan"))
+
+
+def test_a_containers_limit_counts(tmp_path):
+    machine = available_memory(tmp_path)
+    assert machine > 0
+    (tmp_path / "memory.current").write_text("1000\n")
+    for limit, expected in (("max\n", None), ("4000\n", 3000), ("500\n", 0)):
+        (tmp_path / "memory.max").write_text(limit)
+        found = available_memory(tmp_path)
+        assert found == expected if expected is not None else found > 3000

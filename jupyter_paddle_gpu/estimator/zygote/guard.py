@@ -7,6 +7,7 @@ can pretend; all are kept for the answer.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -74,6 +75,7 @@ class Guard:
         os.environ.setdefault("MPLBACKEND", "Agg")
         sys.dont_write_bytecode = True
         _set_resource_limits(limits)
+        _die_first()
         self.held = kernel.confine(self._private)
         Overlay(self._private, self._mine, lambda path: self._keep("write", path)).install()
         sys.addaudithook(self._hook())
@@ -126,6 +128,12 @@ def _address(event: str, arguments: tuple[Any, ...]) -> Any:
         address = arguments[-1]
         return f"{address[0]}:{address[1]}" if isinstance(address, tuple) and len(address) > 1 else address
     return arguments[0]
+
+
+def _die_first() -> None:
+    """Where memory runs out in spite of the limit, the kernel shall take this process and not the server."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _set_resource_limits(limits: dict[str, int]) -> None:
