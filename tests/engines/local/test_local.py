@@ -1,0 +1,151 @@
+"""The local engine by itself: detached, found again, stopped, never mistaken about a pid."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import Job, JobSpec
+from jupyter_paddle_gpu.engines import processes
+from jupyter_paddle_gpu.engines.base import Engine, JobFolder, write_spec
+from jupyter_paddle_gpu.engines.local import LocalEngine
+
+LOOP = "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)"
+
+
+def until(condition: Callable[[], Any], timeout: float = 60) -> None:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, "did not come true"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return LocalEngine()
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Iterator[Callable[..., tuple[Job, JobFolder]]]:
+    made: list[Job] = []
+
+    def make(source: str, **fields: Any) -> tuple[Job, JobFolder]:
+        folder = JobFolder(tmp_path / "job")
+        folder.path.mkdir()
+        cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        folder.source.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+        known = {"notebook": str(tmp_path / "n.ipynb"), "output": str(tmp_path / "o.ipynb"), "folder": str(tmp_path)}
+        spec = JobSpec(**{**known, "name": "n", "engine": "local", "python": sys.executable, **fields})
+        job = Job(id=f"job-{os.getpid()}-{tmp_path.name}", spec=spec, state="running", created=1.0, updated=1.0)
+        write_spec(job, folder, stop_seconds=5.0)
+        made.append(job)
+        return job, folder
+
+    yield make
+    for job in made:
+        processes.kill_all(None, job.id)
+
+
+def test_start_observe_end(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared("print('hello')")
+    assert engine.observe(job, folder).state == "absent"
+    handle = engine.start(job, folder, {})
+    assert handle["pid"] == processes.read_identity(folder.identity).pid  # type: ignore[union-attr]
+    until(lambda: engine.observe(job, folder).state == "ended")
+    assert json.loads(folder.result.read_text())["reason"] == "succeeded"
+    engine.collect(job, folder)
+    assert folder.engine_log.read_text() == ""
+
+
+def test_no_zombie_and_no_child_of_ours(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared(LOOP)
+    pid = engine.start(job, folder, {})["pid"]
+    assert psutil.Process(pid).ppid() != os.getpid() and os.getsid(pid) != os.getsid(0)
+    assert engine.observe(job, folder).state == "running"
+    engine.stop(job, folder, force=True)
+    until(lambda: engine.observe(job, folder).state == "ended")
+    assert engine.observe(job, folder).reason.code == "runner_vanished"  # type: ignore[union-attr]
+    until(lambda: processes.processes_of(job.id) == [])
+
+
+def test_start_twice_starts_once(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared(LOOP)
+    first, second = engine.start(job, folder, {}), engine.start(job, folder, {})
+    assert first["pid"] == second["pid"]
+    engine.stop(job, folder, force=False)
+    until(folder.result.exists)
+    engine.start(job, folder, {})
+    assert json.loads(folder.result.read_text())["reason"] == "cancelled"
+
+
+def test_found_again_by_its_environment(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared(LOOP)
+    engine.start(job, folder, {})
+    assert job.id in engine.adopt()
+    engine.stop(job, folder, force=True)
+    until(lambda: job.id not in engine.adopt())
+
+
+def test_another_process_with_the_pid_is_not_the_runner(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared(LOOP)
+    engine.start(job, folder, {})
+    identity = json.loads(folder.identity.read_text())
+    engine.stop(job, folder, force=True)
+    folder.identity.write_text(json.dumps({**identity, "pid": os.getpid()}))
+    assert engine.observe(job, folder).state == "ended"
+    engine.stop(job, folder, force=True)  # and we are still here
+    folder.identity.write_text(json.dumps({**identity, "boot_id": "another boot"}))
+    assert engine.observe(job, folder).state == "ended"
+
+
+def test_runner_of_another_machine_is_left_alone(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared("1")
+    folder.identity.write_text(json.dumps({"pid": os.getpid(), "time": 1.0, "host": "elsewhere"}))
+    observation = engine.observe(job, folder)
+    assert observation.state == "running" and observation.reason and "elsewhere" in observation.reason.render()
+    engine.stop(job, folder, force=False)
+
+
+def test_environment_of_a_job(engine: Engine, prepared: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "secret")
+    job, folder = prepared(
+        "import os, sys\n"
+        "print(os.environ.get('JUPYTERHUB_API_TOKEN'), repr(os.environ['CUDA_VISIBLE_DEVICES']),"
+        " os.path.dirname(sys.executable) == os.environ['PATH'].split(os.pathsep)[0])"
+    )
+    engine.start(job, folder, {})
+    until(folder.result.exists)
+    assert "None '' True" in folder.log.read_text()
+
+
+def test_interpreter_that_is_not_there(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared("1", python="/not/there")
+    assert [problem.code for problem in engine.check(job)] == ["interpreter_missing"]
+    with pytest.raises(PaddleGpuError) as refused:
+        engine.start(job, folder, {})
+    assert refused.value.code == "interpreter_missing"
+
+
+def test_interpreter_that_fails_says_why(engine: Engine, prepared: Any, tmp_path: Path) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho 'cannot load libpython' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    job, folder = prepared("1", python=str(broken))
+    with pytest.raises(PaddleGpuError) as refused:
+        engine.start(job, folder, {})
+    assert "cannot load libpython" in refused.value.message.render()
+    assert [line for _, line in engine.log(job, folder, "")] == ["cannot load libpython"]
+
+
+def test_features_say_what_it_can(engine: Engine) -> None:
+    features = engine.supported_features()
+    assert features.available and features.gpus and not features.containers and features.problems == ()

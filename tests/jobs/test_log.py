@@ -1,0 +1,130 @@
+"""Reading a log from any line on, however long it is and while it grows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jupyter_paddle_gpu.domain.jobs import LogLine
+from jupyter_paddle_gpu.engines.base import JobFolder
+from jupyter_paddle_gpu.jobs.lock import FileLock
+from jupyter_paddle_gpu.jobs.log import STEP, LogReader, LogReaders, say
+
+_encoder = msgspec.json.Encoder()
+
+
+def line(number: int, text: str = "x") -> bytes:
+    return _encoder.encode(LogLine(seq=number, time=1.0, stream="stdout", text=text)) + b"\n"
+
+
+def write(path: Path, count: int, start: int = 0) -> None:
+    with path.open("ab") as file:
+        file.write(b"".join(line(number) for number in range(start, start + count)))
+
+
+def numbers(path: Path, since: int, limit: int = 10) -> list[int]:
+    return [one.seq for one in LogReader(path).page(since, limit).lines]
+
+
+def test_a_million_lines(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    write(path, 1_000_000)
+    reader = LogReader(path)
+    page = reader.page(999_995, 100)
+    assert ([one.seq for one in page.lines], page.next, page.total) == ([*range(999_995, 1_000_000)], 10**6, 10**6)
+    for since in (0, 1, STEP - 1, STEP, STEP + 1, 123_456, 500_000):
+        assert [one.seq for one in reader.page(since, 3).lines] == [since, since + 1, since + 2]
+    # The whole in pages: every line once.
+    since, seen = 0, 0
+    while since < 1_000_000:
+        page = reader.page(since, 10_000)
+        assert page.lines[0].seq == since and page.lines[-1].seq == page.next - 1
+        seen, since = seen + len(page.lines), page.next
+    assert seen == 1_000_000
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.integers(0, 2 * STEP + 3), min_size=1, max_size=6), st.integers(0, 5000))
+def test_index_is_right_however_the_file_grows(tmp_path: Path, pieces: list[int], since: int) -> None:
+    path = tmp_path / "log.jsonl"
+    path.unlink(missing_ok=True)
+    path.touch()
+    reader, total = LogReader(path), 0
+    for piece in pieces:
+        write(path, piece, total)
+        total += piece
+        page = reader.page(since, 5)
+        first = min(since, total)
+        assert [one.seq for one in page.lines] == list(range(first, min(total, first + 5)))
+        assert page.total == total
+
+
+def test_half_a_line_is_not_there_yet(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    write(path, 2)
+    with path.open("ab") as file:
+        file.write(line(2)[:10])
+    reader = LogReader(path)
+    assert reader.page(0, 10).total == 2
+    with path.open("ab") as file:
+        file.write(line(2)[10:])
+    assert [one.seq for one in reader.page(2, 10).lines] == [2]
+
+
+def test_tail_and_edges(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    assert LogReader(path).page(0, 10).total == 0
+    write(path, 25)
+    assert numbers(path, -3) == [22, 23, 24]
+    assert numbers(path, -100, 2) == [0, 1]
+    assert numbers(path, 25) == numbers(path, 99) == []
+    assert LogReader(path).page(99, 10).next == 25
+    assert numbers(path, 0, 0) == []
+
+
+def test_file_that_was_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    write(path, 50)
+    reader = LogReader(path)
+    assert reader.page(0, 1).total == 50
+    path.unlink()
+    write(path, 3)
+    assert reader.page(0, 10).total == 3
+
+
+def test_damaged_line_keeps_the_numbering(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(line(0) + b"\x00\xff garbage\n" + line(2))
+    page = LogReader(path).page(0, 10)
+    assert [one.seq for one in page.lines] == [0, 1, 2] and "garbage" in page.lines[1].text
+
+
+def test_saying_something_goes_on_with_the_numbers(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    write(folder.log, 2)
+    with folder.log.open("ab") as file:
+        file.write(b'{"n":2,"t"')
+    assert say(folder, "one", "two")
+    assert [json.loads(one)["n"] for one in folder.log.read_text().splitlines()] == [0, 1, 2, 3]
+
+
+def test_nobody_writes_beside_the_runner(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    runner = FileLock(folder.lock)
+    assert runner.acquire()
+    assert not say(folder, "not now") and not folder.log.exists()
+    runner.release()
+    assert say(folder, "now")
+
+
+@pytest.mark.parametrize("count", [3, 200])
+def test_few_indexes_are_kept(tmp_path: Path, count: int) -> None:
+    readers = LogReaders(most=5)
+    for number in range(count):
+        readers.of(tmp_path / str(number))
+    assert readers.of(tmp_path / str(count - 1)) is readers.of(tmp_path / str(count - 1))

@@ -1,0 +1,106 @@
+"""Who may start: in order, one thing to one job, and what the others wait for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_paddle_gpu.domain.devices import Device
+from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.jobs import queue
+from jupyter_paddle_gpu.jobs.settings import JobSettings
+
+
+def job(name: str, gpus: int = 0, ids: tuple[str, ...] = (), engine: str = "docker", **fields: Any) -> Job:
+    resources = Resources(gpus=gpus or len(ids), device_ids=ids, gpu_memory_bytes=fields.pop("need", None))
+    spec = JobSpec(name=name, notebook="/n", output="/o", folder="/", engine=engine, resources=resources)
+    return Job(id=name, spec=spec, state="queued", created=1.0, updated=1.0, **fields)
+
+
+def gpu(number: int, free: int | None = 100, **fields: Any) -> Device:
+    return Device(id=f"g{number}", index=number, vendor="nvidia", name="A100", memory_free=free, **fields)
+
+
+def plan(
+    queued: list[Job],
+    *,
+    active: tuple[Job, ...] = (),
+    claims: dict[str, str] | None = None,
+    devices: list[Device] | None = None,
+    settings: JobSettings | None = None,
+) -> dict[str, queue.Turn]:
+    found = queue.turns(
+        queued, active, claims=claims or {}, devices=devices, settings=settings or JobSettings(), now=100.0
+    )
+    return {turn.job.id: turn for turn in found}
+
+
+def started(turns: dict[str, queue.Turn]) -> dict[str, tuple[str, ...]]:
+    return {name: turn.device_ids for name, turn in turns.items() if turn.start}
+
+
+def test_cpu_jobs_one_after_the_other_per_engine() -> None:
+    turns = plan([job("a", engine="local"), job("b", engine="local"), job("c", engine="docker")])
+    assert started(turns) == {"a": (), "c": ()}
+    assert turns["b"].reason and turns["b"].reason.code == "waits_slot"
+    turns = plan([job("b", engine="local")], active=(job("a", engine="local"),))
+    assert started(turns) == {}
+    turns = plan([job("a", engine="local"), job("b", engine="local")], settings=JobSettings(cpu_slots={"local": 2}))
+    assert started(turns) == {"a": (), "b": ()}
+
+
+def test_gpu_jobs_take_no_cpu_slot() -> None:
+    turns = plan([job("a", ids=("g0",)), job("b")], devices=[gpu(0)])
+    assert started(turns) == {"a": ("g0",), "b": ()}
+
+
+def test_most_free_memory_first() -> None:
+    turns = plan([job("a", 1), job("b", 2)], devices=[gpu(0, 10), gpu(1, 90), gpu(2, 50), gpu(3, None)])
+    assert started(turns) == {"a": ("g1",), "b": ("g2", "g0")}
+
+
+def test_claimed_small_and_simulated_devices_are_not_given() -> None:
+    devices = [gpu(0, 100), gpu(1, 10), gpu(2, 100, simulated=True), gpu(3, 100)]
+    turns = plan([job("a", 1, need=50), job("b", 1, need=50)], claims={"g0": "x"}, devices=devices)
+    assert started(turns) == {"a": ("g3",)}
+    assert turns["b"].reason and turns["b"].reason.code == "waits_free_device"
+
+
+def test_nobody_is_overtaken_for_the_same_device() -> None:
+    turns = plan([job("a", ids=("g0", "g1")), job("b", ids=("g1",)), job("c", ids=("g2",))], claims={"g0": "x"})
+    assert started(turns) == {"c": ("g2",)}
+    assert turns["b"].reason and turns["b"].reason.params["job"] == "a"
+
+
+def test_nobody_overtakes_one_who_waits_for_any_device() -> None:
+    turns = plan([job("a", 2), job("b", 1)], claims={"g0": "x"}, devices=[gpu(0), gpu(1)])
+    assert started(turns) == {}
+    assert turns["b"].reason and turns["b"].reason.code == "waits_job"
+
+
+def test_more_than_there_is_can_never_start() -> None:
+    assert plan([job("a", 3)], devices=[gpu(0), gpu(1)])["a"].hopeless
+    assert plan([job("a", 1)], devices=None)["a"].hopeless
+
+
+def test_waiting_for_another_attempt_holds_nobody_up() -> None:
+    turns = plan([job("a", not_before=105.0, attempts=1), job("b")])
+    assert started(turns) == {"b": ()}
+    assert turns["a"].reason and turns["a"].reason.code == "waits_retry"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sets(st.integers(0, 3), max_size=3)), max_size=12),
+    st.sets(st.integers(0, 3), max_size=4),
+)
+def test_a_device_is_never_given_twice(wishes: list[tuple[int, set[int]]], claimed: set[int]) -> None:
+    queued = [
+        job(f"j{number}", gpus, tuple(f"g{one}" for one in sorted(ids))) for number, (gpus, ids) in enumerate(wishes)
+    ]
+    devices = [gpu(number) for number in range(4)]
+    given_out = [f"g{number}" for number in claimed]
+    for ids in started(plan(queued, claims=dict.fromkeys(given_out, "other"), devices=devices)).values():
+        given_out += ids
+    assert len(given_out) == len(set(given_out))
