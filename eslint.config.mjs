@@ -5,7 +5,15 @@ import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['lib/**', 'labextension/**', 'node_modules/**', 'tests/ui/test-results/**'] },
+  {
+    ignores: [
+      '**/*.cjs',
+      'lib/**',
+      'labextension/**',
+      'node_modules/**',
+      'tests/ui/test-results/**'
+    ]
+  },
   js.configs.recommended,
   ...tseslint.configs.strict,
   {
@@ -32,6 +40,10 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': [
         'error',
         { fixStyle: 'inline-type-imports' }
+      ],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }
       ],
       // Namespaces beside classes and for command ids are JupyterLab's own habit.
       '@typescript-eslint/no-namespace': 'off',

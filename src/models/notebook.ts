@@ -16,6 +16,8 @@ export interface INotebookSource {
   readonly trusted: boolean;
   /** Path and unsaved content; outputs stay here, nothing reads them. */
   body(): INotebookBody;
+  /** What the code says: alike for two states of the notebook that differ in outputs only. */
+  fingerprint(): string;
   /** Go to a cell (index among all cells). */
   reveal(cell: number): void;
 }
@@ -141,6 +143,13 @@ class OpenNotebook implements INotebookSource {
         )
       }
     };
+  }
+
+  fingerprint(): string {
+    const cells = this._panel.content.model?.cells;
+    return JSON.stringify(
+      cells ? [...cells].map(cell => [cell.type, cell.sharedModel.getSource()]) : []
+    );
   }
 
   reveal(cell: number): void {

@@ -4,13 +4,18 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api, ApiError } from '../api';
-import type { IAccelerator, IEngineFeatures, IInventory, IJob } from '../domain';
+import type { IAccelerator, IDevice, IEngineFeatures, IInventory, IJob } from '../domain';
 import type { EventStream } from '../events';
 import { VERSION } from '../version';
 import { Jobs } from './jobs';
 import { JobView } from './jobView';
 import type { ActiveNotebook } from './notebook';
 import { Training } from './training';
+
+/** Milliseconds between two matches that nobody asked for. */
+const REMATCH_TIME = 20_000;
+/** Bytes by which a device's free memory must have moved before its verdict is made anew. */
+const REMATCH_BYTES = 512 * 2 ** 20;
 
 export class PanelModel implements IDisposable {
   constructor(
@@ -181,6 +186,18 @@ export class PanelModel implements IDisposable {
 
   private _onInventory(_: EventStream, inventory: IInventory): void {
     this._inventory = inventory;
+    const training = this._training;
+    if (training?.placement) {
+      const { placed } = training;
+      if (this._matched?.placed !== placed) {
+        this._matched = { placed, devices: inventory.devices };
+      } else if (
+        Date.now() - placed > REMATCH_TIME &&
+        isMoved(this._matched.devices, inventory.devices)
+      ) {
+        void training.rematch();
+      }
+    }
     this._changed.emit();
   }
 
@@ -244,7 +261,21 @@ export class PanelModel implements IDisposable {
   private _connecting: Promise<void> | null = null;
   private _expanded: JobView | null = null;
   private _isReady = false;
+  /** The devices as they were when the match that is shown was made. */
+  private _matched: { placed: number; devices: readonly IDevice[] } | null = null;
   private _looking = 0;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
+}
+
+/** Whether a device has much more or less room than it had. */
+function isMoved(before: readonly IDevice[], now: readonly IDevice[]): boolean {
+  return now.some(device => {
+    const free = before.find(({ id }) => id === device.id)?.memory_free ?? null;
+    return (
+      free !== null &&
+      device.memory_free !== null &&
+      Math.abs(free - device.memory_free) > REMATCH_BYTES
+    );
+  });
 }

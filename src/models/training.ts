@@ -55,6 +55,8 @@ export class Training {
   placement: IPlacement | null = null;
   estimateError: ApiError | null = null;
   submitError: ApiError | null = null;
+  /** When the last match was made, in milliseconds since the epoch. */
+  placed = 0;
   request: IEstimateRequest = {};
   choice: IChoice = { engine: '', gpus: null, deviceIds: [] };
   /** The notebook was edited since the estimate. */
@@ -64,23 +66,26 @@ export class Training {
   isDetailing = false;
   isSubmitting = false;
 
-  /** An edit: what was read and estimated may no longer hold. */
+  /** An edit: what was read and estimated may no longer hold. New outputs change nothing. */
   edited(): void {
-    if (this.estimate && !this.stale) {
-      this.stale = true;
-      this._changed.emit();
-    }
     this._reader.invoke().catch(() => undefined);
   }
 
-  /** Read the notebook without running it. */
+  /** Read the notebook without running it; not again while its code is as it was. */
   async read(): Promise<void> {
+    const code = this._source.fingerprint();
+    this.stale = this.estimate !== null && code !== this._estimated;
+    if (code === this._read && this.facts && !this.factsError) {
+      this._changed.emit();
+      return;
+    }
     const run = ++this._reads;
     try {
       const facts = await this._api.inspect(this._source.body());
       if (run === this._reads) {
         this.facts = facts;
         this.factsError = null;
+        this._read = code;
       }
     } catch (reason) {
       if (run === this._reads) {
@@ -127,6 +132,20 @@ export class Training {
   ask(wish: IEstimateRequest): Promise<void> {
     this.request = { ...this.request, ...wish };
     return this.measure();
+  }
+
+  /** Match the same estimate anew, because the devices are no longer as they were. */
+  async rematch(): Promise<void> {
+    if (!this.estimate || this.isEstimating || this.isDetailing || this.stale) {
+      return;
+    }
+    this.placed = Date.now();
+    const run = ++this._estimates;
+    try {
+      await this._place(run, this.estimate.remedies.length > 0);
+    } catch {
+      // The old match stands; the devices beside it are live.
+    }
   }
 
   /** Note a wish for the next estimate without making one. */
@@ -183,6 +202,7 @@ export class Training {
 
   private async _place(run: number, details: boolean): Promise<void> {
     const { engine, gpus, deviceIds } = this.choice;
+    const code = this._source.fingerprint();
     const answer = await this._api.place(
       this._source.body(),
       { ...this._asked(), details },
@@ -196,7 +216,9 @@ export class Training {
       this.factsError = null;
       this.estimate = answer.estimate;
       this.placement = answer.placement;
-      this.stale = false;
+      this.placed = Date.now();
+      this._estimated = this._read = code;
+      this.stale = code !== this._source.fingerprint();
       this._changed.emit();
     }
   }
@@ -210,6 +232,8 @@ export class Training {
 
   private readonly _reader: Debouncer<void>;
   private readonly _changed = new Signal<this, void>(this);
+  private _read = '';
+  private _estimated = '';
   private _reads = 0;
   private _estimates = 0;
 }
