@@ -27,10 +27,19 @@ def succeeded() -> Message:
 def cell_error(cell: int, line: int | None, name: str, value: str) -> Message:
     """A cell raised; `cell` counts all cells from 0, people count from 1."""
     params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "name": name, "value": _short(value)}
-    hint = "The traceback is in the log and in the executed notebook. Correct the cell and submit again."
     if line is None:
-        return Message(code="cell_error", text="Cell {cell} failed: {name}: {value}", hint=hint, params=params)
-    return Message(code="cell_error", text="Cell {cell}, line {line} failed: {name}: {value}", hint=hint, params=params)
+        return Message(
+            code="cell_error",
+            text="Cell {cell} failed: {name}: {value}",
+            hint="The traceback is in the log and in the executed notebook. Correct the cell and submit again.",
+            params=params,
+        )
+    return Message(
+        code="cell_error",
+        text="Cell {cell}, line {line} failed: {name}: {value}",
+        hint="The traceback is in the log and in the executed notebook. Correct the cell and submit again.",
+        params=params,
+    )
 
 
 def out_of_memory_device(cell: int | None = None, value: str = "") -> Message:
