@@ -172,7 +172,7 @@ def lower(model: Any, dtype: str, runtime: Runtime) -> None:
             state.array = array
 
 
-def decorate(
+def decorate(  # noqa: PLR0917 - Paddle's signature
     runtime: Runtime,
     models: Any,
     optimizers: Any = None,
@@ -198,7 +198,7 @@ def _active(level: str, dtype: str) -> bool:
     return settings.level is None and settings.target == "gpu" and level not in {"O0", "off"}
 
 
-def auto_cast(
+def auto_cast(  # noqa: PLR0917 - Paddle's signature
     runtime: Runtime,
     enable: bool = True,
     custom_white_list: Any = None,

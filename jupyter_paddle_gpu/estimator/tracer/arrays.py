@@ -1,7 +1,7 @@
-"""What a dygraph tensor is to the tracer: an array over a storage, and the autograd state beside it.
+"""What a dygraph tensor is to the tracer: an array over a storage, and autograd state beside it.
 
-Tensors of the traced program are real `paddle.Tensor` objects with shape and dtype and no memory. What we know about one
-is an attribute of that object, so that it goes when the object goes: Python's own reference counts are the lifetimes.
+Tensors of the traced program are real `paddle.Tensor` objects with shape and dtype and no memory. What we know about
+one is an attribute of that object, so that it goes when the object goes: Python's reference counts are the lifetimes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Array:
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
         step = 1
-        for size, stride in zip(reversed(self.shape), reversed(self.strides)):
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=False):
             if size != 1 and stride != step:
                 return False
             step *= size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import paddle
@@ -35,13 +36,11 @@ def name_of(dtype: Any) -> str:
         pass
     text = str(dtype).rsplit(".", 1)[-1]
     for name, member in _VAR_TYPE.items():
-        if dtype == VAR_TYPE[name] or text == member or text == name:
+        if dtype == VAR_TYPE[name] or text in (member, name):
             text = name
             break
     if text == "uint16":  # numpy's stand-in for bfloat16
         text = "bfloat16"
-    try:
+    with contextlib.suppress(TypeError):
         _names[dtype] = text
-    except TypeError:
-        pass
     return text

@@ -42,7 +42,9 @@ def _call(first: str, second: str, output: str, sizes: tuple[int, int, int], cac
     """Bytes that one einsum of the gradient takes: copies of operands, its result, the permuted result."""
     wanted = _natural(first, second, output)
     copies = sum(
-        size for have, want, size, kept in zip((first, second), wanted, sizes, cached) if have != want and not kept
+        size
+        for have, want, size, kept in zip((first, second), wanted, sizes, cached, strict=False)
+        if have != want and not kept
     )
     return copies + sizes[2] * (2 if wanted[2] != output else 1)
 
@@ -67,8 +69,8 @@ def flops(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     if found is None:
         return 0
     sizes: dict[str, int] = {}
-    for text, array in zip(found, operands[0]):
-        sizes.update(zip(text, array.shape))
+    for text, array in zip(found, operands[0], strict=False):
+        sizes.update(zip(text, array.shape, strict=False))
     total = 2
     for size in sizes.values():
         total *= size

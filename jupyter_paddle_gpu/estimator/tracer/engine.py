@@ -25,7 +25,7 @@ def run_backward(runtime: Runtime, tensors: list[Any], grads: list[Any] | None, 
     runtime.backward(tensors, list(grads or []), retain_graph)
 
 
-def run_partial_grad(
+def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
     runtime: Runtime, outputs: list[Any], inputs: list[Any], grad_outputs: list[Any], retain_graph: bool,
     create_graph: bool, *_: Any,
 ) -> list[Any]:  # fmt: skip
@@ -37,7 +37,7 @@ def run_partial_grad(
         backward = Backward(runtime, retain_graph=retain_graph or create_graph, capture=dict.fromkeys(edges))
         backward.run(runtime.roots(outputs, grad_outputs))
     found = []
-    for edge, tensor in zip(edges, inputs):
+    for edge, tensor in zip(edges, inputs, strict=False):
         grad = backward.captured.get(edge)
         made = None if grad is None else new_tensor(grad, stop_gradient=not create_graph)
         if made is None and create_graph:

@@ -84,8 +84,8 @@ _RULES: dict[str, Callable[[dict[str, Any], Arrays, Arrays], int]] = {
     "gelu": _per_element(8), "gelu_grad": _per_element(12),
     **dict.fromkeys(
         ("embedding", "embedding_grad", "concat", "concat_grad", "split", "stack", "cast", "full", "full_like",
-         "gather", "gather_grad", "gather_nd", "gather_nd_grad", "slice_grad", "assign", "arange", "gaussian", "uniform",
-         "tile", "expand", "pad", "pad3d", "one_hot", "transpose", "reshape", "data", "to_tensor"),
+         "gather", "gather_grad", "gather_nd", "gather_nd_grad", "slice_grad", "assign", "arange", "gaussian",
+         "uniform", "tile", "expand", "pad", "pad3d", "one_hot", "transpose", "reshape", "data", "to_tensor"),
         _nothing,
     ),
 }  # fmt: skip

@@ -22,6 +22,8 @@ from .templates import Meta, Template
 
 SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn", "einsum"})
 """Operators with results of open shape that hold nothing on a CPU or are sized in `exceptions`."""
+_anywhere: Any = core.Place
+_restore_program: Callable[..., Any] = switch_main_program
 _PROGRAM_LIMIT = 4000
 """Operations after which a fresh scratch program is begun."""
 
@@ -44,43 +46,45 @@ class Inference:
         self._data = ORIGINAL_OPS.get("data", _C_ops.data)
 
     def template(
-        self, key: Any, function: Callable[..., Any], args: Any, kwargs: Any, metas: list[Meta], wants: list[bool]
+        self,
+        key: Any,
+        call: tuple[Callable[..., Any], Any, Any],
+        metas: list[Meta],
+        wants: list[bool],
     ) -> Template:
-        """The template of `function(*args, **kwargs)` where `Argument(i)` stands for a tensor of `metas[i]`.
+        """The template of a call (function, args, kwargs) where `Argument(i)` stands for a tensor of `metas[i]`.
 
         `wants[i]` tells whether a gradient flows to tensor i. Raises what Paddle raises for wrong arguments.
         """
         try:
             found = self._cache.get(key)
         except TypeError:  # an unhashable argument: not cached
-            return self._typed(function, args, kwargs, metas, wants)
+            return self._typed(call, metas, wants)
         if found is None:
-            found = self._cache[key] = self._typed(function, args, kwargs, metas, wants)
+            found = self._cache[key] = self._typed(call, metas, wants)
         return found
 
-    def _typed(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, metas: list[Meta], wants: list[bool]
-    ) -> Template:
+    def _typed(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
         """Low precision types are stood for by float32 while building: a CPU wheel knows few kernels for them."""
         if not any(dtype in LOW_PRECISION for _, dtype in metas):
-            return self._build(function, args, kwargs, metas, wants)
+            return self._build(call, metas, wants)
         substitutes = [(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
-        return retyped(self._build(function, args, kwargs, substitutes, wants), metas)
+        return retyped(self._build(call, substitutes, wants), metas)
 
-    def _build(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, metas: list[Meta], wants: list[bool]
-    ) -> Template:
+    def _build(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
         tracer = framework.global_var._dygraph_tracer_
         if self._program is None or len(self._program.global_block().ops) > _PROGRAM_LIMIT:
             self._program = paddle.static.Program()
+        switch_tracer = getattr(core, "_switch_tracer")  # noqa: B009 - not in Paddle's stubs
         outer = switch_main_program(self._program)
-        core._switch_tracer(None)
+        switch_tracer(None)
         # Paddle notes Python's call stack with every operation it builds: a third of the time, and nobody reads it.
         call_stack, traceback.extract_stack = traceback.extract_stack, _no_call_stack
         try:
-            values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants)]
+            values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
             block = self._program.global_block()
             first = block.num_ops()
+            function, args, kwargs = call
             returned = function(*_fill(args, values), **_fill(kwargs, values))
             reader = Reader(values, returned)
             for operation in block.ops[first:]:
@@ -92,11 +96,11 @@ class Inference:
             return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
         finally:
             traceback.extract_stack = call_stack
-            core._switch_tracer(tracer)
-            switch_main_program(*outer)
+            switch_tracer(tracer)
+            _restore_program(*outer)
 
     def _placeholder(self, shape: tuple[int, ...], dtype: str, want: bool) -> Any:
-        value = self._data("x", list(shape), DATA_TYPE[dtype], core.Place())
+        value = self._data("x", list(shape), DATA_TYPE[dtype], _anywhere())
         value.stop_gradient = not want
         return value
 

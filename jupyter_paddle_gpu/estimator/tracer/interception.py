@@ -97,16 +97,14 @@ def install() -> None:
             replacements[id(original)] = _wrapped(name, original)
     for module_name, module in list(sys.modules.items()):
         if module_name.startswith("paddle") and isinstance(module, types.ModuleType) and "libpaddle" not in module_name:
-            _replace(vars(module), replacements, lambda key, value, module=module: setattr(module, key, value))
+            _replace(module, dict(vars(module)), replacements)
     tensor = core.eager.Tensor
-    _replace(dict(vars(tensor)), replacements, lambda key, value: setattr(tensor, key, value))
+    _replace(tensor, dict(vars(tensor)), replacements)
 
 
-def _replace(
-    names: dict[str, Any], replacements: dict[int, Callable[..., Any]], assign: Callable[[str, Any], None]
-) -> None:
-    for key, value in list(names.items()):
+def _replace(owner: Any, names: dict[str, Any], replacements: dict[int, Callable[..., Any]]) -> None:
+    for key, value in names.items():
         if isinstance(value, types.BuiltinFunctionType):
             replacement = replacements.get(id(value))
             if replacement is not None:
-                assign(key, replacement)
+                setattr(owner, key, replacement)

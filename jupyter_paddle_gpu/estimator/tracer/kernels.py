@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from math import prod
 
-
 from . import costs
 from .arrays import Array, allocate, contiguous_strides
 from .dtypes import SIZE

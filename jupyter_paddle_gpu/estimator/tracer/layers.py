@@ -21,6 +21,8 @@ class LayerPaths:
         self.roots: list[Any] = []
         self._paths: dict[int, str] = {}
         self._depth = 0
+        self.batch: list[tuple[tuple[int, ...], str]] = []
+        """Shapes and types of the tensors that the last trained model was called with."""
 
     def enter(self, layer: Any) -> str:
         """The path of a layer that is called now."""
@@ -34,6 +36,11 @@ class LayerPaths:
     def leave(self) -> None:
         """The call is over."""
         self._depth -= 1
+
+    @property
+    def has_batch(self) -> bool:
+        """Whether the step's batch was seen."""
+        return bool(self.batch)
 
     @property
     def is_outside(self) -> bool:
@@ -109,6 +116,8 @@ def install() -> None:
         if known.is_outside and self._sub_layers:
             amp.before_model(runtime, self)
             whatif.choose_blocks(self)
+            if self.training and not known.has_batch:
+                known.batch = [(tuple(a.shape), name_of(a.dtype)) for a in args if isinstance(a, paddle.Tensor)]
         path = known.enter(self)
         runtime.ledger.layer = path or outer
         depth_entered = id(self) in known._paths

@@ -1,7 +1,7 @@
 """The record of a run: operations in order, and storages with the operations between which they lived.
 
-Time is the number of operations recorded so far. An operation that runs at index i allocates its results at i; a storage
-whose last reference goes away while `now == n` was last alive at operation n - 1.
+Time is the number of operations recorded so far. An operation that runs at index i allocates its results at i; a
+storage whose last reference goes away while `now == n` was last alive at operation n - 1.
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+Shape = tuple[int, ...]
+
 
 class Record:
     """What is remembered of a storage after it is gone. `end` is None while it is alive."""
 
     __slots__ = ("bytes", "dtype", "end", "kind", "layer", "op", "shape", "start")
 
-    def __init__(
-        self, size: int, start: int, kind: str, op: str, layer: str, shape: tuple[int, ...], dtype: str
-    ) -> None:
-        self.bytes, self.start, self.kind, self.op = size, start, kind, op
-        self.layer, self.shape, self.dtype = layer, shape, dtype
+    def __init__(self, size: int, start: int, kind: str, origin: tuple[str, str], meta: tuple[Shape, str]) -> None:
+        self.bytes, self.start, self.kind = size, start, kind
+        self.op, self.layer = origin
+        self.shape, self.dtype = meta
         self.end: int | None = None
 
 
@@ -58,9 +59,9 @@ class Ledger:
         self.phase = "forward"
         self.layer = ""
 
-    def allocate(self, size: int, op: str, shape: tuple[int, ...], dtype: str) -> Storage:
+    def allocate(self, size: int, op: str, shape: Shape, dtype: str) -> Storage:
         """A new storage, alive from the operation that runs now."""
-        record = Record(size, self.now, self.kind, op, self.layer, shape, dtype)
+        record = Record(size, self.now, self.kind, (op, self.layer), (shape, dtype))
         self.records.append(record)
         return Storage(self, record)
 

@@ -118,7 +118,7 @@ def _set_tensor(runtime: Runtime, tensor: Any, value: Any) -> None:
 def _set_value(runtime: Runtime, tensor: Any, value: Any) -> None:
     shape = list(np.shape(value)) if not isinstance(value, paddle.Tensor) else list(value.shape)
     if shape != list(tensor.shape):
-        message = f"Variable Shape not match, Variable [ {tensor.name} ] need tensor with shape {tensor.shape} but load set tensor with shape {shape}"
+        message = f"Variable Shape not match, Variable [ {tensor.name} ] need {tensor.shape} but load {shape}"
         raise ValueError(message)
     runtime.state(tensor).array.value = None
 

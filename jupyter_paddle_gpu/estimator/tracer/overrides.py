@@ -49,7 +49,9 @@ def split_with_num(runtime: Runtime, original: Original, x: Any, num: int, axis:
 
 
 @override("full_", "full_batch_size_like_")
-def full_(runtime: Runtime, original: Original, out: Any, shape: Any, value: Any, dtype: Any, place: Any) -> Any:
+def full_(  # noqa: PLR0917 - Paddle's signature
+    runtime: Runtime, original: Original, out: Any, shape: Any, value: Any, dtype: Any, place: Any
+) -> Any:
     """Fills in place; allocates where the tensor has no memory yet."""
     runtime.state(out)
     return out

@@ -31,7 +31,7 @@ class Reader:
     def __init__(self, values: list[Any], returned: Any) -> None:
         self.metas: dict[int, Meta] = {}
         self.steps: list[Step] = []
-        self._slots: dict[int, Operand] = {}
+        self._slots: dict[Any, Operand] = {}
         self._constants: dict[int, Any] = {}
         self._operations: list[Any] = []
         self._returned = {value.id for value in _values_in(returned)}
@@ -57,7 +57,7 @@ class Reader:
             return
         names = tuple(operation.get_input_names())
         attrs = _attrs(operation)
-        for operand_name, value in zip(names, operands):
+        for operand_name, value in zip(names, operands, strict=False):
             if value is not None and value.initialized() and value.id in self._constants:
                 attrs[operand_name] = self._constants[value.id]
         self.steps.append(
@@ -78,7 +78,7 @@ class Reader:
         if name == "combine":
             self._slots[results[0].id] = tuple(slot for v in operands for slot in slots_of(self._operand(v)))
         elif name == "split":
-            for value, slot in zip(results, slots_of(self._operand(operands[0]))):
+            for value, slot in zip(results, slots_of(self._operand(operands[0])), strict=False):
                 self._slots[value.id] = slot
         elif name == "slice":
             self._slots[results[0].id] = slots_of(self._operand(operands[0]))[operation.attrs()["index"]]
@@ -116,7 +116,7 @@ class Reader:
         """Steps that a gradient flows through."""
         flowing = {slot for slot, want in enumerate(wants) if want}
         found = []
-        for step, operation in zip(self.steps, self._operations):
+        for step, operation in zip(self.steps, self._operations, strict=False):
             inputs = {slot for operand in step.operands for slot in slots_of(operand)}
             if not (inputs & flowing) or not core.has_vjp(operation):
                 continue
@@ -135,7 +135,9 @@ class Reader:
             inputs.append([m if m is not None and m.initialized() else paddle.pir.fake_value() for m in members])
             if semantic:
                 stops.append([not (set(slots_of(self._operand(m))) & self._flowing) for m in members])
-        outputs, grads, incoming = [], [], {}
+        outputs: list[list[Any]] = []
+        grads: list[list[Any]] = []
+        incoming: dict[int, int] = {}
         for value in operation.results():
             members = _split_results(value) if value.initialized() and value.is_combine() else [value]
             outputs.append(members)
@@ -155,7 +157,7 @@ class Reader:
         for grad_step in steps:
             grad_step.attrs.update({k: step.attrs[k] for k in ("sparse", "equation") if step.attrs.get(k)})
         outgoing = {}
-        for target, value in zip(targets, outgoing_values):
+        for target, value in zip(targets, outgoing_values, strict=False):
             if value is not None and value.initialized():
                 slot = self._operand(value)
                 if isinstance(slot, int):
@@ -166,7 +168,7 @@ class Reader:
         saved = {
             slot
             for grad_step in steps
-            for operand, needed in zip(grad_step.operands, grad_step.needed)
+            for operand, needed in zip(grad_step.operands, grad_step.needed, strict=False)
             if needed
             for slot in slots_of(operand)
             if slot in forward
@@ -191,7 +193,8 @@ class Reader:
         names = tuple(operation.get_input_names())
         slots = tuple(self._operand(value) for value in operands)
         needed = tuple(
-            slot is not None and not operation.is_no_need_buffer(value) for slot, value in zip(slots, operands)
+            slot is not None and not operation.is_no_need_buffer(value)
+            for slot, value in zip(slots, operands, strict=False)
         )
         results = tuple(self._result(value) for value in operation.results())
         return GradStep(name, slots, names, needed, results, _attrs(operation), inplace_twin(name, names))

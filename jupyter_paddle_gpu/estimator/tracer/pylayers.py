@@ -19,7 +19,7 @@ from .runtime import Runtime
 _installed = False
 
 
-class Context(PyLayerContext):
+class Context(PyLayerContext):  # type: ignore[misc]  # Paddle is untyped here
     """What forward and backward are given as `ctx`."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ def apply(runtime: Runtime, kind: Any, *args: Any, **kwargs: Any) -> Any:
         return outputs
     node = PyLayerNode(kind, context, runtime.ledger.layer)
     node.inputs = wants
-    for slot, (tensor, want) in enumerate(zip(tensors, wants)):
+    for slot, (tensor, want) in enumerate(zip(tensors, wants, strict=False)):
         if want:
             node.edges[slot] = edge_of(runtime.state(tensor), tensor)
     given = {id(t) for t in tensors}

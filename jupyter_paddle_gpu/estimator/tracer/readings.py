@@ -7,6 +7,7 @@ such a stand-in decides which way the program goes, the trace says so.
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -88,9 +89,9 @@ def formatted(runtime: Runtime, tensor: Any, spec: str) -> str:
 
 
 def _user_line() -> int:
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename.startswith("<cell "):
             return frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return 0

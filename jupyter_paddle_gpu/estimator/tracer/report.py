@@ -46,14 +46,22 @@ def versions() -> dict[str, str]:
     return {"paddle_version": paddle.__version__, "python": platform.python_version()}
 
 
+_LOSSES = {
+    "cross_entropy_with_softmax": "cross_entropy", "nll_loss": "nll_loss", "warpctc": "ctc_loss",
+    "bce_loss": "binary_cross_entropy",
+    "sigmoid_cross_entropy_with_logits": "binary_cross_entropy_with_logits", "square": "mse_loss", "abs": "l1_loss",
+    "huber_loss": "smooth_l1_loss", "kldiv_loss": "kl_div", "log_loss": "log_loss", "hsigmoid_loss": "hsigmoid_loss",
+    "margin_cross_entropy": "margin_cross_entropy", "cosine_similarity": "cosine_embedding_loss",
+}  # fmt: skip
+"""Names of losses as users know them, by the operator that tells them."""
+_NEAR_THE_END = 8
+
+
 def loss_name(ledger: Ledger) -> str | None:
-    """The operator that the backward pass began at, as a name for the loss."""
+    """The loss whose operator stands just before the first backward pass; None where no known one does."""
     operations = ledger.operations
-    for index in range(len(operations) - 1, 0, -1):
-        if operations[index].phase == "backward" and operations[index - 1].phase == "forward":
-            for back in range(index - 1, max(index - 6, -1), -1):
-                name = operations[back].name
-                if any(word in name for word in ("loss", "entropy", "ctc", "square", "abs", "kldiv", "nll")):
-                    return str(name)
-            return str(operations[index - 1].name)
+    first = next((i for i, operation in enumerate(operations) if operation.phase == "backward"), 0)
+    for operation in reversed(operations[max(first - _NEAR_THE_END, 0) : first]):
+        if operation.name in _LOSSES:
+            return _LOSSES[operation.name]
     return None

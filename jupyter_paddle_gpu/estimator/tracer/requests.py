@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from . import (
     layers,
     loader,
     methods,
-    overrides,
+    overrides,  # noqa: F401 - registers its operators
     pylayers,
     steps,
     whatif,
@@ -51,7 +52,6 @@ def prepare() -> None:
     loader.install()
     environment.install()
     datasets.install()
-    assert overrides.linear
 
 
 def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
@@ -182,12 +182,14 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
         if collecting:
             gc.enable()
     cells_done = time.perf_counter()
-    result = _result(runtime, watch, paths, run)
+    result = _result(runtime, watch, paths, run, request)
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return result
 
 
-def _result(runtime: Runtime, watch: steps.StepWatch, paths: layers.LayerPaths, run: CellRun | None) -> dict[str, Any]:
+def _result(
+    runtime: Runtime, watch: steps.StepWatch, paths: layers.LayerPaths, run: CellRun | None, request: dict[str, Any]
+) -> dict[str, Any]:
     window = watch.last_window()
     questions = [] if run is None else list(run.questions)
     notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
@@ -202,7 +204,11 @@ def _result(runtime: Runtime, watch: steps.StepWatch, paths: layers.LayerPaths, 
     model = paths.main()
     total, trainable = layers.parameters_of(paths.roots)
     arrived = inputs_of(runtime.ledger, window)
-    sizes = loader.seen_batch_sizes[:1] or [r.shape[0] for r in arrived if r.shape]
+    inputs = [shown(record) for record in arrived] or [f"{dtype}{list(shape)}" for shape, dtype in paths.batch]
+    sizes = [shape[0] for shape, _ in paths.batch if shape] or loader.seen_batch_sizes[:1]
+    asked = request.get("batch_size")
+    if asked and sizes and sizes[0] != _micro(asked, request):
+        notes.append({"code": "batch_size_kept", "params": {"asked": asked, "found": sizes[0]}})
     return {
         "status": "ok",
         "evidence": "trace",
@@ -214,7 +220,7 @@ def _result(runtime: Runtime, watch: steps.StepWatch, paths: layers.LayerPaths, 
         "amp": amp.seen_level(),
         "parameters": total,
         "trainable_parameters": trainable,
-        "inputs": [shown(record) for record in arrived],
+        "inputs": inputs,
         "operations": operations,
         "storages": storages,
         "layers": paths.tree(),
@@ -229,7 +235,7 @@ def _assigns(cells: list[dict[str, Any]], name: str) -> bool:
 
 @contextlib.contextmanager
 def _working_in(folder: str | None) -> Any:
-    before = os.getcwd()
+    before = Path.cwd()
     if folder:
         os.chdir(folder)
         sys.path.insert(0, folder)

@@ -72,7 +72,7 @@ class Runtime:
         ]
         signature = (name, key, kwargs_key, tuple(metas), tuple(wants))
         try:
-            template = self.inference.template(signature, function, encoded, encoded_kwargs, metas, wants)
+            template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
         except TypeError:
             plain = self._plain_numbers(args, tensors, states)
             if plain is None:

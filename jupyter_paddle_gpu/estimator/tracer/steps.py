@@ -116,8 +116,11 @@ def begin(runtime: Runtime) -> StepWatch:
     return watch
 
 
-def _subclasses(kind: type) -> list[type]:
-    return [kind, *(found for child in kind.__subclasses__() for found in _subclasses(child))]
+def _subclasses(kind: Any) -> list[Any]:
+    found = [kind]
+    for child in kind.__subclasses__():
+        found.extend(_subclasses(child))
+    return found
 
 
 def _watched(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,10 +7,10 @@ that Paddle builds for the call (a type promotion adds a cast); each step knows 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 Shape = tuple[int, ...]
-Operand = Union[int, tuple[int, ...], None]
+Operand = int | tuple[int, ...] | None
 """A slot, the slots of a list of tensors, or nothing (absent, or an attribute that Paddle passes as a constant)."""
 Meta = tuple[Shape, str]
 """Shape and dtype name."""

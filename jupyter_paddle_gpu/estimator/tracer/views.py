@@ -61,7 +61,7 @@ def _transpose_grad(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape
 
 def _slice(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
     strides = list(source.strides)
-    for axis, step in zip(attrs.get("axes", ()), attrs.get("strides", ())):
+    for axis, step in zip(attrs.get("axes", ()), attrs.get("strides", ()), strict=False):
         strides[axis] = source.strides[axis] * step
     dropped = {axis % len(source.shape) for axis in attrs.get("decrease_axis", ())}
     kept = tuple(stride for axis, stride in enumerate(strides) if axis not in dropped)
@@ -85,7 +85,7 @@ def _expand(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
     missing = len(shape) - len(source.shape)
     return (0,) * missing + tuple(
         0 if have == 1 and want != 1 else stride
-        for have, want, stride in zip(source.shape, shape[missing:], source.strides)
+        for have, want, stride in zip(source.shape, shape[missing:], source.strides, strict=False)
     )
 
 
