@@ -204,16 +204,12 @@ def main() -> None:
         ("a line from print to reader, ms", 1000 * median(delay["ours"]), 1000 * median(delay["plain"])),
         ("lines a second", ours_rate, plain_rate),
     ]
-    show(
-        "Docker engine against plain Docker",
-        ["", "ours", "docker run / logs -f", "ratio"],
-        [(*r, r[1] / r[2]) for r in rows],
-    )
+    table = [(*row, row[1] / row[2]) for row in rows]
+    show("Docker engine against plain Docker", ["", "ours", "docker run / logs -f", "ratio"], table)
     grown = (memory.peak - memory.before) / 2**20
     megabytes = options.lines * (WIDTH + 9) / 1e6
-    print(
-        f"Server's memory while {megabytes:.0f} MB were streamed: {memory.before / 2**20:.0f} MiB, {grown:+.1f} MiB at its peak"
-    )
+    about = f"{memory.before / 2**20:.0f} MiB, {grown:+.1f} MiB at its peak"
+    print(f"Server's memory while {megabytes:.0f} MB were streamed: {about}")
     figures = {name: {"ours": a, "plain": b, "ratio": a / b} for name, a, b in rows}
     memory_figures = {"streamed_mb": megabytes, "before_mib": memory.before / 2**20, "grown_mib": grown}
     print(save("docker_overhead", {"rows": figures, "memory": memory_figures}))

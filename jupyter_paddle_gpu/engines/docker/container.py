@@ -27,12 +27,14 @@ LIBRARY_TARGET = "/opt/paddle-gpu/lib"
 CHECKPOINT_FILE = Path(__file__).parents[2] / "checkpoint.py"
 
 FIND_PYTHON = (
-    'for p in python python3; do if "$p" -c "import importlib.util as u, sys; '
-    "sys.exit(u.find_spec('paddle') is None)\" 2>/dev/null; "
-    'then exec "$p" "$@"; fi; done; for p in python python3; do command -v "$p" >/dev/null && exec "$p" "$@"; done; '
-    "echo 'paddle-gpu: this image has no Python' >&2; exit 127"
+    'a=$(command -v python); b=$(command -v python3); [ -n "$a" ] || a=$b; [ -n "$b" ] || b=$a; '
+    "[ -n \"$a\" ] || { echo 'paddle-gpu: this image has no Python' >&2; exit 127; }; "
+    'if [ "$(readlink -f "$a")" != "$(readlink -f "$b")" ]; then for p in "$a" "$b"; do '
+    'if "$p" -c "import importlib.util as u, sys; sys.exit(u.find_spec(\'paddle\') is None)" 2>/dev/null; '
+    'then exec "$p" "$@"; fi; done; fi; exec "$a" "$@"'
 )
-"""Paddle's images hold several Pythons, one of them with Paddle; which name it has differs from release to release."""
+"""Paddle's images hold several Pythons, one of them with Paddle; its name differs from release to release. Only
+where the two names mean different programs is each asked, which takes a start of Python."""
 
 
 def owner() -> str:

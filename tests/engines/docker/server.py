@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 import time
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def service(data: Path, host: str, **settings: object) -> JobService:
             store=str(data / "jobs"),
             allowed_images=("stand-in/*",),
             networks=("none",),
+            data_folders=(sysconfig.get_path("purelib"),),
             shm_bytes=64 << 20,
             tmp_bytes=256 << 20,
         )

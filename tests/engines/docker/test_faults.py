@@ -270,6 +270,38 @@ def test_nobody_is_needed_for_a_job_to_end(place):
     assert place.left() == []
 
 
+TRAIN = """
+import os, pathlib, time
+import paddle
+from jupyter_paddle_gpu import checkpoint
+paddle.seed(1)
+model = paddle.nn.Linear(2, 1)
+optimizer = paddle.optimizer.Adam(0.1, parameters=model.parameters())
+state = checkpoint.load(model=model, optimizer=optimizer)
+begin = state["step"] + 1 if state else 0
+print("begin", begin, flush=True)
+for step in range(begin, 12):
+    loss = ((model(paddle.ones([4, 2])) - 1) ** 2).mean()
+    loss.backward(); optimizer.step(); optimizer.clear_grad()
+    checkpoint.save(step=step, model=model, optimizer=optimizer)
+    print("step", step, flush=True)
+    while step == 5 and begin == 0:
+        time.sleep(0.1)
+"""
+
+
+@pytest.mark.paddle
+def test_a_killed_training_goes_on_when_it_is_run_again(place):
+    place.up(place.serve())
+    job = place.submit(TRAIN)
+    until(lambda: "step 5" in place.lines(job), 60)
+    place.client.engines["docker"].daemon.api.kill(container_name(job))
+    assert place.client.wait(job, 30).state == "failed"
+    again = place.client.rerun(job).id
+    assert place.client.wait(again, 90).state == "succeeded", place.lines(again)
+    assert place.lines(again) == ["begin 6", *(f"step {n}" for n in range(6, 12))]
+
+
 def test_fifty_jobs_on_two_devices(place):
     """All run, in order, none twice, no device used by two at once; everything else is answered meanwhile."""
     place.up(place.serve())

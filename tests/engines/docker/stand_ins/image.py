@@ -14,7 +14,7 @@ from pathlib import Path
 import docker
 
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
-_LEFT_OUT = {"__pycache__", "site-packages", "test", "idlelib", "tkinter", "ensurepip", "lib2to3"}
+_LEFT_OUT = {"site-packages", "test", "idlelib", "tkinter", "ensurepip", "lib2to3"}
 _PACKAGES = ("libc6", "libgcc-s1", "libstdc++6", "libgomp1")
 
 
