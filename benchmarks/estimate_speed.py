@@ -82,6 +82,13 @@ def import_seconds() -> float:
     )
 
 
+def import_cpu_seconds() -> float:
+    """Processor time of one `import paddle`; unlike wall time it does not grow with what else the machine does."""
+    code = "import paddle, resource; u = resource.getrusage(0); print(u.ru_utime + u.ru_stime)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
 def real_step_seconds(program: str) -> float:
     """One steady training step on the CPU: the third."""
     code = METER + program + "\nprint(_times[2] - _times[1])"
@@ -114,6 +121,7 @@ def outcome(service: EstimateService, interpreter: Interpreter, program: str) ->
 def main() -> None:
     """Print the tables and write `results/estimate_speed.json`."""
     paddle_seconds = import_seconds()
+    import_cpu = import_cpu_seconds()
     interpreter = find_interpreter("python3")
     service = EstimateService()
     service.warm("python3")
@@ -134,6 +142,8 @@ def main() -> None:
                 "cold_over_import": cold / paddle_seconds,
                 "warm_seconds": warm,
                 "warm_over_import": warm / paddle_seconds,
+                "trace_cpu_seconds": child.cpu_seconds,
+                "trace_cpu_over_import_cpu": child.cpu_seconds / import_cpu,
                 "real_step_batch": small,
                 "real_step_seconds": step,
                 "warm_over_real_step": warm / step if step else None,
@@ -142,7 +152,10 @@ def main() -> None:
         )
     show(
         f"Estimates (import paddle: {paddle_seconds:.2f} s; idle worker: {zygote / MIB:.0f} MiB)",
-        ["program", "batch", "cold s", "/import", "warm s", "/import", "real step s", "warm/step", "MiB", "peak GB"],
+        [
+            *("program", "batch", "cold s", "/import", "warm s", "/import", "CPU s", "/import"),
+            *("real step s", "warm/step", "MiB", "peak GB"),
+        ],
         [
             [
                 row["program"],
@@ -151,6 +164,8 @@ def main() -> None:
                 row["cold_over_import"],
                 row["warm_seconds"],
                 row["warm_over_import"],
+                row["trace_cpu_seconds"],
+                row["trace_cpu_over_import_cpu"],
                 f"{row['real_step_seconds']:.2f} (b {row['real_step_batch']})" if row["real_step_batch"] else "-",
                 row["warm_over_real_step"] or "-",
                 f"{row['resident_bytes'] / MIB:.0f}",
@@ -169,18 +184,20 @@ def main() -> None:
                 "layers": layers,
                 "operations": len(child.value["operations"]),
                 "warm_seconds": warm,
+                "trace_cpu_seconds": child.cpu_seconds,
                 "resident_bytes": child.resident,
             }
         )
     show(
         "Growth with the model: GPT, width 256, T 128",
-        ["layers", "operations", "warm s", "ms a layer", "MiB"],
+        ["layers", "operations", "warm s", "CPU s", "CPU ms a layer", "MiB"],
         [
             [
                 str(row["layers"]),
                 str(row["operations"]),
                 row["warm_seconds"],
-                1000 * row["warm_seconds"] / row["layers"],
+                row["trace_cpu_seconds"],
+                1000 * row["trace_cpu_seconds"] / row["layers"],
                 f"{row['resident_bytes'] / MIB:.0f}",
             ]
             for row in growth
@@ -191,6 +208,7 @@ def main() -> None:
         "estimate_speed",
         {
             "import_paddle_seconds": paddle_seconds,
+            "import_paddle_cpu_seconds": import_cpu,
             "idle_worker_resident_bytes": zygote,
             "programs": rows,
             "growth": growth,

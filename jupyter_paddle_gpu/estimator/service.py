@@ -5,6 +5,7 @@ Blocking, thread-safe; what a person or their notebook did wrong is an answer, n
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -90,7 +91,9 @@ class EstimateService:
         """Learn from a finished job on `estimate.device`: `measured` bytes are what the driver showed for it."""
         if estimate.terms and estimate.device:
             version = paddle or estimate.paddle_version or ""
-            self.calibration.observe(Key(estimate.device, cuda, version), estimate.terms, measured)
+            # A data folder that cannot be written must not fail the job that has just ended well.
+            with contextlib.suppress(OSError):
+                self.calibration.observe(Key(estimate.device, cuda, version), estimate.terms, measured)
 
     def largest_batch(
         self,
@@ -110,7 +113,10 @@ class EstimateService:
         return Details(request, peak, self.settings.details_seconds).largest_batch(limit, {})
 
     def warm(self, kernel_name: str) -> None:
-        """Have the kernel's interpreter ready, so that the first estimate does not wait for `import paddle`."""
+        """Have the kernel's interpreter ready, so that the first estimate does not wait for `import paddle`.
+
+        Raises `PaddleGpuError` where there is no such kernel or its Python does not start.
+        """
         interpreter = find_interpreter(kernel_name)
         if interpreter.paddle_version is not None:
             self.traces.worker(interpreter).start()

@@ -117,6 +117,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         refused: (action, target) pairs that user code was refused: `write`, `process`, `network`, `signal`.
         output: beginning and end of what was printed.
         resident: peak of the child's resident memory in bytes, what it shares with the zygote included.
+        seconds, cpu_seconds: wall and processor time of the child.
         held: which of the kernel's guards took hold (`landlock`, `seccomp`).
     """
 
@@ -128,6 +129,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     held: tuple[str, ...] = ()
     output: str = ""
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     resident: int = 0
 
 
@@ -351,5 +353,6 @@ def _outcome(reply: dict[str, Any]) -> Outcome:
         held=tuple(reply.get("held", ())),
         output=reply.get("output", ""),
         seconds=reply.get("seconds", 0.0),
+        cpu_seconds=reply.get("cpu_seconds", 0.0),
         resident=reply.get("resident", 0),
     )

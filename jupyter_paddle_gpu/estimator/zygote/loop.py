@@ -194,7 +194,8 @@ class Zygote:
         shutil.rmtree(one.private, ignore_errors=True)
         # Kilobytes on Linux, bytes on macOS; what the child shares with the zygote is in it.
         peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        write_frame(self._replies, {**one.outcome(status), "resident": peak})
+        used = usage.ru_utime + usage.ru_stime
+        write_frame(self._replies, {**one.outcome(status), "resident": peak, "cpu_seconds": used})
 
 
 def _reap(one: Child) -> tuple[int, Any]:
