@@ -117,7 +117,10 @@ def adopt(tensor: Any, ledger: Ledger) -> State:
 
     shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
     if tensor._is_initialized():
-        with ledger.allocating("parameters" if tensor.persistable else "inputs"):
+        kind = "parameters" if tensor.persistable else "inputs"
+        if tensor.persistable and ledger.phase == "update":
+            kind = "optimizer_state"
+        with ledger.allocating(kind):
             array = allocate(ledger, shape, dtype, "data")
         if not tensor.persistable:
             array.value = Known(ORIGINAL["detach"](tensor))

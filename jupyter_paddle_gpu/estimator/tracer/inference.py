@@ -43,7 +43,7 @@ class Inference:
     def __init__(self) -> None:
         self._cache: dict[Any, Template] = {}
         self._program: Any = None
-        self._data = ORIGINAL_OPS.get("data", _C_ops.data)
+        self._data: Any = ORIGINAL_OPS.get("data", _C_ops.data)
 
     def template(
         self,

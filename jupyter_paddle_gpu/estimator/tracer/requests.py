@@ -90,6 +90,8 @@ def trace_live(
 ) -> dict[str, Any]:
     """Trace a plain training step of live objects: forward, loss, backward, update, clear.
 
+    Call it in a fork: the objects carry what the trace wrote on them afterwards.
+
     Args:
         model: a `paddle.nn.Layer` or a prepared `paddle.Model`.
         loss: called with the outputs and the labels; None takes the mean of the first output.

@@ -1,0 +1,244 @@
+"""What the entry points make of notebooks: answers, questions, what-ifs, mixed precision, live objects."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
+CHILD = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+from paddle.base import core
+
+def short(found):
+    kinds = {}
+    for size, start, end, kind, *_ in found.get("storages", []):
+        if start == -1:
+            kinds[kind] = kinds.get(kind, 0) + size
+    phases = {}
+    for name, phase, layer, flops, *_ in found.get("operations", []):
+        phases[phase] = phases.get(phase, 0) + flops
+    keep = {k: v for k, v in found.items() if k not in ("storages", "operations")}
+    casts = [o[0] for o in found.get("operations", [])].count("cast")
+    paths = sorted({o[2] for o in found.get("operations", [])})
+    return {**keep, "kinds": kinds, "flops": phases, "casts": casts, "paths": paths, "bytes": sum(s[0] for s in found.get("storages", []))}
+
+for name, request in json.load(sys.stdin).items():
+    print(json.dumps([name, short(tracer.trace_notebook(request))]))
+print(json.dumps(["allocated", core.host_memory_stat_peak_value("Allocated", 0)]))
+"""
+NET = """
+import numpy as np, paddle, paddle.nn.functional as F
+from paddle import nn
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return np.zeros(20, 'float32'), i % 3
+    def __len__(self):
+        return 1000
+model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Sequential(nn.Linear(64, 64), nn.ReLU()), nn.Linear(64, 3))
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+"""
+LOOP = """
+for epoch in range(3):
+    for x, y in paddle.io.DataLoader(Data(), batch_size=batch_size, shuffle=True):
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+
+
+def cells(*sources: str) -> list[dict]:
+    return [{"index": index, "source": source} for index, source in enumerate(sources)]
+
+
+PLAIN = cells("batch_size = 32", NET, LOOP)
+AUTO_CAST = LOOP.replace("loss = F", "with paddle.amp.auto_cast(level='O1', dtype='float16'): loss = F")
+BLOCKS = """
+import paddle
+from paddle import nn
+model = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 2, 64, dropout=0.0), 4)
+optimizer = paddle.optimizer.AdamW(parameters=model.parameters())
+x = paddle.randn([4, 16, 32])
+x.stop_gradient = False
+for step in range(9):
+    model(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+REQUESTS = {
+    "plain": {"cells": PLAIN},
+    "batch": {"cells": PLAIN, "batch_size": 128},
+    "answer": {"cells": cells("batch_size = int(input())", NET, LOOP), "answers": {"batch_size": 16}},
+    "download": {"cells": cells("import paddle\ndata = paddle.vision.datasets.Flowers(mode='train')", NET, LOOP)},
+    "mnist": {
+        "cells": cells("""
+import paddle
+from paddle.vision.transforms import ToTensor
+train = paddle.vision.datasets.MNIST(mode='train', transform=ToTensor())
+model = paddle.Model(paddle.vision.models.LeNet())
+model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.CrossEntropyLoss(), paddle.metric.Accuracy())
+model.fit(train, epochs=1, batch_size=64, verbose=1)
+""")
+    },
+    "file": {"cells": cells("import numpy as np\nrows = np.load('rows.npy')")},
+    "module": {"cells": cells("import no_such_module_anywhere")},
+    "failing": {"cells": cells("import paddle\n\nwidth = 1 / 0")},
+    "no-model": {"cells": cells("import paddle\nx = paddle.ones([3])")},
+    "bad-cell-elsewhere": {"cells": [{"index": 0, "source": "import plot_that_is_not_there"}, *PLAIN]},
+    "caught": {"cells": cells("batch_size = 8", NET, "try:\n" + LOOP.replace("\n", "\n    ") + "\nexcept:\n    pass")},
+    "amp-off": {"cells": cells("batch_size = 32", NET, AUTO_CAST), "amp": "off", "target": "gpu"},
+    "amp-own": {"cells": cells("batch_size = 32", NET, AUTO_CAST), "target": "gpu"},
+    "amp-cpu": {"cells": cells("batch_size = 32", NET, AUTO_CAST), "target": "cpu"},
+    "amp-asked": {"cells": PLAIN, "amp": "O1", "amp_dtype": "bfloat16", "target": "gpu"},
+    "amp-o2": {"cells": PLAIN, "amp": "O2", "target": "gpu"},
+    "accumulation": {"cells": PLAIN, "accumulation": 4},
+    "blocks": {"cells": cells(BLOCKS)},
+    "recompute": {"cells": cells(BLOCKS), "recompute": True},
+    "saves": {"cells": cells("batch_size = 8", NET, "paddle.save(model.state_dict(), 'model.pdparams')", LOOP)},
+    "branch": {"cells": cells("batch_size = 8", NET, LOOP.replace("optimizer.step", "if loss > 1: print(1)\n        optimizer.step"))},
+    "large": {"cells": cells("""
+import paddle
+model = paddle.nn.Sequential(*[paddle.nn.Linear(8192, 8192) for _ in range(8)])
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(4):
+    model(paddle.randn([4096, 8192])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+""")},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    pytest.importorskip("paddle")
+    folder = tmp_path_factory.mktemp("notebook")
+    sent = {name: {"folder": str(folder), "answers": {}, **request} for name, request in REQUESTS.items()}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CHILD, str(TRACER)],
+        input=json.dumps(sent), capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    found["files"] = [path.name for path in folder.iterdir()]
+    return found
+
+
+def test_a_plain_loop_is_read(answers):
+    found = answers["plain"]
+    assert (found["status"], found["evidence"], found["model"]) == ("ok", "trace", "Sequential")
+    assert (found["batch_size"], found["optimizer"], found["loss"]) == (32, "Adam", "cross_entropy")
+    assert found["inputs"] == ["float32[32, 20]", "int64[32]"]
+    count = 20 * 64 + 64 + 64 * 64 + 64 + 64 * 3 + 3
+    assert found["parameters"] == found["trainable_parameters"] == count
+    assert sum(row[2] for row in found["layers"]) == count
+    assert {"0", "2.0", "3"} <= set(found["paths"])
+
+
+def test_what_is_there_before_the_step(answers):
+    kinds, count = answers["plain"]["kinds"], answers["plain"]["parameters"]
+    assert kinds["parameters"] == kinds["gradients"] == 4 * count
+    assert 8 * count <= kinds["optimizer_state"] <= 8 * count + 200
+
+
+def test_flops_count_a_multiply_add_as_two(answers):
+    products = 2 * 32 * (20 * 64 + 64 * 64 + 64 * 3)
+    flops = answers["plain"]["flops"]
+    assert products <= flops["forward"] <= products * 1.2
+    assert flops["backward"] == pytest.approx(2 * products, rel=0.25)
+
+
+def test_a_batch_size_asked_for_and_an_answer_are_taken(answers):
+    assert answers["batch"]["batch_size"] == 128
+    assert answers["answer"]["batch_size"] == 16
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("download", "download"), ("file", "file_missing"), ("module", "module_missing")]
+)
+def test_missing_data_is_a_question(answers, name, why):
+    assert answers[name]["questions"][0]["why"] == why
+
+
+def test_a_question_says_where_and_what_for(answers):
+    question = answers["file"]["questions"][0]
+    assert (question["name"], question["cell"], question["line"]) == ("rows", 0, 2)
+    failing = answers["failing"]["questions"][0]
+    assert (failing["name"], failing["line"], failing["params"]["error"]) == ("width", 3, "ZeroDivisionError")
+
+
+def test_known_data_sets_need_no_files(answers):
+    assert answers["mnist"]["status"] == "ok"
+    assert answers["mnist"]["inputs"] == ["float32[64, 1, 28, 28]", "int64[64, 1]"]
+    assert [note["code"] for note in answers["mnist"]["notes"]] == ["dataset_stand_in"]
+
+
+def test_nothing_to_train_and_a_failing_cell_elsewhere(answers):
+    assert answers["no-model"]["status"] == "no_model"
+    assert answers["bad-cell-elsewhere"]["status"] == "ok"
+    assert answers["caught"]["status"] == "ok"
+
+
+def test_mixed_precision_follows_target_and_request(answers):
+    assert [answers[name]["amp"] for name in ("amp-own", "amp-off", "amp-asked", "amp-o2")] == ["O1", "off", "O1", "O2"]
+    assert answers["amp-cpu"]["amp"] == "off"
+    # a weight, a bias or an input of each of the four products is cast, loss and logits back
+    assert answers["amp-own"]["casts"] == answers["amp-asked"]["casts"] > answers["amp-off"]["casts"]
+    count = answers["plain"]["parameters"]
+    assert answers["amp-o2"]["kinds"]["parameters"] == 2 * count
+    assert answers["amp-o2"]["kinds"]["optimizer_state"] >= 12 * count  # float32 moments and master weights
+
+
+def test_accumulation_and_recomputation(answers):
+    assert answers["accumulation"]["batch_size"] == 8
+    assert len(answers["accumulation"]["inputs"]) == 8
+    assert answers["recompute"]["flops"]["backward"] > answers["blocks"]["flops"]["backward"] * 1.2
+    assert answers["recompute"]["flops"]["forward"] == answers["blocks"]["flops"]["forward"]
+
+
+def test_nothing_is_written_and_nothing_allocated(answers):
+    assert answers["saves"]["status"] == "ok"
+    assert answers["files"] == []
+    assert answers["large"]["parameters"] == 8 * (8192 * 8192 + 8192)
+    assert answers["allocated"] < 1 << 20
+
+
+def test_a_branch_on_an_unknown_number_is_noted(answers):
+    assert "stand_in_branch" in [note["code"] for note in answers["branch"]["notes"]]
+
+
+LIVE = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import paddle, tracer
+model = paddle.nn.Sequential(paddle.nn.Linear(20, 30), paddle.nn.ReLU(), paddle.nn.Linear(30, 3))
+optimizer = paddle.optimizer.AdamW(parameters=model.parameters())
+x, y = paddle.randn([4, 20]), paddle.randint(0, 3, [4])
+if os.fork() == 0:
+    found = tracer.trace_live(model, paddle.nn.CrossEntropyLoss(), optimizer, [x], [y], batch_size=64)
+    print(json.dumps([found[key] for key in ("status", "batch_size", "optimizer", "inputs")]), flush=True)
+    os._exit(0)
+os.wait()
+loss = paddle.nn.functional.cross_entropy(model(x), y)
+loss.backward()
+optimizer.step()
+print(json.dumps(float(loss) > 0))
+"""
+
+
+def test_live_objects_are_traced_in_a_fork():
+    pytest.importorskip("paddle")
+    command = [sys.executable, "-W", "ignore", "-c", LIVE, str(TRACER)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found, trained = (json.loads(line) for line in done.stdout.splitlines() if line[0] in "[tf")
+    assert found == ["ok", 64, "AdamW", ["float32[64, 20]", "int64[64]"]]
+    assert trained
