@@ -53,12 +53,15 @@ def main() -> int:
 
     result, output = job["result"] or {}, Path(job["spec"]["output"])
     with_outputs, cells = cells_with_outputs(output) if output.exists() else (0, 0)
-    estimated, measured = estimate["allocated_peak_bytes"], result.get("host_allocated_bytes") or 0
+    # The estimate is of a steady training step; the whole run's peak may lie in another cell (data, evaluation).
+    estimated, whole_run = estimate["allocated_peak_bytes"], result.get("host_allocated_bytes") or 0
+    measured = result.get("step_allocated_bytes") or whole_run
     error = abs(estimated - measured) / measured if measured else 1.0
     print(f"\n  state               {job['state']}")
     print(f"  executed notebook   {output} ({with_outputs} of {cells} code cells have outputs)")
-    print(f"  estimated peak      {estimated:>14,} bytes")
-    print(f"  measured peak       {measured:>14,} bytes")
+    print(f"  estimated peak      {estimated:>14,} bytes of a training step")
+    print(f"  measured peak       {measured:>14,} bytes of a training step")
+    print(f"                      {whole_run:>14,} bytes of the whole run")
     print(f"  difference          {error:>14.2%}")
     good = job["state"] == "succeeded" and with_outputs > 0 and error < TOLERANCE
     print("\nDone." if good else "\nNot as it should be.")
