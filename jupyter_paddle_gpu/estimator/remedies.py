@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ..domain.estimates import Estimate, Remedy
 
 ACCUMULATION = 4
-"""Micro-batches of the accumulation that is offered: the same effective batch from steps of a quarter."""
+"""Micro-batches of the accumulation that is offered: the same batch, gathered from steps of a quarter."""
 
 Change = Literal["amp_o1", "amp_o2", "batch_size", "recompute", "accumulation", "clear_grad"]
 Ask = Callable[[Mapping[str, Any]], int | None]
@@ -29,7 +29,7 @@ def candidates(estimate: Estimate) -> list[tuple[Change, dict[str, Any]]]:
     if batch > 1:
         found.append(("batch_size", {"batch_size": batch // 2}))
     if batch >= ACCUMULATION:
-        found.append(("accumulation", {"batch_size": batch // ACCUMULATION, "accumulation": ACCUMULATION}))
+        found.append(("accumulation", {"batch_size": batch, "accumulation": ACCUMULATION}))
     found.append(("clear_grad", {"set_to_zero": False}))
     return found
 

@@ -24,7 +24,7 @@ from .interpreters import Interpreter, find_interpreter
 from .scan import scanned
 from .trace import Trace
 from .traces import Traced, Traces
-from .translate import note, question
+from .translate import BATCH_KEPT, note, question
 from .worker import WorkerSettings
 
 
@@ -173,7 +173,9 @@ class EstimateService:
     ) -> PeakOf:
         def peak(asked: EstimateRequest) -> Peak | None:
             trace = self.traces.trace(facts, folder, asked, interpreter, keep=False).trace
-            return self._peak(trace, asked, accelerator) if trace and trace.status == "ok" else None
+            if trace is None or trace.status != "ok" or any(one.code == BATCH_KEPT for one in trace.notes):
+                return None  # a step with another batch than the one asked for is no answer
+            return self._peak(trace, asked, accelerator)
 
         return peak
 

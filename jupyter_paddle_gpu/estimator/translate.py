@@ -31,6 +31,27 @@ NOTES: dict[str, Message] = {
             text="Gradients of gradients are taken; their graph is counted by rule.",
         ),
         Message(
+            code="batch_size_kept",
+            text="A batch size of {asked} was asked for, but the notebook's batches have {found} samples in any case.",
+            hint="Give the variable that sizes the batch with --set name=value.",
+        ),
+        Message(
+            code="dataset_stand_in",
+            text="The data set {name} is not on this machine; samples of its published shape stand for it.",
+        ),
+        Message(
+            code="data_parallel",
+            text="DataParallel was left out; the figure is for one device, without the buckets that gather gradients.",
+        ),
+        Message(
+            code="legacy_operator",
+            text="The operator {op} is called through an old interface; its successor was traced.",
+        ),
+        Message(
+            code="unknown_shape",
+            text="The size of what {op} returns depends on values that are not computed here; the largest was assumed.",
+        ),
+        Message(
             code="few_steps",
             text="The notebook ends after its first training step, so the figure is that of a first step.",
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",
@@ -38,6 +59,8 @@ NOTES: dict[str, Message] = {
     )
 }
 """Sentences of the tracer's notes by code."""
+BATCH_KEPT = "batch_size_kept"
+"""The note of a trace whose batch is not the one that was asked for."""
 QUESTIONS: dict[str, Message] = {
     message.code: message
     for message in (

@@ -140,3 +140,17 @@ def test_the_least_used_worker_makes_room(service, folder, tmp_path, monkeypatch
         service.warm(name)
 
     assert [worker.interpreter.kernel_name for worker in service.traces.workers] == ["b", "c"]
+
+
+def test_every_code_of_the_tracer_has_its_sentence():
+    import re
+
+    from jupyter_paddle_gpu.estimator.translate import NOTES, QUESTIONS
+    from jupyter_paddle_gpu.estimator.worker import TRACER
+
+    text = "\n".join(path.read_text() for path in TRACER.glob("*.py"))
+    notes = set(re.findall(r'\.note\("(\w+)"', text)) | set(re.findall(r'notes\.append\(\{"code": "(\w+)"', text))
+    questions = set(re.findall(r'_(?:ask|fail)\(cell, \w+, "(\w+)"', text))
+
+    assert notes and notes <= NOTES.keys()
+    assert questions and questions <= QUESTIONS.keys()
