@@ -136,6 +136,8 @@ def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> 
     state = known_state(tensor)
     if state is None or (tensor.persistable and whatif.keeps_gradients()):
         return
+    if whatif.changes.set_to_zero is not None and tensor.persistable:
+        set_to_zero = whatif.changes.set_to_zero
     if set_to_zero and not (state.grad is not None and state.grad.sparse):  # a sparse gradient is dropped
         state.grad_is_stale = state.grad is not None
     else:

@@ -59,7 +59,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, and the what-ifs `batch_size`,
-            `amp`, `amp_dtype`, `accumulation`, `recompute`, `target`.
+            `amp`, `amp_dtype`, `accumulation`, `recompute`, `set_to_zero`, `target`.
 
     Returns:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
@@ -172,7 +172,7 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
     amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
-    whatif.begin(request.get("accumulation"), request.get("recompute"))
+    whatif.begin(request.get("accumulation"), request.get("recompute"), request.get("set_to_zero"))
     loader.divided_by = whatif.changes.accumulation
     collecting = gc.isenabled()
     gc.disable()

@@ -16,6 +16,8 @@ class Changes:
 
     accumulation: int = 1
     recompute: bool = False
+    set_to_zero: bool | None = None
+    """What `clear_grad` is called with in the end; None leaves the program's own."""
     blocks: set[int] = field(default_factory=set)
     """Identities of layers to recompute."""
     inside: bool = False
@@ -25,10 +27,10 @@ class Changes:
 changes = Changes()
 
 
-def begin(accumulation: int | None, recompute: bool | None) -> None:
+def begin(accumulation: int | None, recompute: bool | None, set_to_zero: bool | None = None) -> None:
     """Start a run."""
     global changes  # noqa: PLW0603
-    changes = Changes(max(1, accumulation or 1), bool(recompute))
+    changes = Changes(max(1, accumulation or 1), bool(recompute), set_to_zero)
 
 
 def skips_update() -> bool:
