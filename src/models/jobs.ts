@@ -65,7 +65,7 @@ export class Jobs implements IDisposable {
   /** Take a job that the server answered with. */
   put(job: IJob): void {
     const known = this._jobs.get(job.id);
-    if (known && known.updated > job.updated) {
+    if (known && isOlder(job, known)) {
       return;
     }
     this._jobs.set(job.id, job);
@@ -177,4 +177,10 @@ export class Jobs implements IDisposable {
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
   private readonly _ended = new Signal<this, IJob>(this);
+}
+
+/** Whether news were overtaken by what is known: an end is final, whatever the clocks say. */
+function isOlder(news: IJob, known: IJob): boolean {
+  const ended = isEnded(known.state);
+  return ended === isEnded(news.state) ? known.updated > news.updated : ended;
 }

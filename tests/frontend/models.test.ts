@@ -107,6 +107,13 @@ describe('jobs', () => {
     ]);
   });
 
+  test('an end is final, whatever the clocks say', () => {
+    jobs.put(job('a', { updated: 9 }));
+    jobs.put(job('a', { updated: 5, state: 'succeeded' }));
+    jobs.put(job('a', { updated: 10 }));
+    expect(jobs.get('a')?.state).toBe('succeeded');
+  });
+
   test('an end is announced once, and only of a job that was seen before', () => {
     const ends: string[] = [];
     jobs.ended.connect((_, { id }) => ends.push(id));

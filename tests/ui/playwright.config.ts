@@ -7,7 +7,7 @@ export default defineConfig({
   testDir: __dirname,
   testMatch: '*.spec.ts',
   outputDir: `${__dirname}/test-results`,
-  timeout: 120_000,
+  timeout: 180_000,
   expect: { timeout: 30_000 },
   // Each test has a server of its own; side by side they would only wait for the processor.
   workers: 1,
