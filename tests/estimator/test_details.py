@@ -16,7 +16,8 @@ PROGRAM = """
 import paddle
 import paddle.nn as nn
 BATCH_SIZE = 64
-net = nn.Sequential(nn.Conv2D(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(8192, 10))
+net = nn.Sequential(nn.Conv2D(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(8192, 100),
+    nn.ReLU(), nn.Linear(100, 10))
 optimizer = paddle.optimizer.Adam(parameters=net.parameters())
 for step in range(3):
     images, labels = paddle.rand([BATCH_SIZE, 3, 32, 32]), paddle.randint(0, 10, [BATCH_SIZE])
@@ -69,6 +70,7 @@ def test_details_bring_the_fit_and_remedies_best_first(service, tmp_path):
     for remedy in estimate.remedies:
         again = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(**remedy.request), CARD)
         assert again.peak_bytes == remedy.peak_bytes == estimate.peak_bytes - remedy.saves_bytes
+    assert "clear_grad" in {remedy.change for remedy in estimate.remedies}
     halved = next(remedy for remedy in estimate.remedies if remedy.change == "batch_size")
     assert halved.request == {"batch_size": 32} and halved.largest_batch == fit.largest_batch
 
