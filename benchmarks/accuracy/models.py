@@ -1,3 +1,4 @@
+# ruff: noqa: E501, N812, B905 - models as their users write them
 """Models of the accuracy benchmark: what people train, small enough to run for real in seconds on a CPU."""
 
 from __future__ import annotations

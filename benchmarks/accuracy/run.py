@@ -80,18 +80,24 @@ def main() -> None:
     ]
     cache = json.loads(chosen.cache.read_text()) if chosen.cache and chosen.cache.exists() else {}
     estimates = _estimates([case.name for case in cases])
-    print(
-        f"{'case':28s} {'split':8s} {'truth MB':>10s} {'estimate':>10s} {'error %':>9s} {'summary %':>10s} {'s':>6s} {'RSS MB':>7s}"
-    )
+    heads = f"{'case':28s} {'split':8s} {'truth MB':>10s} {'estimate':>10s} {'error %':>9s} {'summary %':>10s}"
+    print(f"{heads} {'s':>6s} {'RSS MB':>7s}")
     results: list[dict[str, Any]] = []
     for case in cases:
         truth, row = _truth(case, cache), estimates[case.name]
         if chosen.cache:
             chosen.cache.write_text(json.dumps(cache))
         result: dict[str, Any] = {
-            "name": case.name, "split": case.split, "model": case.model, "batch": case.batch, "optimizer": case.optimizer,
-            "feature": case.feature, "seconds": row["seconds"], "rss": row["rss"], "notes": row["notes"],
-        }  # fmt: skip
+            "name": case.name,
+            "split": case.split,
+            "model": case.model,
+            "batch": case.batch,
+            "optimizer": case.optimizer,
+            "feature": case.feature,
+            "seconds": row["seconds"],
+            "rss": row["rss"],
+            "notes": row["notes"],
+        }
         results.append(result)
         if "peak" not in row or "error" in truth:
             result["problem"] = truth.get("error") or row.get("problem") or row["status"]

@@ -1,4 +1,4 @@
-"""Real steps of one case: the peak of Paddle's CPU allocator between the ends of two updates. Run in a process of its own.
+"""Real steps of one case: the peak of Paddle's CPU allocator between two updates. Run in a process of its own.
 
 `python -m benchmarks.accuracy.truth NAME` prints one JSON line {peaks, seconds, summary}.
 """
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-STEPS = 8
+STEPS = 4
 
 
 class Enough(BaseException):

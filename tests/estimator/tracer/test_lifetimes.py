@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one script a line reads as a table
 """Each lifetime rule against real steps: the traced peak is what Paddle's CPU allocator reports, to the byte or nearly."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one script a line reads as a table
 """What the entry points make of notebooks: answers, questions, what-ifs, mixed precision, live objects."""
 
 from __future__ import annotations
