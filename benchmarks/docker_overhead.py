@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import shutil
 import statistics
 import subprocess
 import sys
@@ -53,8 +52,7 @@ def daemon(host: str, image: str) -> Iterator[tuple[str, str]]:
         make_image(private.api(), "stand-in/paddle:1")
         yield private.host, "stand-in/paddle:1"
     finally:
-        private.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        private.dispose()
 
 
 class Ours:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import sysconfig
 import tempfile
@@ -51,21 +50,18 @@ def _daemon() -> Iterator[PrivateDaemon]:
     if why := missing():
         pytest.skip(f"no private Docker daemon: {why}")
     # Short: a socket's path has at most 107 characters.
-    folder = Path(tempfile.mkdtemp(prefix="pgd-"))
-    private = PrivateDaemon(folder)
+    private = PrivateDaemon(Path(tempfile.mkdtemp(prefix="pgd-")))
     try:
-        private.start()
-    except RuntimeError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        pytest.skip(f"no private Docker daemon: {error}")
-    try:
+        try:
+            private.start()
+        except RuntimeError as error:
+            pytest.skip(f"no private Docker daemon: {error}")
         client = private.api()
         make_image(client, IMAGE, path_to_packages=PACKAGES)
         client.close()
         yield private
     finally:
-        private.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        private.dispose()
 
 
 class Bench:

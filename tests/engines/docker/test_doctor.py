@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import tempfile
 import threading
@@ -71,8 +70,7 @@ def test_no_toolkit(tmp_path):
         assert bench.engine.adopt() == {}
         assert bench.engine.check(bench.job("1")[0]) == ()
     finally:
-        plain.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        plain.dispose()
 
 
 def test_no_daemon(tmp_path):
