@@ -14,6 +14,8 @@ from . import channel, ending, processes
 from .recorder import Recorder
 from .spec import Spec
 
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+"""What asks a runner to save and end. A second or a third one changes nothing."""
 _TICK_SECONDS = 0.2
 _READ_BYTES = 1 << 18
 _INTERRUPT_AGAIN = 0.35
@@ -111,9 +113,10 @@ class Session:
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         self._selector.register(reader, selectors.EVENT_READ, "wake")
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: self.stop("cancelled"))
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         return reader
 
     # ---- following

@@ -12,7 +12,7 @@ from . import files, processes
 from . import spec as specs
 from .ending import exit_status
 from .recorder import Recorder
-from .session import Session
+from .session import STOP_SIGNALS, Session
 
 ALREADY_RUNNING = 75
 """Exit status (EX_TEMPFAIL) of a second runner on the same folder: it has touched nothing."""
@@ -28,6 +28,8 @@ def main(path: str, *, detach: bool, entry: str) -> int:
     if lock is None or spec.result.exists():
         _tell(told, ALREADY_RUNNING)
         return ALREADY_RUNNING
+    # From here on others know whom to signal; a cancel must wait until the session can take it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     files.replace_json(spec.identity, processes.identity())
     _tell(told, 0)
     return _run(spec, [str(Path(entry).absolute()), "--child", str(Path(path).absolute())])
