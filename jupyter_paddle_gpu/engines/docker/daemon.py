@@ -6,13 +6,15 @@ import os
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import docker
 import msgspec
-from docker import errors
+from docker import auth, errors
+from requests import exceptions as http
 
 from ...domain.images import LocalImage, RegistryAnswer
-from .faults import classify, explained, said
+from .faults import classify, explained
 from .settings import DockerSettings
 
 
@@ -101,16 +103,27 @@ class Daemon:
         """What the registry of a reference says of it, asked through the daemon (its proxy, its mirrors) with the
         credentials of Docker's own configuration. Never raises for what a registry may answer."""
         api = self.api
+        name = reference.partition("@")[0]
+        head, slash, last = name.rpartition("/")
         try:
-            answer = api.inspect_distribution(reference)
-        except errors.APIError as error:
-            kind = classify(said(error), image=reference).code
-            state = {"image_missing": "missing", "pull_refused": "refused"}.get(kind, "silent")
-            # Registries that hide what is private answer “denied” for what does not exist, too.
-            return RegistryAnswer(state=state, detail=said(error))  # type: ignore[arg-type]
-        except (errors.DockerException, OSError) as error:
+            registry, _ = auth.resolve_repository_name(f"{head}{slash}{last.partition(':')[0]}")
+            credentials = auth.get_config_header(api, registry)
+            answer = api.get(
+                f"{api.base_url}/v{api.api_version}/distribution/{quote(reference, safe='/:@')}/json",
+                headers={"X-Registry-Auth": credentials} if credentials else None,
+                # The SDK's own call waits as long as for any answer; a registry that drops packets must not hold up.
+                timeout=self.settings.registry_timeout,
+            )
+            body = answer.json()
+        except (errors.DockerException, http.RequestException, OSError, ValueError) as error:
             return RegistryAnswer(state="silent", detail=str(error))
-        return RegistryAnswer(state="found", digest=answer["Descriptor"]["digest"])
+        if answer.status_code < 400:
+            return RegistryAnswer(state="found", digest=body["Descriptor"]["digest"])
+        detail = str(body.get("message", ""))
+        kind = classify(detail, image=reference).code
+        # Registries that hide what is private answer “denied” for what does not exist, too.
+        state = {"image_missing": "missing", "pull_refused": "refused"}.get(kind, "silent")
+        return RegistryAnswer(state=state, detail=detail)  # type: ignore[arg-type]
 
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
         """What the daemon knows of an image; None where it does not have it."""

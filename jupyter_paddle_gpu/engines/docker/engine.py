@@ -31,6 +31,7 @@ from .devices import access, processors_near
 from .doctor import Doctor
 from .endings import observation
 from .faults import explained, refusal
+from .links import remove_links
 from .output import read_output
 from .policy import authorize
 from .preparing import Chooser, Preparation, notebook_metadata
@@ -193,6 +194,7 @@ class DockerEngine:
                 if lines:
                     folder.engine_log.write_text("\n".join(lines) + "\n", encoding="utf-8")
             self._remove(inspected["Id"])
+            remove_links(folder.path)
 
     def statistics(self, job: Job, folder: JobFolder) -> ContainerSample | None:
         """What the container uses now; also kept in the folder's `statistics.jsonl`. None where it does not run."""

@@ -44,6 +44,7 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
         context_bytes: largest build context.
         progress_seconds: how often a pull or build says how far it is.
         request_seconds: how long the daemon may take for an answer.
+        registry_timeout: how long a registry may take to say whether it has an image.
         registry_seconds: how long a registry that did not answer is taken for silent without asking again.
         probe_seconds: how long the answer to “does this daemon hand out GPUs?” holds.
         log_bytes: what the daemon keeps of a container's own output (the job's log is not in it).
@@ -75,6 +76,7 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     context_bytes: int = 256 << 20
     progress_seconds: float = 2.0
     request_seconds: float = 60.0
+    registry_timeout: float = 20.0
     registry_seconds: float = 60.0
     probe_seconds: float = 600.0
     log_bytes: int = 16 << 20

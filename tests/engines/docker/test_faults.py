@@ -166,6 +166,26 @@ def test_host_memory_used_up(place):
     assert place.left() == []
 
 
+def test_the_time_limit(place):
+    place.up(place.serve())
+    job = place.submit(COUNT.format(n=10_000, pause=0.02), seconds=1.5)
+    ended = place.client.wait(job, 60)
+    assert (ended.state, ended.reason.code) == ("failed", "time_limit")
+    assert place.lines(job)
+    assert place.left() == []
+
+
+def test_a_cancel_is_a_cancel(place):
+    place.up(place.serve())
+    job = place.submit(COUNT.format(n=10_000, pause=0.02))
+    until(lambda: len(place.lines(job)) > 5)
+    place.client.cancel(job)
+    ended = place.client.wait(job, 60)
+    assert (ended.state, ended.reason.code) == ("cancelled", "cancelled")
+    assert Path(ended.spec.output).exists()
+    assert place.left() == []
+
+
 def test_the_notebook_deleted_in_mid_run(place):
     place.up(place.serve())
     job = place.submit(COUNT.format(n=40, pause=0.03))

@@ -106,6 +106,25 @@ def test_an_old_libcuda_of_the_image_is_kept_from_hiding_the_drivers(bench, look
     assert inside["LD_LIBRARY_PATH"] == "/usr/local/nvidia/lib64:/usr/local/cuda/lib64"
 
 
+def test_links_that_a_job_leaves_do_not_lead_the_server_out(bench, tmp_path):
+    (tmp_path / "secret").write_text("s")
+    cell = f"""
+import os
+home = os.path.dirname(os.environ["PADDLE_GPU_CHECKPOINTS"])
+os.symlink("{tmp_path}/secret", home + "/checkpoints/stolen")
+os.symlink("/etc", home + "/folder")
+os.symlink("source.ipynb", home + "/inner")
+"""
+    job, folder = bench.job(cell)
+    assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
+    assert (folder.checkpoints / "stolen").is_symlink()
+    bench.engine.collect(job, folder)
+    assert not (folder.checkpoints / "stolen").is_symlink()
+    assert not (folder.path / "folder").is_symlink()
+    assert (folder.path / "inner").is_symlink()
+    assert (tmp_path / "secret").read_text() == "s"
+
+
 def test_data_folders_are_read_only_unless_the_settings_say_so(make_bench, tmp_path):
     for name in ("read", "write"):
         (tmp_path / name).mkdir()
