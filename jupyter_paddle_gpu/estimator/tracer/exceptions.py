@@ -9,7 +9,7 @@ from .arrays import Array
 from .templates import GradStep, Meta, Step
 from .templates import slots_of as _slots
 
-CONTIGUOUS_FIRST = frozenset({"rnn"})
+CONTIGUOUS_FIRST = frozenset({"rnn", "embedding"})
 """Operators that lay strided operands out anew before they run and save the copies (measured: a batch-major RNN keeps
 its input twice); others copy inside the kernel, forward and backward, and keep the strided view."""
 ONLY_WANTED = frozenset({"rnn_grad"})

@@ -10,7 +10,7 @@ from .arrays import Array, allocate, contiguous_strides
 from .dtypes import SIZE
 from .exceptions import ONLY_WANTED, gradient_meta
 from .ledger import Ledger
-from .templates import Gradient, GradStep, Operand, slots_of
+from .templates import Gradient, GradStep, Meta, Operand, slots_of
 from .views import RULES as VIEWS
 from .views import view_of
 
@@ -35,9 +35,12 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
             array = _view(step, slot, environment, gradient)
             if array is None:
                 shape, dtype = gradient_meta(step, index, operands, gradient.metas[slot])
-                array = _overwrite(step, index, environment, shape, dtype)
+                array = _overwrite(step, index, environment, (shape, dtype))
                 if array is None:
+                    strided = _is_overwritable(step, index, environment, (shape, dtype))
                     array = allocate(ledger, shape, dtype, step.name)
+                    if strided:  # the copy that makes it contiguous is the result
+                        operands[step.inplace[index]] = [array]
                     array.sparse = gradient.metas[slot][0][0] if step.attrs.get("sparse") else 0
             environment[slot] = array
             made.append(array)
@@ -70,15 +73,21 @@ def _view(step: GradStep, slot: int, environment: Environment, gradient: Gradien
     return None if source is None else view_of(step.name, source, gradient.metas[slot][0], step.attrs)
 
 
-def _overwrite(
-    step: GradStep, index: int, environment: Environment, shape: tuple[int, ...], dtype: str
-) -> Array | None:
-    """The operand that the kernel's in-place twin writes over, if nothing else refers to it."""
+def _is_overwritable(step: GradStep, index: int, environment: Environment, meta: Meta) -> bool:
+    """Whether the kernel's in-place twin is taken: its operand has the result's size and nothing else refers to it."""
     overwritten = step.inplace.get(index)
     operand = None if overwritten is None else step.operands[overwritten]
     held = environment.get(operand) if isinstance(operand, int) else None
+    if held is None or held.storage is None or prod(meta[0]) * SIZE[meta[1]] != held.nbytes:
+        return False
+    return sys.getrefcount(held) <= _REFERENCES
+
+
+def _overwrite(step: GradStep, index: int, environment: Environment, meta: Meta) -> Array | None:
+    """The memory that the in-place twin writes over; None where it allocates."""
+    if not _is_overwritable(step, index, environment, meta):
+        return None
+    held = environment[step.operands[step.inplace[index]]]  # type: ignore[index]
     if held is None or not held.is_contiguous or not held.fills_storage:
         return None
-    if prod(shape) * SIZE[dtype] != held.nbytes or sys.getrefcount(held) > _REFERENCES:
-        return None
-    return held if held.shape == shape else held.view(shape, contiguous_strides(shape))
+    return held if held.shape == meta[0] else held.view(meta[0], contiguous_strides(meta[0]))
