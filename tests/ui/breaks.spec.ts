@@ -57,6 +57,10 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   row = jobRow(panel, 'counting');
   await expect(row).toHaveAttribute('data-state', 'running');
 
+  // JupyterLab's own announcement would lie over everything.
+  await page.addLocatorHandler(page.getByRole('dialog'), async dialog => {
+    await dialog.getByRole('button', { name: 'Close' }).click();
+  });
   // Kill the server in the middle: the page says so, the job goes on, a new server knows it.
   await server.kill();
   await expect(panel.getByText('The server does not answer.')).toBeVisible();
