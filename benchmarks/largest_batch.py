@@ -48,7 +48,7 @@ CASES = (
     images("LeNet", "VISION['LeNet']()", 28, 1),
     images("resnet18", "VISION['resnet18']()", 64),
     images("mobilenet_v2", "VISION['mobilenet_v2']()", 64),
-    images("squeezenet", "VISION['squeezenet1_0']()", 64),
+    images("shufflenet", "VISION['shufflenet_v2_x1_0']()", 64),
     words("encoder", "Encoder(128)", 128),
     case("gpt", "GPT()", integers(2000, "batch_size", 128), integers(2000, "batch_size", 128), loss=PERPLEXITY),  # type: ignore[arg-type]
     images("vit", "ViT()", 64),
