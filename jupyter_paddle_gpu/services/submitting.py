@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -57,8 +57,18 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         token=submission.token,
         estimated_peak_bytes=estimate.peak_bytes if estimate else None,
         estimated_allocated_bytes=estimate.allocated_peak_bytes if estimate else None,
-        options=submission.options,
+        options=_options(engine, facts, submission),
     )
+
+
+def _options(engine: str, facts: NotebookFacts, submission: Submission) -> dict[str, Any]:
+    """What the notebook says by itself (packages, several devices), below what was asked for."""
+    if engine != "docker":
+        return submission.options
+    from ..engines.docker.policy import options_of
+
+    distribution = facts.distribution.value if facts.distribution else None
+    return {**options_of(facts.requirements, distribution), **submission.options}
 
 
 def _python(kernel_name: str) -> str:

@@ -274,6 +274,20 @@ def _requirements(wanted: Any) -> tuple[str, ...]:
     return tuple(line.strip() for line in wanted)
 
 
+def options_of(requirements: tuple[str, ...], distribution: Any) -> dict[str, Any]:
+    """The options that follow from what a notebook says by itself.
+
+    Of its `!pip install` lines only plain packages become layers; the others run where they stand.
+    """
+    options: dict[str, Any] = {}
+    plain = [line.strip() for line in requirements if _REQUIREMENT.match(line.strip())]
+    if plain:
+        options["requirements"] = plain
+    if distribution in ("data_parallel", "fleet", "launch"):
+        options["distribution"] = distribution
+    return options
+
+
 def _python(value: Any) -> str:
     if value == "":
         return ""

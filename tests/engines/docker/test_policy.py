@@ -7,7 +7,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec
-from jupyter_paddle_gpu.engines.docker.policy import authorize, is_below
+from jupyter_paddle_gpu.engines.docker.policy import authorize, is_below, options_of
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 
 PADDLE = "paddlepaddle/paddle:3.3.1"
@@ -177,6 +177,15 @@ def test_requirements(work, line):
 def test_requirements_that_are_fine(work):
     lines = ["scikit-learn", "numpy>=1.24,<3", "uvicorn[standard]==0.30", "x ~= 1.2"]
     assert authorize(spec(work, options={"requirements": lines}), DockerSettings()).requirements == tuple(lines)
+
+
+def test_what_a_notebook_says_by_itself_always_passes(work):
+    lines = ("scikit-learn>=1.2", "--upgrade", "git+https://example/x", "-r more.txt", "rich")
+    options = options_of(lines, "fleet")
+    assert options == {"requirements": ["scikit-learn>=1.2", "rich"], "distribution": "fleet"}
+    assert authorize(spec(work, options=options), DockerSettings()).distribution == "fleet"
+    assert options_of((), None) == {}
+    assert options_of((), "none") == {}
 
 
 @pytest.mark.parametrize("python", ["python; rm", "../../bin/sh", "a b", 3, "$(x)"])
