@@ -74,21 +74,21 @@ async function picture(page: Page, panel: Locator, name: string): Promise<void> 
   await page.setViewportSize({ width: 1400, height: 1000 });
 }
 
-async function both(page: Page, panel: Locator, name: string): Promise<void> {
-  await picture(page, panel, name);
-  await setTheme(page, 'dark');
-  await picture(page, panel, `${name}-dark`);
-  await setTheme(page, 'light');
-}
-
-async function closeNotifications(page: Page): Promise<void> {
-  for (const button of await page.locator('.Toastify__close-button').all()) {
-    await button.click().catch(() => undefined);
+/** The same in dark and in light; light stays. Names are `<what>-<theme>-<language>.png`. */
+async function both(
+  page: Page,
+  what: string,
+  language: string,
+  take: (name: string) => Promise<void>
+): Promise<void> {
+  for (const theme of ['dark', 'light'] as const) {
+    await setTheme(page, theme);
+    await take(`${what}-${theme}-${language}`);
   }
 }
 
 for (const language of ['en', 'zh_CN'] as const) {
-  const suffix = language === 'en' ? '' : '-zh';
+  const short = language.slice(0, 2);
 
   test.describe(`pictures in ${language}`, () => {
     test(`panel and job view ${language}`, async ({ page, server }) => {
@@ -109,14 +109,19 @@ for (const language of ['en', 'zh_CN'] as const) {
       const panel = await openPanel(page);
       await setWidth(page, panel, COMFORTABLE);
       await expect(panel.locator('.jp-PaddleGpu-model')).toBeVisible();
-      await both(page, panel, `panel-empty${suffix}`);
+      const panelPicture = (name: string) => picture(page, panel, name);
+      const listPicture = (name: string) => jobPicture(page, panel, name);
+      const wholePage = async (name: string) => {
+        await page.screenshot({ path: `${IMAGES}/${name}.png` });
+      };
+      await both(page, 'empty', short, panelPicture);
 
       await panel.locator('.jp-PaddleGpu-invitation button').click();
       await expect(panel.locator('.jp-PaddleGpu-remedies')).toBeVisible({ timeout: 120_000 });
-      await both(page, panel, `panel-estimate${suffix}`);
+      await both(page, 'estimate', short, panelPicture);
       if (language === 'en') {
         await setWidth(page, panel, NARROW);
-        await picture(page, panel, 'panel-narrow');
+        await panelPicture('narrow-light-en');
         await setWidth(page, panel, COMFORTABLE);
       }
 
@@ -125,27 +130,23 @@ for (const language of ['en', 'zh_CN'] as const) {
         .click();
       const row = jobRow(panel, 'digits_loop');
       await expect(row.getByRole('log')).toContainText('epoch 2/4', { timeout: 120_000 });
-      await row.scrollIntoViewIfNeeded();
-      await jobPicture(page, panel, `jobs-running${suffix}`);
+      await both(page, 'running', short, listPicture);
       await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 120_000 });
-      await closeNotifications(page);
-      await jobPicture(page, panel, `jobs-done${suffix}`);
+      await both(page, 'jobs', short, listPicture);
+      await panel.locator('h1').scrollIntoViewIfNeeded();
+      await both(page, 'done', short, wholePage);
 
       await row.locator('.jp-PaddleGpu-jobName').click();
       const view = page.locator('.jp-PaddleGpu-view');
       await expect(view.getByRole('log')).toContainText('epoch 4/4');
-      await closeNotifications(page);
       await page.waitForTimeout(500);
-      await page.screenshot({ path: `${IMAGES}/job${suffix}.png` });
-      await setTheme(page, 'dark');
-      await page.screenshot({ path: `${IMAGES}/job${suffix}-dark.png` });
-      await setTheme(page, 'light');
+      await both(page, 'job', short, wholePage);
       await view.getByRole('tab').nth(1).click();
       await page.waitForTimeout(1_000);
-      await page.screenshot({ path: `${IMAGES}/job-metrics${suffix}.png` });
+      await wholePage(`metrics-light-${short}`);
       await view.getByRole('tab').nth(2).click();
       await page.waitForTimeout(500);
-      await page.screenshot({ path: `${IMAGES}/job-memory${suffix}.png` });
+      await wholePage(`memory-light-${short}`);
 
       await openNotebook(page, server, 'wine_broken.ipynb');
       await openPanel(page);
@@ -155,11 +156,7 @@ for (const language of ['en', 'zh_CN'] as const) {
         .click();
       const failed = jobRow(panel, 'wine_broken');
       await expect(failed).toHaveAttribute('data-state', 'failed', { timeout: 90_000 });
-      await closeNotifications(page);
-      await jobPicture(page, panel, `jobs-failed${suffix}`);
-      await setTheme(page, 'dark');
-      await jobPicture(page, panel, `jobs-failed${suffix}-dark`);
-      await setTheme(page, 'light');
+      await both(page, 'failed', short, listPicture);
     });
   });
 }
