@@ -27,7 +27,11 @@ def catalogue(language: Path) -> dict[str, object]:
                     continue
                 singular = message.id[0] if isinstance(message.id, tuple) else message.id
                 key = f"{message.context}{CONTEXT_SEPARATOR}{singular}" if message.context else singular
-                messages[key] = list(message.string) if isinstance(message.string, tuple) else [message.string]
+                if isinstance(message.string, tuple):
+                    # JupyterLab takes a list of one for a message without plural and leaves such a plural in English.
+                    messages[key] = list(message.string) * (2 if len(message.string) == 1 else 1)
+                else:
+                    messages[key] = [message.string]
     head = {"domain": DOMAIN, "language": language.name.replace("_", "-"), "plural_forms": "nplurals=1; plural=0;"}
     return {"": head | {"version": DOMAIN}, **dict(sorted(messages.items()))}
 

@@ -26,11 +26,15 @@ function unquote(literal: string): string {
 }
 
 const strings = new Map<string, string>();
+const plurals = new Set<string>();
 const unclear: string[] = [];
 for (const file of sources(join(ROOT, 'src'))) {
-  for (const [call, , literal] of readFileSync(file, 'utf8').matchAll(CALL)) {
+  for (const [call, method, literal] of readFileSync(file, 'utf8').matchAll(CALL)) {
     if (literal) {
       strings.set(unquote(literal), file);
+      if (method === '_n') {
+        plurals.add(unquote(literal));
+      }
     } else {
       unclear.push(`${file}: ${call}`);
     }
@@ -49,6 +53,10 @@ test('strings are literals, so that they can be found', () => {
 test('every string has its Chinese', () => {
   const missing = [...strings].filter(([text]) => !catalogue[text]?.[0]);
   expect(missing.map(([text, file]) => `${file}: ${text}`)).toEqual([]);
+});
+
+test('JupyterLab takes a plural for one only where there are two forms', () => {
+  expect([...plurals].filter(text => catalogue[text].length < 2)).toEqual([]);
 });
 
 test('the Chinese keeps the fields', () => {
