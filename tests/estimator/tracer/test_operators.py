@@ -81,6 +81,8 @@ SOURCES = {
     "conv-transposed-groups": op("F.conv2d_transpose(p, q, stride=2, groups=4)", IMAGES, [16, 8, 2, 2]),
     "conv1d": op("F.conv1d(p, q, padding=1)", [8, 16, 256], [32, 16, 3]), "conv3d": op("F.conv3d(p, q, padding=1)", [2, 4, 8, 16, 16], [8, 4, 3, 3, 3]),
     "embedding": op("F.embedding(t, p)", [1000, 64], before="t = paddle.randint(0, 1000, [64, 32])"),
+    "embedding-strided": op("F.embedding(t[:, 0], p)", [1000, 64], before="t = paddle.randint(0, 1000, [4096, 2])"),
+    "relu-strided": op("F.relu(p).transpose([0, 3, 1, 2]).flatten(2) * 2", [8, 16, 16, 32]),
     "attention": op("F.scaled_dot_product_attention(p, p, p)", [4, 32, 8, 16]),
     "causal": op("F.scaled_dot_product_attention(p, p, p, is_causal=True)", [4, 32, 8, 16]),
     "multi-head": op("attention(p, p, p)", [8, 32, 64], before="attention = nn.MultiHeadAttention(64, 4)"),
