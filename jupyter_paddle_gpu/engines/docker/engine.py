@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,7 @@ class DockerEngine:
         self.doctor = Doctor(self.daemon, self.preparation, root)
         self.root = root
         self._samples: dict[str, ContainerSample] = {}
+        self._sampled: dict[str, float] = {}
 
     def supported_features(self) -> Features:
         """What can be done here now; what is missing is in `problems`."""
@@ -122,6 +125,8 @@ class DockerEngine:
                 return Observation(state="absent")
             limit = inspected["HostConfig"].get("Memory") or None
             seen = observation(inspected, memory_limit=limit)
+            if seen.state == "running":
+                self._sample_now_and_then(job, folder)
             # Texts are searched only where neither the runner nor Docker has a better word.
             if seen.state != "ended" or seen.exit_code == 0 or inspected["State"].get("OOMKilled"):
                 return seen
@@ -187,6 +192,7 @@ class DockerEngine:
         with self._passing():
             inspected = self._find(job)
             self._samples.pop(job.id, None)
+            self._sampled.pop(job.id, None)
             if inspected is None:
                 return
             if not folder.engine_log.exists() and folder.path.is_dir():
@@ -210,6 +216,19 @@ class DockerEngine:
             self._samples[job.id] = sample
             self.history(folder).add(sample)
         return sample
+
+    def _sample_now_and_then(self, job: Job, folder: JobFolder) -> None:
+        """In a thread of its own: a daemon may take a second for an answer, and whoever observes has other jobs."""
+        now, every = time.monotonic(), self.settings.statistics_seconds
+        if not every or now - self._sampled.get(job.id, -every) < every:
+            return
+        self._sampled[job.id] = now
+
+        def sample() -> None:
+            with contextlib.suppress(PaddleGpuError, OSError):  # the job may have ended meanwhile
+                self.statistics(job, folder)
+
+        threading.Thread(target=sample, name=f"statistics {job.id}", daemon=True).start()
 
     def history(self, folder: JobFolder) -> History:
         """The statistics kept of a job."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -79,13 +80,21 @@ class History:
         """Keep one more."""
         kept = self.read()
         if len(kept) + 1 < self.points:
-            with self.path.open("ab") as file:
-                file.write(msgspec.json.encode(sample) + b"\n")
+            _write(self.path, msgspec.json.encode(sample) + b"\n", os.O_APPEND)
             return
         kept = [*thinned(kept), sample]
         part = self.path.with_suffix(".part")
-        part.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in kept))
+        _write(part, b"".join(msgspec.json.encode(row) + b"\n" for row in kept), os.O_TRUNC)
         part.replace(self.path)
+
+
+def _write(path: Path, data: bytes, how: int) -> None:
+    # The folder is the job's to write in: a link it made must not be followed.
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o644)
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
 
 
 def thinned(samples: list[ContainerSample]) -> list[ContainerSample]:

@@ -216,6 +216,14 @@ def test_a_history_is_bounded_and_keeps_its_first_moment_its_last_and_its_peak(t
     assert len(history.read()) == len(kept)
 
 
+def test_a_link_in_place_of_the_history_is_not_followed(tmp_path):
+    (tmp_path / "other").write_text("kept")
+    (tmp_path / "statistics.jsonl").symlink_to(tmp_path / "other")
+    with pytest.raises(OSError, match="symbolic"):
+        History(tmp_path / "statistics.jsonl", 16).add(sample(1))
+    assert (tmp_path / "other").read_text() == "kept"
+
+
 def test_samples_of_both_kinds_of_control_groups():
     cpu = {"cpu_usage": {"total_usage": 2_000_000_000}}
     v1 = {"cpu_stats": cpu, "memory_stats": {"usage": 100, "limit": 500, "stats": {"total_inactive_file": 40}}}

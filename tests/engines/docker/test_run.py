@@ -190,6 +190,15 @@ def test_statistics_are_taken_and_kept(bench):
     assert bench.engine.statistics(job, folder) is None
 
 
+def test_whoever_observes_a_job_keeps_its_statistics(make_bench):
+    bench = make_bench(statistics_seconds=0.1)
+    job, folder = bench.job(WAIT)
+    bench.start(job, folder)
+    until(lambda: bench.engine.observe(job, folder).state == "running" and len(bench.engine.history(folder).read()) > 1)
+    (bench.work / "go").touch()
+    bench.wait(job, folder)
+
+
 @pytest.mark.paddle
 def test_several_devices_train_together_and_rank_0_writes_the_notebook(make_bench):
     bench = make_bench(data_folders=(PACKAGES,))
