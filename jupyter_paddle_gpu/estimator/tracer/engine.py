@@ -10,7 +10,7 @@ import paddle
 from paddle import _C_ops, _legacy_C_ops
 from paddle.base import core
 
-from .arrays import contiguous_strides, known_state, new_tensor
+from .arrays import contiguous_strides, new_tensor
 from .autograd import Backward, edge_of
 from .dtypes import SIZE, name_of
 from .interception import call, entry
@@ -141,6 +141,3 @@ def _modern(name: str) -> Callable[..., Any]:
         return call(name, *plain)
 
     return operator
-
-
-__all__ = ["install", "known_state"]

@@ -7,7 +7,6 @@ from typing import Any
 import paddle
 
 from . import amp, whatif
-from .arrays import known_state
 from .dtypes import SIZE, name_of
 from .interception import current
 
@@ -129,6 +128,3 @@ def install() -> None:
             runtime.ledger.layer = outer
 
     layer_type.__call__ = call
-
-
-__all__ = ["LayerPaths", "begin", "install", "known_state", "parameters_of"]

@@ -10,7 +10,7 @@ import paddle
 from paddle.autograd.py_layer import PyLayer, PyLayerContext
 from paddle.base import core, framework
 
-from .arrays import Array, State, allocate, known_state, new_tensor
+from .arrays import Array, State, allocate, new_tensor
 from .autograd import Edge, edge_of
 from .dtypes import FLOATING, name_of
 from .interception import current
@@ -147,6 +147,3 @@ def install() -> None:
         return apply(runtime, cls, *args, **kwargs)
 
     PyLayer.apply = classmethod(dispatch)
-
-
-__all__ = ["Context", "PyLayerNode", "apply", "install", "known_state"]

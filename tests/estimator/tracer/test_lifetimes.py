@@ -55,7 +55,7 @@ IMAGES = """
 x = paddle.to_tensor(np.random.rand(8, 3, 24, 24).astype('float32'))
 y = paddle.to_tensor(np.random.randint(0, 10, (8,)).astype('int64'))
 """
-TAIL = "nn.Flatten(), nn.LazyLinear(10)" if False else "nn.AdaptiveAvgPool2D(1), nn.Flatten()"
+TAIL = "nn.AdaptiveAvgPool2D(1), nn.Flatten()"
 
 
 def image(*layers: str, channels: int = 16) -> str:
@@ -211,6 +211,7 @@ class Net(nn.Layer):
 TOLERANCE = 0.001
 """Relative; what scalars and the allocator's odd bytes make of a peak of some hundred kB."""
 LOOSER = {"partial-grad": 0.06}
+"""Eager mode leaves out nodes that lead to no wanted input; the trace runs them, which is too high."""
 
 
 @pytest.fixture(scope="module")
