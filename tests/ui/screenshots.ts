@@ -155,6 +155,8 @@ for (const language of ['en', 'zh_CN'] as const) {
         .locator('.jp-NotebookPanel-toolbar [data-command="paddle-gpu:submit"]')
         .click();
       const failed = jobRow(panel, 'wine_broken');
+      // The new one, which shows its log, not one of another language.
+      await expect(failed.getByRole('log')).toBeVisible();
       await expect(failed).toHaveAttribute('data-state', 'failed', { timeout: 90_000 });
       await both(page, 'failed', short, listPicture);
     });
