@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-MOST_PROBES = 40
-"""Traces of one search at most; a secant needs 4 to 8, plain halving of the largest range 20."""
+MOST_PROBES = 90
+"""Traces of one search at most. A step that is affine in its batch needs 3 to 6; the worst is 20 doublings to pass the
+edge and 20 halvings of the bracket, each after `SLOW_PROBES` probes that failed to."""
 SLOW_PROBES = 2
 """Probes in a row that may fail to halve the bracket before its middle is asked."""
 LARGEST_BATCH = 1 << 20
