@@ -219,6 +219,7 @@ def serve_once(requests: int, replies: int, handlers: dict[str, child.Handler]) 
         return
     private = tempfile.mkdtemp(prefix="paddle-gpu-")
     frame = FrameBuffer().feed(child.answer(handlers[message["do"]], message, private))[0]
+    shutil.rmtree(private, ignore_errors=True)
     write_frame(replies, {"id": message["id"], "outcome": "answer", "output": "", "seconds": 0.0, **frame})
 
 
