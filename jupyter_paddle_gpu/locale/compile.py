@@ -25,13 +25,10 @@ def catalogue(language: Path) -> dict[str, object]:
             for message in read_po(file, charset="utf-8"):
                 if not message.id or not message.string or message.fuzzy:
                     continue
-                singular = message.id[0] if isinstance(message.id, tuple) else message.id
+                singular = str(message.id[0] if isinstance(message.id, (tuple, list)) else message.id)
                 key = f"{message.context}{CONTEXT_SEPARATOR}{singular}" if message.context else singular
-                if isinstance(message.string, tuple):
-                    # JupyterLab takes a list of one for a message without plural and leaves such a plural in English.
-                    messages[key] = list(message.string) * (2 if len(message.string) == 1 else 1)
-                else:
-                    messages[key] = [message.string]
+                forms = message.string if isinstance(message.string, (tuple, list)) else [message.string]
+                messages[key] = [str(form) for form in forms]
     head = {"domain": DOMAIN, "language": language.name.replace("_", "-"), "plural_forms": "nplurals=1; plural=0;"}
     return {"": head | {"version": DOMAIN}, **dict(sorted(messages.items()))}
 
