@@ -116,8 +116,10 @@ class Call:
                 node.edges[slot] = self.nodes[slot]
             elif slot < self.template.arguments:
                 node.edges[slot] = edge_of(self.states[slot], self.tensors[slot])
-        for operand in step.results:
+        for index, operand in enumerate(step.results):
             for slot in slots_of(operand):
+                if index in step.inplace and not gradient.reads(gradient.incoming.get(slot)):
+                    continue  # a statistic that is brought up to date beside the result: batch_norm's running mean
                 if self.template.metas[slot][1] in FLOATING:
                     self.nodes[slot] = (node, slot)
 

@@ -80,7 +80,11 @@ def _numel(layer: Any) -> int:
 
 
 def parameters_of(roots: list[Any]) -> tuple[int, int]:
-    """(all, trainable) numbers of elements of the distinct parameters of several layers."""
+    """(all, trainable) numbers of elements of the distinct parameters of several layers.
+
+    All is what `Layer.parameters()` gives, which includes the running mean and variance of a normalisation (as
+    `paddle.summary`'s "Total params" does); trainable ones have `stop_gradient` False.
+    """
     distinct = {id(p): p for root in roots for p in root.parameters()}
     total = sum(int(p.size) for p in distinct.values())
     return total, sum(int(p.size) for p in distinct.values() if not p.stop_gradient)

@@ -47,6 +47,10 @@ class Gradient:
     saved: frozenset[int]
     metas: dict[int, Meta]
 
+    def reads(self, slot: int | None) -> bool:
+        """Whether one of the gradient operators takes the slot."""
+        return any(slot in slots_of(operand) for step in self.steps for operand in step.operands)
+
 
 @dataclass
 class Step:

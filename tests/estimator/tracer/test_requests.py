@@ -75,6 +75,18 @@ for step in range(9):
     optimizer.step()
     optimizer.clear_grad()
 """
+FROZEN = """
+import paddle
+from paddle import nn
+model = nn.Sequential(nn.Conv2D(3, 8, 3), nn.BatchNorm2D(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 4), nn.Linear(4, 2))
+for parameter in model[4].parameters():
+    parameter.stop_gradient = True
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(9):
+    model(paddle.randn([2, 3, 8, 8])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 REQUESTS = {
     "plain": {"cells": PLAIN},
     "batch": {"cells": PLAIN, "batch_size": 128},
@@ -106,6 +118,7 @@ model.fit(train, epochs=1, batch_size=64, verbose=1)
     "recompute": {"cells": cells(BLOCKS), "recompute": True},
     "saves": {"cells": cells("batch_size = 8", NET, "paddle.save(model.state_dict(), 'model.pdparams')", LOOP)},
     "branch": {"cells": cells("batch_size = 8", NET, LOOP.replace("optimizer.step", "if loss > 1: print(1)\n        optimizer.step"))},
+    "frozen": {"cells": cells(FROZEN)},
     "large": {"cells": cells("""
 import paddle
 model = paddle.nn.Sequential(*[paddle.nn.Linear(8192, 8192) for _ in range(8)])
@@ -142,6 +155,14 @@ def test_a_plain_loop_is_read(answers):
     assert found["parameters"] == found["trainable_parameters"] == count
     assert sum(row[2] for row in found["layers"]) == count
     assert {"0", "2.0", "3"} <= set(found["paths"])
+
+
+def test_trainable_parameters_have_a_gradient(answers):
+    """Neither frozen parameters nor running means and variances, which a training step writes over."""
+    found = answers["frozen"]
+    convolution, scale, statistics, frozen, last = 3 * 9 * 8 + 8, 2 * 8, 2 * 8, 288 * 4 + 4, 4 * 2 + 2
+    assert found["parameters"] == convolution + scale + statistics + frozen + last
+    assert found["trainable_parameters"] == convolution + scale + last
 
 
 def test_what_is_there_before_the_step(answers):
