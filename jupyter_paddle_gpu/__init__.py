@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .version import __version__ as __version__
+
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-__version__ = "0.1.0"
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:

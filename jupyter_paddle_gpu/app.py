@@ -32,7 +32,9 @@ class PaddleGpuApp(ExtensionApp):
     max_notebook_bytes = Int(0, help="Notebooks with more bytes are refused. 0: the reader's own limit.", min=0).tag(
         config=True
     )
-    max_body_bytes = Int(64 << 20, help="REST requests with more bytes are refused.", min=1).tag(config=True)
+    max_body_bytes = Int(
+        40_000_000, help="REST requests with more bytes are refused; as many as a notebook may have.", min=1
+    ).tag(config=True)
     threads = Int(8, help="Threads for short blocking work: reading logs, the job store, devices.", min=1).tag(
         config=True
     )

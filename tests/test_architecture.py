@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import jupyter_paddle_gpu
 
 PACKAGE = Path(__file__).parents[1] / "jupyter_paddle_gpu"
 READABLE_LINES = 400
@@ -47,3 +50,7 @@ def test_a_file_can_be_read_in_one_sitting() -> None:
         if (n := len(p.read_text().splitlines())) > READABLE_LINES
     }
     assert not long
+
+
+def test_both_halves_have_one_version() -> None:
+    assert json.loads((PACKAGE.parent / "package.json").read_text())["version"] == jupyter_paddle_gpu.__version__

@@ -32,7 +32,7 @@ class ServerContext:
         *,
         threads: int = 8,
         estimates_at_once: int = 2,
-        max_body_bytes: int = 64 << 20,
+        max_body_bytes: int = 40_000_000,
         log_poll_seconds: float = 0.1,
     ) -> None:
         self.services = services

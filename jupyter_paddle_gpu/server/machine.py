@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .. import __version__
 from ..services.doctor import to_rows
+from ..version import __version__
 from .base import PaddleGpuHandler, permitted
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .. import __version__
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message, Param, Translate
+from ..version import __version__
 from .requests import Check
 
 if TYPE_CHECKING:

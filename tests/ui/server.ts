@@ -112,6 +112,8 @@ export class LabServer {
         env: {
           ...process.env,
           PATH: `${BIN}:${process.env.PATH}`,
+          // A library's warning names folders of this machine, in logs and so in pictures.
+          PYTHONWARNINGS: 'ignore',
           JUPYTER_CONFIG_DIR: join(this.folder, 'config'),
           JUPYTER_DATA_DIR: join(this.folder, 'data'),
           JUPYTER_RUNTIME_DIR: join(this.folder, 'runtime'),
@@ -189,7 +191,8 @@ function galataExtension(): string {
   return execFileSync(join(BIN, 'python'), ['-c', code], { encoding: 'utf8' }).trim();
 }
 
-function notebook(cells: string[]): object {
+/** A notebook with these code cells. */
+export function notebook(cells: string[]): object {
   return {
     nbformat: 4,
     nbformat_minor: 5,
