@@ -83,6 +83,11 @@ _REFUSED = {
     ),
 }
 
+OTHER_KERNEL = Message(
+    code="other_kernel",
+    text="There is no kernel “{kernel}” here; the kernel “{used}” was asked instead.",
+    hint="Choose a kernel of this machine in the notebook's kernel menu before you submit.",
+)
 NO_PADDLE = Message(
     code="no_paddle",
     text="The Python of the kernel “{kernel}” ({python}) has no Paddle, so the notebook was only read, not traced.",

@@ -14,6 +14,7 @@ import msgspec
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from . import messages
 from .assemble import Peak, answer, cpu_peak, gpu_peak
@@ -26,6 +27,9 @@ from .trace import Trace
 from .traces import Traced, Traces
 from .translate import BATCH_KEPT, note, question
 from .worker import WorkerSettings
+
+DEFAULT_KERNEL = "python3"
+"""The kernel that every installation of ipykernel brings."""
 
 
 class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +135,7 @@ class EstimateService:
         if not facts.imports_paddle and facts.loop == "none":
             return scanned(facts, "no_model", messages.NO_TRAINING)
         try:
-            interpreter = find_interpreter(facts.kernel_name)
+            interpreter, replaced = _interpreter(facts)
         except PaddleGpuError as error:
             return scanned(facts, "needs_input", error.message, messages.SCAN_ONLY)
         if interpreter.paddle_version is None:
@@ -139,6 +143,7 @@ class EstimateService:
             return scanned(facts, "needs_input", missing)
         traced = self.traces.trace(facts, folder, request, interpreter)
         estimate = self._answer(facts, traced, request, accelerator)
+        estimate = msgspec.structs.replace(estimate, notes=(*replaced, *estimate.notes))
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
             return estimate  # real steps for every remedy would take minutes
         limit = round(_memory(accelerator) * self.settings.usable_share) if accelerator else None
@@ -178,6 +183,21 @@ class EstimateService:
             return self._peak(trace, asked, accelerator)
 
         return peak
+
+
+def _interpreter(facts: NotebookFacts) -> tuple[Interpreter, tuple[Message, ...]]:
+    """The interpreter to ask, and a note where it is not the notebook's own.
+
+    A notebook from elsewhere often names a kernel of its author's machine; this machine's Python can still say what
+    the training takes.
+    """
+    try:
+        return find_interpreter(facts.kernel_name), ()
+    except PaddleGpuError as error:
+        if error.code != "no_such_kernel" or facts.language != "python":
+            raise
+        own = find_interpreter(DEFAULT_KERNEL)
+        return own, (messages.fill(messages.OTHER_KERNEL, kernel=facts.kernel_name, used=own.kernel_name),)
 
 
 def _memory(accelerator: Accelerator) -> int:

@@ -19,9 +19,8 @@ CARD = Accelerator(name="A100", vendor="nvidia", memory_bytes=80 << 30, compute_
 def facts(source="", kernel="python3", **more):
     return NotebookFacts(
         kernel_name=kernel,
-        language="python",
         cells=(CodeCell(index=0, id="a", source=source),),
-        **{"imports_paddle": True, "loop": "custom", **more},
+        **{"language": "python", "imports_paddle": True, "loop": "custom", **more},
     )
 
 
@@ -103,6 +102,7 @@ def test_a_notebook_that_trains_nothing_needs_no_process(service, folder):
 def test_what_was_read_is_there_without_a_kernel(service, folder):
     read = facts(
         kernel="absent",
+        language="R",
         model=Fact(value="LeNet", source="LeNet()", place=None, how="literal"),
         batch_size=Fact(value=32, source="32", place=None, how="literal"),
         amp=Fact(value="O1", source="O1", place=None, how="literal"),
@@ -111,6 +111,14 @@ def test_what_was_read_is_there_without_a_kernel(service, folder):
 
     assert (estimate.status, estimate.model, estimate.batch_size, estimate.amp) == ("needs_input", "LeNet", 32, "O1")
     assert estimate.notes[0].code == "no_such_kernel" and estimate.peak_bytes is None
+
+
+def test_a_kernel_of_the_authors_machine_is_replaced_and_said(service, folder):
+    own, others = facts("x = 1"), facts("x = 1", kernel="py35-paddle1.2.0")
+    estimate = service.estimate(others, folder, EstimateRequest())
+
+    assert estimate.notes[0].code == "other_kernel"
+    assert estimate.notes[1:] == service.estimate(own, folder, EstimateRequest()).notes
 
 
 def test_an_interpreter_without_paddle_gets_the_next_step(service, folder, tmp_path, monkeypatch):
