@@ -34,7 +34,7 @@ def cpu_peak(trace: Trace) -> Peak:
         allocated=result.peak,
         breakdown=Breakdown(**result.kinds, workspace=result.workspace),
         likely=result.peak,
-        low=result.peak,
+        low=result.peak - _other_branches(trace),
         high=result.peak,
     )
 
@@ -69,11 +69,17 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
             **result.kinds, workspace=spread.likely - spread.context - standing, context=spread.context
         ),
         likely=spread.likely,
-        low=spread.low,
+        low=max(spread.low - _other_branches(trace), 0),
         high=spread.high,
         reserved=least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved)),
         terms=terms,
     )
+
+
+def _other_branches(trace: Trace) -> int:
+    """By how much the smallest way through conditions on unknown values stays below the largest, which is traced."""
+    branches = trace.extra.get("branches")
+    return int(branches["high"] - branches["low"]) if branches else 0
 
 
 def _likely_workspace(operation: Operation) -> int:

@@ -19,8 +19,13 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="stand_in_branch",
-            text="A condition in line {line} depends on values that are not computed here; its first branch was taken.",
+            text="A condition in line {line} depends on values that are not computed here; one way was assumed.",
             hint="The other branch may take more or less memory.",
+        ),
+        Message(
+            code="branches_followed",
+            text="A condition in line {line} depends on values that are not computed here; {ways} ways were traced.",
+            hint="The figure is that of the largest; the lower end of its range is that of the smallest.",
         ),
         Message(
             code="value_failed",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import branches, steps
 from .dtypes import name_of
 from .interception import tracing
 from .runtime import Runtime
@@ -68,11 +69,11 @@ def as_int(runtime: Runtime, tensor: Any) -> int:
 
 
 def as_bool(runtime: Runtime, tensor: Any) -> bool:
-    """`if tensor:`; the branch taken on a stand-in is noted."""
+    """`if tensor:`; a way that is taken without knowing the value is noted."""
     found = _known(runtime, tensor)
     if found is None:
         runtime.note("stand_in_branch", line=_user_line())
-        return True
+        return branches.current.decide(0 if steps.watch is None else steps.watch.updates)
     return bool(found.all())
 
 

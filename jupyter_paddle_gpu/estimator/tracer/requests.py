@@ -18,6 +18,7 @@ import paddle
 
 from . import (
     amp,
+    branches,
     datasets,
     engine,
     environment,
@@ -55,7 +56,7 @@ def prepare() -> None:
 
 
 def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
-    """Trace the training step of a notebook.
+    """Trace the training step of a notebook, several times where a condition's value is not known (see `branches`).
 
     Args:
         request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, and the what-ifs `batch_size`,
@@ -70,14 +71,18 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
     if size:
         size = _micro(size, request)
         answers.update({name: size for name in BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
-    run = CellRun(request["cells"], answers)
     folder = request.get("folder")
 
-    def execute() -> None:
-        with _working_in(folder):
-            run.run()
+    def once() -> dict[str, Any]:
+        run = CellRun(request["cells"], answers)
 
-    return _trace(execute, request, run)
+        def execute() -> None:
+            with _working_in(folder):
+                run.run()
+
+        return _trace(execute, request, run)
+
+    return branches.explored(once, request.get("target") or "gpu")
 
 
 def trace_live(
@@ -117,6 +122,7 @@ def trace_live(
         with contextlib.suppress(steps.StepSeen):
             execute()
 
+    branches.begin({})
     return _trace(run, options, None)
 
 

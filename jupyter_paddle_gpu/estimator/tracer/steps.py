@@ -40,6 +40,11 @@ class StepWatch:
         self._known: weakref.WeakSet[Any] = weakref.WeakSet()
         self._started = time.monotonic()
 
+    @property
+    def updates(self) -> int:
+        """Updates that have ended."""
+        return len(self._ends)
+
     def created(self, optimizer: Any) -> None:
         """An optimizer was made: the step is not whole before it has updated."""
         self._known.add(optimizer)

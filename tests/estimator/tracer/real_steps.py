@@ -80,7 +80,9 @@ def trace(sources: dict[str, str]) -> None:
         if found["status"] == "ok":
             peak = peak_of(found)
         notes = [note["code"] for note in found["notes"]]
-        print(json.dumps({"name": name, "peak": peak, "questions": found["questions"], "notes": notes}), flush=True)
+        row = {"name": name, "peak": peak, "questions": found["questions"], "notes": notes}
+        row["branches"] = found.get("extra", {}).get("branches")
+        print(json.dumps(row), flush=True)
 
 
 def peak_of(found: dict) -> int:

@@ -234,7 +234,7 @@ def test_nothing_is_written_and_nothing_allocated(answers):
 
 
 def test_a_branch_on_an_unknown_number_is_noted(answers):
-    assert "stand_in_branch" in [note["code"] for note in answers["branch"]["notes"]]
+    assert "branches_followed" in [note["code"] for note in answers["branch"]["notes"]]
 
 
 LIVE = """

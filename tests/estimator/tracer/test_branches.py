@@ -1,0 +1,117 @@
+"""Both ways of a condition on an unknown value are real steps' peaks: the largest is shown, the range has the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from jupyter_paddle_gpu.estimator.assemble import cpu_peak
+from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import paddle
+from paddle import nn
+paddle.seed(0)
+x = paddle.rand([64, 200])
+model, wide, back = nn.Linear(200, 300), nn.Linear(300, 2000), nn.Linear(2000, 300)
+optimizer = paddle.optimizer.Adam(1e-5, parameters=[*model.parameters(), *wide.parameters(), *back.parameters()])
+"""
+TAIL = """
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+IF = """
+for step in range(9):
+    h = model(x)
+    if h.mean() {sign} 1000:
+        h = back(wide(h))
+    loss = h.mean()"""
+ELIF = """
+for step in range(9):
+    h = model(x)
+    if h.mean() > 1000:
+        h = h * 2
+    elif h.sum() > 1e9:
+        h = h * 3
+    else:
+        h = back(wide(h))
+    loss = h.mean()"""
+WHILE = """
+kept = []
+for step in range(9):
+    h = model(x)
+    turn = paddle.zeros([])
+    while turn + 0 * h.mean() {condition}:
+        h = back(wide(h))
+        turn += 1
+    loss = h.mean()"""
+TRAINING = """
+loss = model(x).mean()
+while loss < 1000:
+    loss = back(wide(model(x))).mean()"""
+DIVERGED = """
+for step in range(9):
+    loss = back(wide(model(x))).mean()
+    if paddle.isnan(loss):
+        raise ValueError("diverged")"""
+EARLY = """
+for step in range(9):
+    loss = back(wide(model(x))).mean()
+    if loss > 1000:
+        break"""
+BODIES = {
+    "if-large": IF.format(sign="<"),
+    "if-small": IF.format(sign=">"),
+    "elif": ELIF,
+    "while-four-turns": WHILE.format(condition="< 3.5"),
+    "while-no-turn": WHILE.format(condition="< -1"),
+    "training-while": TRAINING,
+    "diverged": DIVERGED,
+    "early-stop": EARLY,
+}
+SOURCES = {name: HEAD + body + TAIL for name, body in BODIES.items()}
+SMALLEST = ("if-small", "while-no-turn")
+"""Scripts that really go the way that takes least."""
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_range_ends_at_real_peaks(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] is not None, traced["questions"]
+    steady = Counter(real["peaks"][1:]).most_common(1)[0][0]
+    found = traced["branches"]["low"] if name in SMALLEST else traced["peak"]
+    assert found == pytest.approx(steady, rel=0.001)
+
+
+def test_ways_are_counted_and_noted(measured):
+    traced = measured[1]
+    assert {name: row["branches"]["ways"] for name, row in traced.items() if row["branches"]} == {
+        "if-large": 2,
+        "if-small": 2,
+        "elif": 3,
+        "while-four-turns": 2,
+        "while-no-turn": 2,
+    }
+    assert traced["elif"]["notes"] == ["branches_followed"]
+    assert traced["diverged"]["notes"] == ["stand_in_branch"]  # the other way raises
+
+
+def test_the_low_end_is_the_smallest_way():
+    step = Trace(
+        status="ok",
+        operations=(Operation("matmul", "forward"),),
+        storages=(Storage(1000, 0, 0, "activations"),),
+        extra={"branches": {"low": 700, "high": 1000, "ways": 2}},
+    )
+    found = cpu_peak(step)
+    assert (found.low, found.likely, found.high) == (700, 1000, 1000)
