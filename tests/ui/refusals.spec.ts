@@ -55,8 +55,8 @@ test('a binary file that JupyterLab itself refuses leaves the panel working', as
   await page.goto(`${server.url}/lab/tree/binary.ipynb?reset`);
   // JupyterLab says that it cannot load the file, and then asks what to do with the empty tab.
   const dialog = page.locator('.jp-Dialog');
-  await dialog.getByRole('button', { name: 'Ok' }).click({ timeout: 60_000 });
-  await dialog.getByRole('button', { name: 'Discard' }).click();
+  await dialog.getByRole('button', { name: 'Close' }).click({ timeout: 60_000 });
+  await dialog.getByRole('button', { name: /discard/i }).click();
   const panel = await openPanel(page);
   await expect(panel.getByText('Open a notebook to see')).toBeVisible();
   await openNotebook(page, server, 'digits_loop.ipynb');
