@@ -15,6 +15,7 @@ import msgspec
 
 from ..domain.jobs import Job
 from ..domain.messages import Message
+from . import own_files
 
 Handle = dict[str, Any]
 
@@ -145,9 +146,8 @@ def runner_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> dict[str
 
 def write_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> None:
     """Write `spec.json` by rename. The dispatcher does this before `Engine.prepare`; raises `OSError`."""
-    temporary = folder.spec.with_suffix(".tmp")
-    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(runner_spec(job, folder, stop_seconds=stop_seconds))))
-    temporary.replace(folder.spec)
+    spec = msgspec.json.encode(runner_spec(job, folder, stop_seconds=stop_seconds))
+    own_files.write(folder.spec, msgspec.json.format(spec))
 
 
 Say = Callable[[str], None]

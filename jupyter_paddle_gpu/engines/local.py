@@ -17,7 +17,7 @@ from ..domain import reasons
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
 from ..domain.messages import Message
-from . import processes
+from . import own_files, processes
 from .base import RUNNER, Features, Handle, JobFolder, Observation, Say
 
 _UP_SECONDS = 60.0
@@ -77,7 +77,7 @@ class LocalEngine:
         """
         command = [_python(job), str(self.runner), "--detach", str(folder.spec)]
         try:
-            with folder.engine_log.open("ab") as output:
+            with own_files.open_append(folder.engine_log) as output:
                 started = subprocess.run(
                     command,
                     stdin=subprocess.DEVNULL,
@@ -111,9 +111,9 @@ class LocalEngine:
 
     def log(self, job: Job, folder: JobFolder, cursor: str) -> Iterator[tuple[str, str]]:
         """What the runner could only print: it has a log of its own for everything else."""
-        if not folder.engine_log.exists():
+        if not own_files.is_file(folder.engine_log):
             return
-        with folder.engine_log.open("rb") as file:
+        with own_files.open_read(folder.engine_log) as file:
             file.seek(int(cursor or 0))
             while line := file.readline():
                 yield str(file.tell()), line.decode("utf-8", "replace").rstrip("\n")
@@ -178,6 +178,6 @@ def _elsewhere(host: str) -> Message:
 
 def _tail(path: Path, limit: int = 2000) -> str:
     try:
-        return path.read_bytes()[-limit:].decode("utf-8", "replace").strip()
+        return own_files.read(path)[-limit:].decode("utf-8", "replace").strip()
     except OSError:
         return ""

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from . import own_files
+
 
 class Identity(msgspec.Struct, frozen=True):
     """What a runner wrote about itself. `started_ticks` (since boot) and `boot_id` are None without /proc."""
@@ -24,7 +26,7 @@ class Identity(msgspec.Struct, frozen=True):
 def read_identity(path: Path) -> Identity | None:
     """The identity in a job folder; None where no runner got so far."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Identity)
+        return msgspec.json.decode(own_files.read(path), type=Identity)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -11,7 +11,11 @@ import msgspec
 from ..domain import reasons
 from ..domain.jobs import CellFailure, Job, JobResult, JobState
 from ..domain.messages import Message
+from ..engines import own_files
 from ..engines.base import JobFolder, Observation
+
+RESULT_BYTES = 16 << 20
+"""Largest `result.json` that is read: a job could write anything there."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -49,7 +53,7 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
 
 def _read(folder: JobFolder) -> dict[str, Any] | None:
     try:
-        raw = msgspec.json.decode(folder.result.read_bytes())
+        raw = msgspec.json.decode(own_files.read(folder.result, RESULT_BYTES))
     except (OSError, msgspec.DecodeError):
         return None
     return raw if isinstance(raw, dict) else None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
 import socket
 import threading
 import time
@@ -23,6 +22,7 @@ from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ACTIVE, Job
 from ..domain.messages import Message
+from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation, write_spec
 from ..runner import files
 from . import log, queue
@@ -173,12 +173,14 @@ class Keeper:
 
     def _copy_checkpoints(self, job: Job, folder: JobFolder) -> None:
         """A re-run goes on from what the job before it saved."""
+        if folder.checkpoints.is_symlink():
+            folder.checkpoints.unlink()
         folder.checkpoints.mkdir(parents=True, exist_ok=True)
         if not job.spec.rerun_of or any(folder.checkpoints.iterdir()):
             return
         before = self._folder_of(job.spec.rerun_of).checkpoints
         if before.is_dir():
-            shutil.copytree(before, folder.checkpoints, dirs_exist_ok=True)
+            own_files.copy_tree(before, folder.checkpoints)
 
     # ---- reconciling
 
@@ -241,7 +243,7 @@ class Keeper:
             self._store.change(job.id, make)
 
     def _end(self, job: Job, engine: Engine, folder: JobFolder, observation: Observation) -> None:
-        if not folder.result.exists():
+        if not own_files.is_file(folder.result):
             self._keep_engine_log(job, engine, folder)
         engine.collect(job, folder)
         ending = ending_of(job, folder, observation)
@@ -296,8 +298,12 @@ def _publish_partial(job: Job, folder: JobFolder) -> None:
 
 
 def publish(job: Job, folder: JobFolder) -> Path:
-    """Copy the notebook as executed so far to where the job's output belongs. Raises `OSError`."""
-    output = Path(job.spec.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    files.replace(output, folder.notebook.read_bytes())
+    """Copy the notebook as executed so far to where the job's output belongs, through no link that the job could have
+    put on either side. Raises `OSError`."""
+    output, root, executed = Path(job.spec.output), Path(job.spec.folder), own_files.read(folder.notebook)
+    if output.is_relative_to(root):
+        own_files.write_below(root, output, executed)
+    else:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        own_files.write(output, executed)
     return output

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from ..engines import own_files
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -37,7 +39,7 @@ class FileLock:
                 return True
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                file = self._path.open("ab")
+                file = own_files.open_append(self._path)
             except OSError:
                 return False
             try:

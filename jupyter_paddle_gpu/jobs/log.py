@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ..domain.jobs import LogLine
+from ..engines import own_files
 from ..engines.base import JobFolder
 from ..runner.log import Log
 from .lock import FileLock
@@ -55,7 +56,7 @@ class LogReader:
         there yet. A file that is not there has no lines."""
         with self._lock:
             try:
-                file = self._path.open("rb")
+                file = own_files.open_read(self._path)
             except OSError:
                 self._begin()
                 return LogPage((), 0, 0)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ..domain.jobs import Progress
+from ..engines import own_files
 
 _LEAST_SHARE = 0.01
 """Below this share of a training done, its pace says nothing of the time left."""
@@ -36,7 +37,7 @@ class ProgressReader:
 
     def _new_events(self) -> list[dict[str, Any]]:
         try:
-            with self._path.open("rb") as file:
+            with own_files.open_read(self._path) as file:
                 if os.fstat(file.fileno()).st_size < self._offset:
                     self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
                 file.seek(self._offset)

@@ -20,6 +20,7 @@ from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ENDED, Job, JobSpec, JobState
+from ..engines import own_files
 from ..engines.base import Engine, JobFolder
 from ..runner import files
 from . import detached, keeper
@@ -181,7 +182,7 @@ class JobService:
         """Submit the same notebook again as a new job; it starts with a copy of the old one's checkpoints."""
         job = self.store.get(job_id)
         try:
-            content = self.folder_of(job_id).source.read_bytes()
+            content = own_files.read(self.folder_of(job_id).source)
         except OSError as error:
             raise PaddleGpuError(
                 "source_missing",
@@ -212,6 +213,14 @@ class JobService:
                 hint="Wait for it to start.",
                 status=409,
                 id=job_id,
+            ) from error
+        except own_files.LinkError as error:
+            raise PaddleGpuError(
+                "link_refused",
+                "The executed notebook is not copied: {path} is a link or no plain file, which is not followed.",
+                hint="Remove it; a job may have put it there.",
+                status=409,
+                path=str(error.filename),
             ) from error
         except OSError as error:
             raise PaddleGpuError(

@@ -26,7 +26,10 @@ def replace(path: Path, data: bytes) -> None:
     """Write by temporary file, fsync and rename: a reader sees the old content or the new one. Raises `OSError`."""
     temporary = path.with_name(".%s.%d.tmp" % (path.name, os.getpid()))
     try:
-        descriptor = os.open(str(temporary), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        # What lies there is a dead process's, or a link that somebody put there to be followed.
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        descriptor = os.open(str(temporary), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
             write_all(descriptor, data)
             os.fsync(descriptor)

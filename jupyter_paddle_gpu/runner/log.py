@@ -7,6 +7,10 @@ from typing import List
 
 from . import files
 
+# The server adds lines as well, in a folder that a job can write: a link or a pipe in the log's place is refused.
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND
+for _name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
+    _FLAGS |= getattr(os, _name, 0)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -14,7 +18,7 @@ class Log:
     """Appends records; holds back what a full disk does not take, so that no line is lost and none half written."""
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(str(path), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        self._descriptor = os.open(str(path), _FLAGS, 0o666)
         self._size, self._next = _repair(self._descriptor)
         self._pending: List[bytes] = []
 

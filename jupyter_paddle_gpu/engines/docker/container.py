@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.jobs import Job
+from .. import own_files
 from ..base import RUNNER, JobFolder
 from .daemon import DaemonFacts
 from .devices import DeviceAccess
@@ -170,7 +171,7 @@ def _user_name() -> str:
 def checkpoints_of(folder: JobFolder) -> Path:
     """Where checkpoints go: as `spec.json` says (a re-run keeps the first job's), else in the job's folder."""
     try:
-        named = json.loads(folder.spec.read_bytes()).get("checkpoints")
+        named = json.loads(own_files.read(folder.spec)).get("checkpoints")
     except (OSError, ValueError):
         named = None
     return Path(named) if named else folder.checkpoints

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -17,6 +18,7 @@ from ...domain.errors import PaddleGpuError
 from ...domain.images import LocalImage, RegistryAnswer
 from ...domain.jobs import Job
 from ...domain.messages import Message
+from .. import own_files
 from ..base import Features, Handle, JobFolder, Observation, Say
 from .container import (
     LABEL_JOB,
@@ -130,7 +132,7 @@ class DockerEngine:
             # Texts are searched only where neither the runner nor Docker has a better word.
             if seen.state != "ended" or seen.exit_code == 0 or inspected["State"].get("OOMKilled"):
                 return seen
-            if folder.result.exists():
+            if own_files.is_file(folder.result):
                 return seen
             return observation(inspected, output=self._last_words(inspected["Id"], folder), memory_limit=limit)
 
@@ -195,10 +197,10 @@ class DockerEngine:
             self._sampled.pop(job.id, None)
             if inspected is None:
                 return
-            if not folder.engine_log.exists() and folder.path.is_dir():
+            if not own_files.is_file(folder.engine_log) and folder.path.is_dir():
                 lines = [line for _, line in read_output(self.daemon, inspected["Id"], tail=_TAIL_LINES * 10)]
                 if lines:
-                    folder.engine_log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+                    own_files.write(folder.engine_log, ("\n".join(lines) + "\n").encode("utf-8"))
             self._remove(inspected["Id"])
             remove_links(folder.path)
 
@@ -318,12 +320,12 @@ class DockerEngine:
 
     def _last_words(self, container: str, folder: JobFolder) -> str:
         lines = [line for _, line in read_output(self.daemon, container, tail=_TAIL_LINES)]
-        if folder.log.exists():
-            with folder.log.open("rb") as file:
-                file.seek(max(0, folder.log.stat().st_size - _TAIL_BYTES))
-                for raw in file.read().splitlines()[-_TAIL_LINES:]:
-                    with contextlib.suppress(ValueError, KeyError, TypeError):  # the first line may be torn
-                        lines.append(str(json.loads(raw)["x"]))
+        # OSError: no log, or a link in its place
+        with contextlib.suppress(OSError), own_files.open_read(folder.log) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
+            for raw in file.read().splitlines()[-_TAIL_LINES:]:
+                with contextlib.suppress(ValueError, KeyError, TypeError):  # the first line may be torn
+                    lines.append(str(json.loads(raw)["x"]))
         return "\n".join(lines)
 
     def _passing(self) -> _Passing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import io
+import os
 import re
 import tarfile
 import threading
@@ -15,11 +16,12 @@ import msgspec
 
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
+from .. import own_files
 from ..base import Say
 from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon
 from .faults import classify, refusal
-from .policy import Grant, check_image
+from .policy import Grant, check_image, is_below
 from .settings import DockerSettings
 from .transfers import stream
 
@@ -70,19 +72,19 @@ def find_layers(folder: Path, grant: Grant, settings: DockerSettings) -> Layers 
     is left out: the image has the right build of it, and pip would bring another.
 
     Raises:
-        PaddleGpuError: `context_too_large` (413), `dockerfile_base` (403), `image_not_allowed` (403).
+        PaddleGpuError: `context_too_large` (413), `dockerfile_base`, `image_not_allowed`, `layer_link` (403).
     """
     if not (settings.layers and grant.layers):
         return None
     dockerfile = folder / "Dockerfile"
     if settings.dockerfile and dockerfile.is_file():
-        text = dockerfile.read_text(encoding="utf-8", errors="replace")
+        text = _text(dockerfile)
         _check_bases(text, settings)
         return Layers(dockerfile=text, files=_context(folder, settings.context_bytes), origin="Dockerfile")
     lines: list[str] = []
     requirements = folder / "requirements.txt"
     if requirements.is_file():
-        lines += requirements.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines += _text(requirements).splitlines()
     lines += [line for line in grant.requirements if line not in lines]
     dropped = tuple(line.strip() for line in lines if _FRAMEWORK.match(line))
     kept = [line for line in lines if not _FRAMEWORK.match(line)]
@@ -214,13 +216,28 @@ def _check_bases(text: str, settings: DockerSettings) -> None:
         check_image(image, settings)
 
 
+def _text(path: Path) -> str:
+    """A file beside the notebook, through a link only where it stays beside it: its content ends up in the image."""
+    real = os.path.realpath(path)
+    if not is_below(real, os.path.realpath(path.parent)):
+        raise PaddleGpuError(
+            "layer_link",
+            "{path} is a link to {real}, outside the notebook's folder.",
+            hint="Put the file itself beside the notebook.",
+            status=403,
+            path=str(path),
+            real=real,
+        )
+    return own_files.read(Path(real)).decode("utf-8", "replace")
+
+
 def _context(folder: Path, limit: int) -> dict[str, bytes]:
     """The regular files of a folder, less what .dockerignore names. Links are left out: they may lead outside."""
     ignore = folder / ".dockerignore"
     # The folder itself is mounted when the job runs: notebooks in the image would only make it a new one each time.
     patterns = [".git", "paddle-gpu-runs", ".ipynb_checkpoints", "*.ipynb"]
     if ignore.is_file():
-        lines = ignore.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = _text(ignore).splitlines()
         patterns += [line.strip().strip("/") for line in lines if line.strip() and line[0] not in "#!"]
     files: dict[str, bytes] = {}
     size = 0
@@ -244,7 +261,7 @@ def _context(folder: Path, limit: int) -> dict[str, bytes]:
                 status=413,
                 limit_mib=limit >> 20,
             )
-        files[name] = path.read_bytes()
+        files[name] = own_files.read(path)
     return files
 
 

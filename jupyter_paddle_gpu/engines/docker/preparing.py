@@ -17,6 +17,7 @@ from ...domain.images import AskRegistry, LocalImage, RegistryAnswer
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.placements import ImageChoice
+from .. import own_files
 from ..base import Handle, JobFolder, Say
 from .container import identity
 from .daemon import Daemon
@@ -116,7 +117,7 @@ class Preparation:
 def notebook_metadata(folder: JobFolder) -> Mapping[str, Any]:
     """The metadata of the notebook as submitted; empty where it cannot be read (the runner will say so)."""
     try:
-        metadata = json.loads(folder.source.read_bytes()).get("metadata")
+        metadata = json.loads(own_files.read(folder.source)).get("metadata")
     except (OSError, ValueError, AttributeError):
         return {}
     return metadata if isinstance(metadata, dict) else {}

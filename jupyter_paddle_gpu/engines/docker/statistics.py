@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from .. import own_files
+
 
 class ContainerSample(msgspec.Struct, frozen=True, kw_only=True):
     """One moment of a container. `cpu_percent` counts 100 for one processor; sizes in bytes, totals since its start."""
@@ -68,10 +70,12 @@ class History:
 
     def read(self) -> list[ContainerSample]:
         """All that is kept, oldest first. A torn last line (a crash while writing) is left out."""
-        if not self.path.exists():
-            return []
-        kept = []
-        for line in self.path.read_bytes().splitlines():
+        kept: list[ContainerSample] = []
+        try:
+            data = own_files.read(self.path)
+        except OSError:  # none yet, or a link in its place
+            return kept
+        for line in data.splitlines():
             with contextlib.suppress(msgspec.DecodeError):
                 kept.append(msgspec.json.decode(line, type=ContainerSample))
         return kept
@@ -90,7 +94,7 @@ class History:
 
 def _write(path: Path, data: bytes, how: int) -> None:
     # The folder is the job's to write in: a link it made must not be followed.
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how, 0o644)
+    handle = own_files.open_descriptor(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
     try:
         os.write(handle, data)
     finally:

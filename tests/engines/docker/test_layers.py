@@ -153,3 +153,21 @@ def test_a_context_that_is_too_large(make_bench):
     with pytest.raises(PaddleGpuError) as caught:
         bench.start(job, folder)
     assert caught.value.code == "context_too_large"
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "Dockerfile"])
+def test_a_link_out_of_the_folder_is_no_part_of_an_image(bench, tmp_path, name):
+    (tmp_path / "secret").write_text("password")
+    (bench.work / name).symlink_to(tmp_path / "secret")
+    job, _ = bench.job("1")
+    with pytest.raises(PaddleGpuError) as caught:
+        find_layers(bench.work, authorize(job.spec, bench.settings), bench.settings)
+    assert caught.value.code == "layer_link"
+
+
+def test_a_link_within_the_folder_is_followed(bench):
+    (bench.work / "gpu.txt").write_text("greeter\n")
+    (bench.work / "requirements.txt").symlink_to("gpu.txt")
+    job, _ = bench.job("1")
+    layers = find_layers(bench.work, authorize(job.spec, bench.settings), bench.settings)
+    assert layers.files == {"requirements.txt": b"greeter\n"}
