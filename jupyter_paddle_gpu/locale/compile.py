@@ -27,8 +27,11 @@ def catalogue(language: Path) -> dict[str, object]:
                     continue
                 singular = str(message.id[0] if isinstance(message.id, (tuple, list)) else message.id)
                 key = f"{message.context}{CONTEXT_SEPARATOR}{singular}" if message.context else singular
-                forms = message.string if isinstance(message.string, (tuple, list)) else [message.string]
-                messages[key] = [str(form) for form in forms]
+                if isinstance(message.string, (tuple, list)):
+                    # JupyterLab takes a list of one for a message without plural and leaves such a plural in English.
+                    messages[key] = [str(form) for form in message.string] * (2 if len(message.string) == 1 else 1)
+                else:
+                    messages[key] = [message.string]
     head = {"domain": DOMAIN, "language": language.name.replace("_", "-"), "plural_forms": "nplurals=1; plural=0;"}
     return {"": head | {"version": DOMAIN}, **dict(sorted(messages.items()))}
 
