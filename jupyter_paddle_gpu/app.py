@@ -13,7 +13,7 @@ from traitlets import Float, Int, Unicode
 from .server.context import SETTING, ServerContext
 from .server.routes import ROUTES
 from .services import Services, Settings
-from .services.settings import default_data_folder
+from .services.settings import default_data_folder, named_policy_file
 
 
 class PaddleGpuApp(ExtensionApp):
@@ -27,7 +27,8 @@ class PaddleGpuApp(ExtensionApp):
         `jupyter paddle-gpu` and `%paddle_gpu` of the same user. Default: paddle_gpu in Jupyter's data folder.""",
     ).tag(config=True)
     policy_file = Unicode(
-        help="Policy file of engines, devices, images and limits. Empty: policy.toml in the data folder, if there.",
+        help="""Policy file (JSON) of engines, devices, images and limits. Empty: what $PADDLE_GPU_POLICY names, else
+        policy.json in the data folder, if there.""",
     ).tag(config=True)
     max_notebook_bytes = Int(0, help="Notebooks with more bytes are refused. 0: the reader's own limit.", min=0).tag(
         config=True
@@ -75,7 +76,7 @@ class PaddleGpuApp(ExtensionApp):
             data_folder=Path(self.data_folder).expanduser().absolute() if self.data_folder else default_data_folder(),
             root=Path(getattr(contents, "root_dir", "") or server.root_dir).expanduser().absolute(),
             allow_hidden=bool(getattr(contents, "allow_hidden", False)),
-            policy_file=Path(self.policy_file).expanduser() if self.policy_file else None,
+            policy_file=Path(self.policy_file).expanduser().absolute() if self.policy_file else named_policy_file(),
             max_notebook_bytes=self.max_notebook_bytes or None,
             device_seconds=self.device_seconds,
         )

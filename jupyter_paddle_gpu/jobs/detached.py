@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 FACTORY = "jupyter_paddle_gpu.jobs.dispatcher:local_service"
 """Makes the `JobService` of the dispatcher from a data folder; the composition root names one with all its engines."""
 
 
-def spawn(data_folder: Path, factory: str) -> None:
-    """Start it: no terminal, a session of its own, nothing of this process kept. Raises `OSError`."""
+def spawn(data_folder: Path, factory: str, variables: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Start it: no terminal, a session of its own, nothing of this process kept but these `variables` besides its own.
+
+    Raises `OSError`.
+    """
     data_folder.mkdir(parents=True, exist_ok=True)
     # A notebook that submits a job must not make the dispatcher look like one of its own processes.
     environment = {name: value for name, value in os.environ.items() if name != "PADDLE_GPU_JOB_ID"}
+    environment.update(variables)
     command = [sys.executable, "-m", "jupyter_paddle_gpu.jobs.dispatcher", str(data_folder), "--factory", factory]
     with (data_folder / "dispatcher.log").open("ab") as output:
         process = subprocess.Popen(

@@ -84,6 +84,7 @@ class JobService:
         settings: JobSettings = JobSettings(),  # noqa: B008
         inventory: Callable[[], Inventory] | None = None,
         factory: str = detached.FACTORY,
+        dispatcher_environment: Mapping[str, str] | None = None,
     ) -> JobService:
         """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`."""
         data = data_folder or default_data_folder()
@@ -94,7 +95,7 @@ class JobService:
             engines,
             settings,
             inventory=inventory,
-            dispatcher=lambda: detached.spawn(data, factory),
+            dispatcher=lambda: detached.spawn(data, factory, dispatcher_environment or {}),
         )
 
     def folder_of(self, job_id: str) -> JobFolder:

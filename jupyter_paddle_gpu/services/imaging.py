@@ -15,6 +15,7 @@ from ..domain.placements import ImageChoice
 from . import targets
 
 if TYPE_CHECKING:
+    from ..images.choice import ImagePolicy
     from .service import Services
 
 
@@ -26,6 +27,7 @@ def image_for(
     wanted: str = "",
     local: tuple[LocalImage, ...] = (),
     ask: AskRegistry | None = None,
+    policy: ImagePolicy | None = None,
 ) -> ImageChoice:
     """The image for devices of this machine (none: the CPU's)."""
     from ..images.choice import choose_image
@@ -40,14 +42,19 @@ def image_for(
         wanted=wanted,
         local=local,
         ask=ask,
+        policy=policy,
     )
 
 
-def chooser(inventory: Callable[[], Inventory]) -> Callable[[Job, tuple[LocalImage, ...], AskRegistry], ImageChoice]:
+def chooser(
+    inventory: Callable[[], Inventory], policy: ImagePolicy | None = None
+) -> Callable[[Job, tuple[LocalImage, ...], AskRegistry], ImageChoice]:
     """What the Docker engine asks when a job names no image: the version of the notebook's own kernel decides."""
 
     def choose(job: Job, local: tuple[LocalImage, ...], ask: AskRegistry) -> ImageChoice:
-        return image_for(inventory(), job.device_ids, kernel_paddle(job.spec.kernel_name), local=local, ask=ask)
+        return image_for(
+            inventory(), job.device_ids, kernel_paddle(job.spec.kernel_name), local=local, ask=ask, policy=policy
+        )
 
     return choose
 
@@ -70,11 +77,13 @@ def images(services: Services, paddle_version: str, device: str) -> tuple[ImageC
     version = paddle_version or kernel_paddle("python3")
     if device:
         card = _accelerator(services, device)
-        return (choose_image(version, None, card.compute_capability, card.vendor, machine=platform.machine()),)
+        machine, policy = platform.machine(), services.policies.images
+        return (choose_image(version, None, card.compute_capability, card.vendor, machine=machine, policy=policy),)
     inventory, local = services.inventory(), services.local_images()
     real = [item for item in inventory.devices if not item.simulated][:1]
     chosen: list[tuple[str, ...]] = [(item.id,) for item in real]
-    return tuple(image_for(inventory, ids, version, local=local) for ids in [*chosen, ()])
+    policy = services.policies.images
+    return tuple(image_for(inventory, ids, version, local=local, policy=policy) for ids in [*chosen, ()])
 
 
 def _accelerator(services: Services, device: str) -> Accelerator:

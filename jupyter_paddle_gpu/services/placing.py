@@ -66,5 +66,12 @@ def place(
     )
     if not (features.containers and features.available):
         return placement
-    choice = image_for(inventory, placement.device_ids, paddle_version, wanted=image, local=services.local_images())
+    choice = image_for(
+        inventory,
+        placement.device_ids,
+        paddle_version,
+        wanted=image,
+        local=services.local_images(),
+        policy=services.policies.images,
+    )
     return msgspec.structs.replace(placement, image=choice)

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from .settings import Settings
+import msgspec
+
+from .settings import POLICY_VARIABLE, Settings
 
 if TYPE_CHECKING:
     from ..devices.service import DeviceService
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from ..estimator.service import EstimateService
     from ..jobs.service import JobService
     from ..matching.policy import Policy
+    from .policies import Policies
 
 T = TypeVar("T")
 
@@ -60,24 +63,30 @@ class Rooms:
         return self._once("estimator", build)
 
     @property
+    def policies(self) -> Policies:
+        """What the policy file settles. Raises `PaddleGpuError` where it is wrong: nothing runs by half a policy."""
+
+        def build() -> Policies:
+            from .policies import load_policies
+
+            return load_policies(self.settings.policy_file, self.settings.data_folder)
+
+        return self._once("policies", build)
+
+    @property
     def policy(self) -> Policy:
-        """What matching and engines go by."""
-
-        def build() -> Policy:
-            from ..matching.policy import Policy
-
-            return Policy()
-
-        return self._once("policy", build)
+        """How matching chooses."""
+        return self.policies.matching
 
     @property
     def engines(self) -> dict[str, Engine]:
-        """The engines by name, the embedded default first."""
+        """The engines by name, the default first: the policy's, else the embedded one."""
 
         def build() -> dict[str, Engine]:
             from ..engines.local import LocalEngine
 
             engines: list[Engine] = [LocalEngine(), self.docker]
+            engines.sort(key=lambda engine: engine.name != self.policies.engine)
             return {engine.name: engine for engine in engines}
 
         return self._once("engines", build)
@@ -87,13 +96,20 @@ class Rooms:
         """The Docker engine, which asks this house for an image where a job names none."""
 
         def build() -> DockerEngine:
-            from ..engines.docker import DockerEngine, DockerSettings
+            from ..engines.docker import DockerEngine
             from .imaging import chooser
 
-            settings = DockerSettings(store=str(self.settings.data_folder / "jobs"))
-            return DockerEngine(settings, choose=chooser(lambda: self.devices.snapshot()))  # noqa: PLW0108  # when asked
+            policies = self.policies
+            settings = msgspec.structs.replace(policies.docker, store=str(self.settings.data_folder / "jobs"))
+            inventory = lambda: self.devices.snapshot()  # noqa: E731, PLW0108  # built when asked
+            return DockerEngine(settings, choose=chooser(inventory, policies.images))
 
         return self._once("docker", build)
+
+    def _dispatcher_environment(self) -> dict[str, str]:
+        """The policy that holds here holds for whoever goes on with these jobs."""
+        file = self.settings.policy_file
+        return {} if file is None else {POLICY_VARIABLE: str(file.absolute())}
 
     def local_images(self) -> tuple[LocalImage, ...]:
         """What the container daemon has; nothing where there is none."""
@@ -111,6 +127,7 @@ class Rooms:
                 data_folder=self.settings.data_folder,
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
+                dispatcher_environment=self._dispatcher_environment(),
             )
 
         return self._once("jobs", build)

@@ -11,6 +11,16 @@ DATA_VARIABLE = "PADDLE_GPU_DATA"
 """Environment variable that names another data folder (tests, a shared folder for several machines)."""
 
 
+POLICY_VARIABLE = "PADDLE_GPU_POLICY"
+"""Environment variable that names the policy file for every face of a place."""
+
+
+def named_policy_file() -> Path | None:
+    """The file that `$PADDLE_GPU_POLICY` names."""
+    named = os.environ.get(POLICY_VARIABLE)
+    return Path(named).expanduser().absolute() if named else None
+
+
 def default_data_folder() -> Path:
     """The user's data folder: `$PADDLE_GPU_DATA`, else `paddle_gpu` in Jupyter's data folder."""
     if named := os.environ.get(DATA_VARIABLE):
@@ -28,7 +38,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         root: the folder below which notebooks may lie, and against which paths are read (Jupyter Server's contents
             root). None: paths are those of the file system (command line, magic).
         allow_hidden: also accept notebooks in hidden folders, as `ContentsManager.allow_hidden` says.
-        policy_file: the policy that matching and engines go by; None: the one in the data folder, where there is one.
+        policy_file: the policy that matching and engines go by (`policies.load_policies`); by default what
+            `$PADDLE_GPU_POLICY` names. None: `policy.json` in the data folder, where there is one.
         max_notebook_bytes: larger notebooks are refused; None: what the reader allows by itself.
         device_seconds: time between samples of the devices while somebody looks.
         estimates_kept: estimates kept in memory, so that a submit finds the one that was shown before it.
@@ -37,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     data_folder: Path = msgspec.field(default_factory=default_data_folder)
     root: Path | None = None
     allow_hidden: bool = False
-    policy_file: Path | None = None
+    policy_file: Path | None = msgspec.field(default_factory=named_policy_file)
     max_notebook_bytes: int | None = None
     estimates_kept: int = 64
     device_seconds: float = 1.0
