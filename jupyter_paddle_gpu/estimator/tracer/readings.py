@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import paddle
 
 from . import branches, steps
 from .dtypes import name_of
@@ -63,7 +64,9 @@ def as_int(runtime: Runtime, tensor: Any) -> int:
     """`int(tensor)`; a stand-in may size something."""
     found = _known(runtime, tensor)
     if found is None:
-        runtime.note("stand_in_number", line=_user_line())
+        # Counting right answers without gradients sizes no tensor of the training step: not worth a person's attention.
+        if paddle.is_grad_enabled():
+            runtime.note("stand_in_number", line=_user_line())
         return int(numpy(runtime, tensor).reshape(-1)[0])
     return int(found.reshape(-1)[0])
 
