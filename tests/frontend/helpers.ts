@@ -37,7 +37,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     id,
     spec: {
       name: id,
-      notebook: `/work/${id}.ipynb`,
+      notebook: `/home/ada/${id}.ipynb`,
       output: '',
       folder: '/work',
       engine: 'local',
