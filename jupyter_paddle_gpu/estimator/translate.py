@@ -57,6 +57,11 @@ NOTES: dict[str, Message] = {
             text="The size of what {op} returns depends on values that are not computed here; the largest was assumed.",
         ),
         Message(
+            code="evaluation_cut",
+            text="The evaluation between epochs takes long to trace; what it collects is not counted.",
+            hint="Tensors that an evaluation keeps in a list stay on the device during the next epoch.",
+        ),
+        Message(
             code="few_steps",
             text="The notebook ends after its first training step, so the figure is that of a first step.",
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",

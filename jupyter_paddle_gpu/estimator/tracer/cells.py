@@ -10,6 +10,7 @@ import sys
 import types
 from typing import Any
 
+from . import steps
 from .environment import DownloadNeeded
 from .steps import StepSeen
 
@@ -59,7 +60,7 @@ class CellRun:
         try:
             for cell in self.cells:
                 self._run_cell(cell, namespace)
-                if self.finished:
+                if self.finished or (steps.watch is not None and steps.watch.window is not None):
                     break
         finally:
             if outer is not None:

@@ -14,6 +14,7 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
+from . import steps
 from .interception import current
 from .runtime import Runtime
 from .values import Known
@@ -39,9 +40,26 @@ def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
     if size:
         seen_batch_sizes.append(size)
     ahead = [_as_tensors(runtime, batch, loader) for _ in range(min(_prefetched(loader), count - 1))]
+    watch = steps.watch
+    if watch is not None and watch.leaves_epoch:
+        yield from _whole_pass(runtime, loader, size, batch)
+        return
     for _ in range(count):
+        before = 0 if watch is None else watch.updates
         yield _as_tensors(runtime, batch, loader)
+        if watch is not None and watch.leaves_epoch and watch.updates > before:
+            break
     del ahead
+
+
+def _whole_pass(runtime: Runtime, loader: Any, size: int, batch: Any) -> Iterator[Any]:
+    """As many batches as there are, the last one as small as it is: what an evaluation collects has that size."""
+    total = len(loader.dataset) if size else EPOCH
+    for _ in range(total // size if size else EPOCH):
+        yield _as_tensors(runtime, batch, loader)
+    rest = total % size if size else 0
+    if rest and not getattr(loader, "drop_last", False):
+        yield _as_tensors(runtime, _collated(loader, rest), loader)
 
 
 def _prefetched(loader: Any) -> int:

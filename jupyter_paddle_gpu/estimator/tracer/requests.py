@@ -174,6 +174,7 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
     runtime = Runtime(_inference)
     runtime.evaluate = methods.real
     watch, paths = steps.begin(runtime), layers.begin()
+    watch.evaluates = run is not None and any(_collects(cell["source"]) for cell in run.cells)
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
@@ -235,6 +236,12 @@ def _result(
         "questions": questions,
         "notes": notes,
     }
+
+
+def _collects(source: str) -> bool:
+    """Whether a cell evaluates and may keep what comes out of it."""
+    evaluates = "no_grad" in source or ".eval()" in source
+    return evaluates and (".append(" in source or ".extend(" in source or "concat(" in source)
 
 
 def _assigns(cells: list[dict[str, Any]], name: str) -> bool:

@@ -21,6 +21,8 @@ from .runtime import Runtime
 PATIENCE = 20.0
 """Seconds after which a step is taken as it is, though not every optimizer has updated twice."""
 LONGEST_PERIOD = 64
+EVALUATION_PATIENCE = 4.0
+"""Seconds that an evaluation between epochs may take to be traced."""
 
 
 class StepSeen(BaseException):
@@ -39,6 +41,12 @@ class StepWatch:
         self._depth = 0
         self._known: weakref.WeakSet[Any] = weakref.WeakSet()
         self._started = time.monotonic()
+        self.evaluates = False
+        """Whether the program may keep what an evaluation collects: it is followed into the epoch after it."""
+        self.leaves_epoch = False
+        """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
+        self._evaluation_until = 0.0
+        self._enough = 0
 
     @property
     def updates(self) -> int:
@@ -70,9 +78,14 @@ class StepWatch:
         self._order.append(self.optimizers.index(optimizer))
         self._ends.append(self.runtime.ledger.now)
         period = self._period()
-        if period is not None:
-            self.window = (self._ends[-period - 1], self._ends[-1])
+        if period is None or self.updates < self._enough:
+            return
+        self.window = (self._ends[-period - 1], self._ends[-1])
+        if not self.evaluates or self.leaves_epoch:
             raise StepSeen
+        self.leaves_epoch = True
+        self._enough = self.updates + 2 * period
+        self._evaluation_until = time.monotonic() + EVALUATION_PATIENCE
 
     def _period(self) -> int | None:
         order = self._order
@@ -85,9 +98,16 @@ class StepWatch:
         return None
 
     def check(self) -> None:
-        """Raise again where the user's program caught the end (a bare `except`)."""
-        if self.window is not None:
-            raise StepSeen
+        """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
+        if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
+            return
+        raise StepSeen
+
+    def _is_in_time(self) -> bool:
+        if time.monotonic() < self._evaluation_until:
+            return True
+        self.runtime.note("evaluation_cut")
+        return False
 
     def last_window(self) -> tuple[int, int] | None:
         """The best window when the program ended by itself: the last update's step."""
