@@ -46,7 +46,13 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_parallel",
-            text="DataParallel was left out; the figure is for one device, without the buckets that gather gradients.",
+            text="The figure is for one of several devices, with the buffers in which DataParallel gathers gradients.",
+            hint="On a single device there are none; they are as large as the gradients.",
+        ),
+        Message(
+            code="sharding",
+            text="Sharding ({level}) was left out; the figure is that of a device which holds everything.",
+            hint="Each device holds its part only: of optimizer state (os), gradients (os_g) and parameters (p_g_os).",
         ),
         Message(
             code="legacy_operator",
