@@ -52,11 +52,24 @@ def chooser(
     """What the Docker engine asks when a job names no image: the version of the notebook's own kernel decides."""
 
     def choose(job: Job, local: tuple[LocalImage, ...], ask: AskRegistry) -> ImageChoice:
-        return image_for(
-            inventory(), job.device_ids, kernel_paddle(job.spec.kernel_name), local=local, ask=ask, policy=policy
-        )
+        now = inventory()
+        devices = expected_devices(job, now)
+        return image_for(now, devices, kernel_paddle(job.spec.kernel_name), local=local, ask=ask, policy=policy)
 
     return choose
+
+
+def expected_devices(job: Job, inventory: Inventory) -> tuple[str, ...]:
+    """The job's devices; before it has any, those it would be given if its turn came now.
+
+    The order is the queue's: most free memory first.
+    """
+    wanted = job.spec.resources
+    if job.device_ids or wanted.device_ids or not wanted.gpus:
+        return job.device_ids or wanted.device_ids
+    real = [item for item in inventory.devices if not item.simulated and item.vendor != "cpu"]
+    real.sort(key=lambda item: (-(item.memory_free or 0), item.index))
+    return tuple(item.id for item in real[: wanted.gpus])
 
 
 def kernel_paddle(kernel_name: str) -> str | None:
