@@ -7,9 +7,9 @@ put on what it started, so any process of the same user can go on where another 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -194,4 +194,16 @@ class Engine(Protocol):
 
     def collect(self, job: Job, folder: JobFolder) -> None:
         """After the end: fetch what is not in the folder yet and remove what the engine holds. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class Sweeper(Protocol):
+    """An engine that may hold things of jobs that no store knows any more."""
+
+    def remove_leftovers(self, known: Collection[str]) -> tuple[str, ...]:
+        """Remove what is ours, ended and of no known job; the ids of its jobs. Raises `PaddleGpuError`.
+
+        `known` is asked after the engine's own list was made, and a job is in it before anything of it is started.
+        """
         ...

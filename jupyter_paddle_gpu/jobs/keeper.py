@@ -25,7 +25,7 @@ from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation, write_spec
 from ..runner import files
-from . import log, queue
+from . import leftovers, log, queue
 from .endings import ending_of
 from .progress import ProgressReader
 from .settings import JobSettings
@@ -54,9 +54,13 @@ class Keeper:
         self._killed: set[str] = set()
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self.closing = threading.Event()
+        self._swept = False
 
     def step(self) -> bool:
         """Look after every queued and active job once; False where there is none."""
+        if not self._swept:  # what a crash left; afterwards everything is known that is started
+            self._swept = True
+            leftovers.sweep(self._store, self._engines)
         self._preparing = {job: thread for job, thread in self._preparing.items() if thread.is_alive()}
         active = self._store.select(states=ACTIVE)
         for job in active:

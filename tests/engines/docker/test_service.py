@@ -1,0 +1,103 @@
+"""The job service on a real daemon: leftovers of a crash, and faults that pass against faults that do not."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from conftest import IMAGE, notebook_of, until
+from stand_ins.registry import Registry
+
+from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
+from jupyter_paddle_gpu.engines.base import Sweeper
+from jupyter_paddle_gpu.engines.docker.container import container_name
+from jupyter_paddle_gpu.jobs.service import JobService
+from jupyter_paddle_gpu.jobs.settings import JobSettings
+
+FAST = JobSettings(active_seconds=0.05, idle_seconds=0.1, wait_seconds=0.05, retry_seconds=0.5)
+
+
+@pytest.fixture
+def service(bench, tmp_path):
+    """A service whose jobs lie where the bench's engine looks for them; not started."""
+    made = JobService.open({"docker": bench.engine}, data_folder=tmp_path, settings=FAST)
+    made._dispatcher = None
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def registry():
+    made = Registry()
+    yield made
+    made.close()
+
+
+def spec(bench, **fields):
+    given = {"image": IMAGE, "resources": Resources(memory_bytes=1 << 30), **fields}
+    notebook, output = str(bench.work / "a.ipynb"), str(bench.work / "out.ipynb")
+    return JobSpec(name="a", notebook=notebook, output=output, folder=str(bench.work), engine="docker", **given)
+
+
+def content():
+    return json.dumps(notebook_of("print('ran')"))
+
+
+def test_leftovers_go_when_somebody_begins_to_look_after_the_jobs(bench, service, make_bench):
+    other = make_bench()
+    theirs, their_folder = other.job("1")
+    other.run(theirs, their_folder)
+    lost, folder = bench.job("1")  # in the engine's folder and in no row
+    bench.run(lost, folder)
+    kept = service.submit(spec(bench), content())
+    assert isinstance(bench.engine, Sweeper)
+    service.start()
+    until(lambda: bench.engine.daemon.inspect_container(container_name(lost.id)) is None)
+    assert service.wait(kept.id, 60).state == "succeeded"
+    assert other.engine.observe(theirs, their_folder).state == "ended", "another store's container stays"
+
+
+def test_a_fault_that_passes_is_tried_again(bench, service, registry):
+    job = service.submit(spec(bench, image=registry.image), content())
+    registry.mood = "busy"  # 429: too many requests
+    service.start()
+    waits = until(lambda: (row := service.get(job.id)).not_before is not None and row, 120)
+    assert (waits.state, waits.attempts) == ("queued", 1)
+    assert waits.reason.code in ("pull_interrupted", "waits_retry"), "the fault, then the countdown"
+    assert any("rate limit" in line.text or "requests" in line.text for line in service.log(job.id).lines)
+    registry.mood = "ok"
+    # The image holds only data: what matters is that the second attempt got it and went further.
+    ended = service.wait(job.id, 60)
+    assert ended.attempts == 2
+    assert bench.engine.daemon.inspect_image(registry.image) is not None
+    bench.engine.daemon.api.remove_image(registry.image, force=True)
+
+
+def test_a_daemon_that_is_away_for_a_moment_is_tried_again(bench, service, monkeypatch):
+    job = service.submit(spec(bench), content())
+    back = threading.Event()
+    real = bench.engine.daemon.settings
+
+    class Elsewhere:
+        """The daemon's address as it is while the daemon is away."""
+
+        def __getattr__(self, name):
+            return "unix:///nowhere/docker.sock" if name == "host" and not back.is_set() else getattr(real, name)
+
+    bench.engine.daemon.close()
+    monkeypatch.setattr(bench.engine.daemon, "settings", Elsewhere())
+    service.start()
+    waits = until(lambda: (row := service.get(job.id)).not_before is not None and row, 30)
+    assert waits.state == "queued" and waits.reason.code in ("engine_unreachable", "waits_retry")
+    back.set()
+    ended = service.wait(job.id, 60)
+    assert (ended.state, ended.attempts > 1) == ("succeeded", True)
+
+
+def test_a_fault_that_stays_is_not_tried_again(bench, service, registry):
+    job = service.submit(spec(bench, image=registry.image), content())
+    registry.mood = "missing"
+    service.start()
+    ended = service.wait(job.id, 60)
+    assert (ended.state, ended.attempts, ended.reason.code) == ("failed", 1, "image_missing")
