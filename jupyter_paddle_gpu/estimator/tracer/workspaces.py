@@ -123,7 +123,35 @@ def _merged_rows(copies: int) -> Rule:
     return rule
 
 
+def _gradients(copies: int) -> Rule:
+    """So many transient tensors of the size of the gradient (measured)."""
+
+    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+        return copies * max(array.nbytes for group in results for array in group) if any(results) else 0
+
+    return rule
+
+
+def _kron_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """kron_grad: a tensor of the product's size for each gradient (measured)."""
+    product = max(array.nbytes for group in operands for array in group)
+    return product * sum(1 for group in results if group)
+
+
+def _grid_sample_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """grid_sample_grad of images: coordinates, and for bilinear samples four corners (measured)."""
+    x, grid = operands[0][0], operands[1][0]
+    if len(x.shape) != 4:  # volumes were not measured
+        return 0
+    if attrs.get("mode") == "nearest":
+        return 2 * grid.nbytes
+    corner = prod((*x.shape[:2], *grid.shape[1:3])) * SIZE[x.dtype]
+    return 4 * corner + 6 * grid.nbytes
+
+
 _CPU: dict[str, Rule] = {
+    "inverse_grad": _gradients(1), "spectral_norm_grad": _gradients(5), "kron_grad": _kron_grad,
+    "grid_sample_grad": _grid_sample_grad,
     "conv2d": _convolution, "conv2d_grad": _convolution_grad,
     "conv3d": _convolution, "conv3d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed,

@@ -1,0 +1,48 @@
+"""Transient memory of CPU kernels that need more than their operands and results, to the byte."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+SCRIPT = """
+import paddle
+from paddle import nn
+import paddle.nn.functional as F
+paddle.seed(0)
+w = paddle.create_parameter([{shape}], 'float32')
+optimizer = paddle.optimizer.SGD(1e-6, parameters=[w])
+for step in range(6):
+    loss = {result}.mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+GRID = "F.grid_sample(w, paddle.rand([4, {size}, 48, 2]) * 2 - 1{options})"
+CASES = {
+    "inverse": ("8, 60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
+    "inverse-one": ("60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
+    "kron": ("300, 40", "paddle.kron(w, paddle.ones([2, 10]))"),
+    "kron-both": ("300, 40", "paddle.kron(w, w[:3])"),
+    "grid": ("4, 16, 32, 32", GRID.format(size=48, options="")),
+    "grid-tall": ("4, 8, 64, 32", GRID.format(size=96, options=", align_corners=False")),
+    "grid-border": ("4, 8, 32, 32", GRID.format(size=48, options=", padding_mode='border'")),
+    "grid-nearest": ("4, 16, 32, 32", GRID.format(size=48, options=", mode='nearest'")),
+    "spectral-norm": ("200, 300", "nn.SpectralNorm([200, 300], dim=1, power_iters=2)(w)"),
+    "spectral-norm-image": ("64, 32, 3, 3", "nn.SpectralNorm([64, 32, 3, 3], dim=0)(w)"),
+    "fft": ("64, 1000", "paddle.fft.fft(w).abs()"),
+}
+SOURCES = {name: SCRIPT.format(shape=shape, result=result) for name, (shape, result) in CASES.items()}
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_peak_is_the_allocators(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] == real["peaks"][-1], traced["questions"]
