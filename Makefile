@@ -62,6 +62,7 @@ locale: $(ENVIRONMENT)  ## Compile the translations (done by the build as well)
 
 bench: $(ENVIRONMENT)  ## Start-up, estimates, submit, log, sizes: each prints a table and writes JSON into benchmarks/results/
 	$(BIN)/python -m benchmarks
+	$(BIN)/jlpm latency
 
 bench-accuracy: $(ENVIRONMENT)  ## The estimate against real training steps
 	$(BIN)/python -m benchmarks.accuracy
