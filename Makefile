@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PORT ?= 8888
+# Root in a container, as in many images: JupyterLab wants to be told that this is meant.
+LAB_FLAGS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 # Scripts call jlpm and jupyter by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
