@@ -4,14 +4,9 @@ import base64
 import linecache
 import traceback
 from types import TracebackType
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Protocol
 
 from .channel import Sender
-
-try:
-    from typing import Protocol
-except ImportError:  # pragma: no cover
-    Protocol = object  # type: ignore[assignment]
 
 
 class CellOutcome(NamedTuple):
