@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 class TableView(View):
     """An answer that is one table with sentences below it."""
 
+    @abstractmethod
     def head(self, say: Speech) -> Sequence[str]:
         """The columns' headings."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, say: Speech) -> list[Sequence[str]]:
         """The cells, as plain text."""
-        raise NotImplementedError
 
     def sentences(self, say: Speech) -> Sequence[Message]:
         """What is to be said below the table."""

@@ -6,6 +6,7 @@ of operations on known data are computed only when asked for. Whatever depends o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -16,14 +17,14 @@ LIMIT = 1 << 27
 """Bytes above which a value is not computed."""
 
 
-class Value:
+class Value(ABC):
     """A value that can be had; `get` gives a real tensor."""
 
     __slots__ = ("_result",)
 
+    @abstractmethod
     def get(self) -> Any:
         """The real tensor; raises whatever Paddle raises while computing it."""
-        raise NotImplementedError
 
 
 class Known(Value):
