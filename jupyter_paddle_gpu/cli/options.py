@@ -94,6 +94,7 @@ def what_if(function: F) -> F:
         click.option("--amp", type=click.Choice(["off", "O1", "O2"], case_sensitive=False), help="Mixed precision."),
         click.option("--amp-dtype", type=click.Choice(["float16", "bfloat16"]), help="Its number format."),
         click.option("--accumulation", type=click.IntRange(min=1), help="Steps over which gradients are summed."),
+        click.option("--devices", type=click.IntRange(min=1), help="Processes that train together, one a device."),
         click.option("--recompute/--no-recompute", default=None, help="Recompute activations in the backward pass."),
         click.option(
             "--device", metavar="NAME", help="An accelerator's name, or a device id or index of this machine."

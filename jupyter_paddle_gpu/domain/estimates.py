@@ -22,6 +22,8 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
+        devices: processes that train together, one a device; the estimate is for the device that holds most. None:
+            what the notebook says (`nprocs=`, `--devices`, `strategy.hybrid_configs`), else 1.
         device: an accelerator's name from the catalogue, or a device id or index of this machine.
         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
     """
@@ -33,6 +35,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
     accumulation: int | None = None
     recompute: bool | None = None
     set_to_zero: bool | None = None
+    devices: int | None = None
     device: str | None = None
     target: Literal["gpu", "cpu"] = "gpu"
     details: bool = False
@@ -140,8 +143,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         allocated_peak_bytes: what Paddle's allocator will report as its peak in a steady training step.
         reserved_peak_bytes: what that allocator will hold from the driver (GPU target).
         peak_bytes, low, high: what the driver will show for the process on `device` (CPU target: the allocator's peak).
-        flops_per_step: forward + backward + update, multiply-add = 2; `flops_forward` the forward part.
+        flops_per_step: forward + backward + update, multiply-add = 2; `flops_forward`, `flops_backward`: those parts.
         bytes_moved: bytes read and written by the step's operations, each operand counted once per operation.
+        arithmetic_intensity: FLOPs for a byte moved, the abscissa of the roofline model (Williams, Waterman, Patterson
+            2009); below a card's own ratio of FLOP/s to byte/s the step waits for its memory.
         notes: what was assumed, and what makes the number less sure.
         seconds: what this estimate took.
     """
@@ -156,6 +161,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     loss: str | None = None
     amp: AmpLevel | None = None
     distribution: str | None = None
+    devices: int | None = None
+    """Processes that the figure is for, one a device (the one that holds most); None where nothing is distributed."""
     target: Literal["gpu", "cpu"] = "gpu"
     device: str | None = None
     parameters: int | None = None
@@ -172,7 +179,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     layers: tuple[LayerMemory, ...] = ()
     flops_per_step: int | None = None
     flops_forward: int | None = None
+    flops_backward: int | None = None
     bytes_moved: int | None = None
+    arithmetic_intensity: float | None = None
     inputs: tuple[str, ...] = ()
     """The batch as the loader gave it, for display: `float32[64, 1, 28, 28]`."""
     remedies: tuple[Remedy, ...] = ()

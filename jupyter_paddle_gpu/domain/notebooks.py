@@ -62,6 +62,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
         model: name of the class or constructor that is trained, and where it is built.
         amp: `off`, `O1`, `O2`; `amp_dtype` its `float16` or `bfloat16`.
         distribution: `none`, `data_parallel`, `fleet`, `launch`.
+        processes: how many train together, where the code says so (`nprocs=`, the launcher's `--devices`).
         epochs: number of passes over the data, where it can be read.
         roles: for each code cell that takes part, what it holds: any of `import`, `data`, `layer`, `model`,
             `optimizer`, `loss`, `train`, `evaluate`, `environment`.
@@ -82,6 +83,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     amp: Fact | None = None
     amp_dtype: Fact | None = None
     distribution: Fact | None = None
+    processes: Fact | None = None
     epochs: Fact | None = None
     roles: dict[int, tuple[str, ...]] = {}
     requirements: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..domain.devices import Accelerator
-from ..domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, TimelinePoint
+from ..domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, Phase, TimelinePoint
 from . import overheads, replay
 from .allocator import aligned
 from .calibration import Calibration, Key
@@ -87,10 +87,15 @@ def _likely_workspace(operation: Operation) -> int:
     return aligned(operation.workspace_low + round(overheads.WORKSPACE_SHARE * width))
 
 
+def _flops(trace: Trace, phase: Phase) -> int:
+    return sum(operation.flops for operation in trace.operations if operation.phase == phase)
+
+
 def answer(trace: Trace, peak: Peak) -> Estimate:
     """The whole answer of a traced step, but for what only the service knows (notes, device, seconds)."""
     size = replay.exact if peak.terms is None else aligned
-    forward = sum(operation.flops for operation in trace.operations if operation.phase == "forward")
+    flops = sum(operation.flops for operation in trace.operations)
+    moved = sum(operation.bytes_moved for operation in trace.operations)
     curve: tuple[TimelinePoint, ...] = replay.timeline(trace, peak.replayed)
     alive: tuple[AliveTensor, ...] = replay.largest_alive(trace, peak.replayed.at, size=size)
     layers: tuple[LayerMemory, ...] = replay.by_layer(trace, peak.replayed.at, size=size)
@@ -103,6 +108,7 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
         loss=trace.loss,
         amp=trace.amp,
         distribution=trace.distribution,
+        devices=trace.devices,
         target="cpu" if peak.terms is None else "gpu",
         parameters=trace.parameters,
         trainable_parameters=trace.trainable_parameters,
@@ -116,9 +122,11 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
         peak_at=replay.point(trace, peak.replayed, peak.replayed.at) if trace.operations else None,
         alive_at_peak=alive,
         layers=layers,
-        flops_per_step=sum(operation.flops for operation in trace.operations),
-        flops_forward=forward,
-        bytes_moved=sum(operation.bytes_moved for operation in trace.operations),
+        flops_per_step=flops,
+        flops_forward=_flops(trace, "forward"),
+        flops_backward=_flops(trace, "backward"),
+        bytes_moved=moved,
+        arithmetic_intensity=flops / moved if moved else None,
         inputs=trace.inputs,
         terms=peak.terms,
         paddle_version=trace.paddle_version or None,

@@ -89,6 +89,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     loss: str | None = None
     amp: AmpLevel | None = None
     distribution: str | None = None
+    devices: int | None = None
     parameters: int = 0
     trainable_parameters: int = 0
     inputs: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ def estimate_live(face: CellFace, names: Mapping[str, Any], words: tuple[str, ..
             reason=answer["error"],
         )
     estimate = face.services.estimate_trace(answer, request)
-    return EstimateView(estimate, face.services.place(estimate))
+    return EstimateView(estimate, face.services.place(estimate), inside=request.details)
 
 
 def collect(names: Mapping[str, Any], words: tuple[str, ...]) -> LiveObjects:
@@ -169,6 +169,7 @@ def _trace(objects: LiveObjects, request: EstimateRequest) -> dict[str, Any]:
         batch_size=size,
         amp=request.amp,
         amp_dtype=request.amp_dtype,
+        devices=request.devices,
     )
 
 

@@ -10,7 +10,7 @@ from .code import Code
 from .losses import LossReader
 from .models import ModelReader
 from .names import Names
-from .precision import read_amp, read_distribution
+from .precision import read_amp, read_distribution, read_processes
 from .reading import NotebookSource, language_of
 from .requirements import read_requirements
 from .roles import read_roles
@@ -53,6 +53,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         amp=amp,
         amp_dtype=amp_dtype,
         distribution=read_distribution(code, names, reader, magics),
+        processes=read_processes(code, names, magics),
         epochs=reader.epochs() if trains else None,
         roles=read_roles(
             code,

@@ -13,6 +13,7 @@ from .training import TrainingReader
 
 _LEVELS = ("O1", "O2")
 _LAUNCH = re.compile(r"paddle\.distributed\.launch|\bfleetrun\b")
+_LAUNCHED = re.compile(r"--(devices|gpus|nproc_per_node)[ =]([\w,]+)")
 
 
 def read_amp(code: Code, names: Names, reader: TrainingReader) -> tuple[Fact | None, Fact | None]:
@@ -90,6 +91,27 @@ def read_distribution(code: Code, names: Names, reader: TrainingReader, magics: 
     if reader.training.kind == "none":
         return None
     return Fact(value="none", source="", place=None, how="default")
+
+
+def read_processes(code: Code, names: Names, magics: list[tuple[int, Magic]]) -> Fact | None:
+    """How many processes train together: `spawn(..., nprocs=)`, or the launcher's devices on a `!` line."""
+    for call in code.of_type(ast.Call):
+        given = names.argument(call, "nprocs", 2) if names.is_paddle(call.func, "spawn") else None
+        if given is not None and (fact := names.fact(given)) and isinstance(fact.value, int) and fact.value > 0:
+            return fact
+    for cell, magic in magics:
+        launched = _LAUNCH.search(magic.text)
+        found = _LAUNCHED.search(magic.text, launched.end()) if launched else None
+        if found is not None and (count := _count(*found.groups())):
+            line = magic.line + magic.text[: found.start()].count("\n")
+            return Fact(value=count, source=found.group(), place=Place(cell, line), how="literal")
+    return None
+
+
+def _count(option: str, given: str) -> int:
+    if option == "nproc_per_node":
+        return int(given) if given.isdigit() else 0
+    return len([part for part in given.split(",") if part.isdigit()])
 
 
 def _with(fact: Fact, value: str) -> Fact:

@@ -246,6 +246,23 @@ def test_distribution(inspect: Inspect, cell: str, expected: str) -> None:
     assert value(inspect(NET, cell).distribution) == expected
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("N = 4\npaddle.distributed.spawn(train, nprocs=N)", 4),
+        ("paddle.distributed.spawn(train, (1,), 2)", 2),
+        ("!python -m paddle.distributed.launch --devices=0,1,2 train.py", 3),
+        ("!fleetrun --gpus 0,1 train.py", 2),
+        ("!python -m paddle.distributed.launch --nproc_per_node 8 train.py", 8),
+        ("!python tool.py --devices 0,1", None),
+        ("paddle.distributed.spawn(train)", None),
+    ],
+)
+def test_processes(inspect: Inspect, cell: str, expected: int | None) -> None:
+    found = inspect(NET, cell).processes
+    assert (found.value if found else None) == expected
+
+
 def test_roles_and_places(inspect: Inspect) -> None:
     facts = inspect(
         "!pip install -q a", NET, "loader = paddle.io.DataLoader(d, batch_size=4)", SETUP, LOOP, "model.eval()"
