@@ -242,12 +242,32 @@ export interface ICellFailure {
 export interface IJobResult {
   exit_code: number | null;
   seconds: number | null;
+  /** Peak of the whole run on the CPU: data sets, validation and the first step included. */
   host_allocated_bytes: number | null;
+  /** Median peak of the steady training steps on the CPU; null with too few steps. */
+  step_allocated_bytes: number | null;
   device_allocated_bytes: number | null;
   device_reserved_bytes: number | null;
   process_rss_bytes: number | null;
   paddle_version: string | null;
   failure: ICellFailure | null;
+}
+
+/** What an estimate is held against, and what it was measured over. */
+export interface IMeasured {
+  bytes: number;
+  over: 'device' | 'steps' | 'run';
+}
+
+/** The fairest figure that Paddle's allocators gave: a step is estimated, so a whole run's peak comes last. */
+export function measuredPeak(result: IJobResult | null): IMeasured | null {
+  const figures: [IMeasured['over'], number | null | undefined][] = [
+    ['device', result?.device_allocated_bytes],
+    ['steps', result?.step_allocated_bytes],
+    ['run', result?.host_allocated_bytes]
+  ];
+  const found = figures.find(([, bytes]) => bytes);
+  return found ? { over: found[0], bytes: found[1] as number } : null;
 }
 
 export interface IJobSpec {

@@ -1,8 +1,9 @@
 /** What was estimated beside what was measured. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, isEnded } from '../domain';
+import { type IJob, type IMeasured, isEnded, measuredPeak } from '../domain';
 import { bytes } from '../format';
 import { Bar } from './common';
 import { useApp } from './context';
@@ -17,10 +18,7 @@ interface IRow {
 export function JobMemory({ job }: { job: IJob }): JSX.Element {
   const { trans } = useApp();
   const { result, spec } = job;
-  const onDevice = !!result?.device_allocated_bytes;
-  const measured = onDevice
-    ? result.device_allocated_bytes
-    : (result?.host_allocated_bytes ?? null);
+  const measured = measuredPeak(result);
   const estimated = spec.estimated_allocated_bytes;
   const rows: IRow[] = [
     {
@@ -31,11 +29,15 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
     },
     {
       name: trans.__('Measured'),
-      what: onDevice
-        ? trans.__('peak of Paddle’s allocator on the device')
-        : trans.__('peak of Paddle’s allocator on the CPU'),
-      size: measured || null,
+      what: measured ? measuredOver(measured, trans) : '',
+      size: measured?.bytes ?? null,
       look: 'activations'
+    },
+    {
+      name: trans.__('Whole run'),
+      what: trans.__('peak on the CPU with data sets, validation and the first step'),
+      size: measured?.over === 'steps' ? result?.host_allocated_bytes || null : null,
+      look: 'inputs'
     },
     {
       name: trans.__('Reserved'),
@@ -65,9 +67,13 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
     <div className="jp-PaddleGpu-memory">
       {estimated && measured ? (
         <p className="jp-PaddleGpu-answer">
-          <span className="jp-PaddleGpu-big">{difference(estimated, measured)}</span>
+          <span className="jp-PaddleGpu-big">{difference(estimated, measured.bytes)}</span>
           <span className="jp-PaddleGpu-muted">
-            {trans.__('estimate against what Paddle measured')}
+            {measured.over === 'run'
+              ? trans.__(
+                  'estimate of a step against the whole run: too few steps to measure one'
+                )
+              : trans.__('estimate against what Paddle measured')}
           </span>
         </p>
       ) : null}
@@ -92,6 +98,17 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
       )}
     </div>
   );
+}
+
+function measuredOver(measured: IMeasured, trans: TranslationBundle): string {
+  switch (measured.over) {
+    case 'device':
+      return trans.__('peak of Paddle’s allocator on the device');
+    case 'steps':
+      return trans.__('peak of a training step on the CPU, median of the steady steps');
+    case 'run':
+      return trans.__('peak of Paddle’s allocator on the CPU in the whole run');
+  }
 }
 
 /** How far the estimate is off, with its sign: `+1.2 %`. */

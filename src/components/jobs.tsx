@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, isEnded, type JobState } from '../domain';
+import { type IJob, isEnded, type JobState, measuredPeak } from '../domain';
 import { bytes, duration, metric } from '../format';
 import type { PanelModel } from '../models/panel';
 import type { JobView } from '../models/jobView';
@@ -278,15 +278,18 @@ export function jobRemark(job: IJob, trans: TranslationBundle): string {
       .map(([name, value]) => `${name} ${metric(value)}`)
       .join(' · ');
   }
-  const measured = result?.device_allocated_bytes || result?.host_allocated_bytes;
+  const measured = measuredPeak(result);
   if (job.state !== 'succeeded' || !measured) {
     return '';
   }
-  return spec.estimated_allocated_bytes
-    ? trans.__(
-        'estimated %1, measured %2',
-        bytes(spec.estimated_allocated_bytes),
-        bytes(measured)
-      )
-    : trans.__('measured %1', bytes(measured));
+  const size = bytes(measured.bytes);
+  const estimated = spec.estimated_allocated_bytes;
+  if (measured.over === 'run') {
+    return estimated
+      ? trans.__('a step estimated %1, whole run measured %2', bytes(estimated), size)
+      : trans.__('whole run measured %1', size);
+  }
+  return estimated
+    ? trans.__('estimated %1, measured %2', bytes(estimated), size)
+    : trans.__('measured %1', size);
 }

@@ -1,10 +1,11 @@
-import { share } from '../../src/components/jobs';
+import { jobRemark, share } from '../../src/components/jobs';
 import { parse } from '../../src/components/facts';
+import { type IJobResult, measuredPeak } from '../../src/domain';
 import { EventStream } from '../../src/events';
 import { parseAnsi } from '../../src/models/ansi';
 import { Jobs, UNDO_TIME } from '../../src/models/jobs';
 import { Metrics } from '../../src/models/metrics';
-import { answer, apiOn, job, line, settle } from './helpers';
+import { answer, apiOn, job, line, settle, trans } from './helpers';
 
 test('metrics are read from what trainings print', () => {
   const metrics = new Metrics();
@@ -68,6 +69,47 @@ test('a job’s share is that of its cells, and within one of its epochs', () =>
   expect(at({ cells_done: 1, cells_total: 4 })).toBe(25);
   expect(at({ cells_done: 1, cells_total: 4, epoch: 2, epochs: 4 })).toBe(31.25);
   expect(at({ cells_done: 4, cells_total: 4 })).toBe(100);
+});
+
+describe('what was measured', () => {
+  const result: IJobResult = {
+    exit_code: 0,
+    seconds: 1,
+    host_allocated_bytes: 300 * 2 ** 20,
+    step_allocated_bytes: 200 * 2 ** 20,
+    device_allocated_bytes: 100 * 2 ** 20,
+    device_reserved_bytes: null,
+    process_rss_bytes: null,
+    paddle_version: null,
+    failure: null
+  };
+  const said = (more: object) => {
+    const known = job('a');
+    return jobRemark(
+      {
+        ...known,
+        state: 'succeeded',
+        spec: { ...known.spec, estimated_allocated_bytes: 200 * 2 ** 20 },
+        result: { ...result, ...more }
+      },
+      trans
+    );
+  };
+
+  test('is the device’s peak, else that of a step, else that of the whole run', () => {
+    expect(measuredPeak(result)?.over).toBe('device');
+    expect(measuredPeak({ ...result, device_allocated_bytes: null })?.over).toBe('steps');
+    const run = { device_allocated_bytes: 0, step_allocated_bytes: null };
+    expect(measuredPeak({ ...result, ...run })?.over).toBe('run');
+    expect(measuredPeak({ ...result, ...run, host_allocated_bytes: null })).toBeNull();
+  });
+
+  test('is told as what it is', () => {
+    expect(said({ device_allocated_bytes: null })).toBe('estimated 200 MiB, measured 200 MiB');
+    expect(said({ device_allocated_bytes: null, step_allocated_bytes: null })).toBe(
+      'a step estimated 200 MiB, whole run measured 300 MiB'
+    );
+  });
 });
 
 describe('jobs', () => {
