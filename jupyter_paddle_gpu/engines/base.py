@@ -59,7 +59,8 @@ class JobFolder(msgspec.Struct, frozen=True):
 
     `spec.json` (what the runner reads), `log.jsonl` (`LogLine` a line; one writer at a time: whoever prepares, then the
     runner, then whoever reconciles after it is gone), `events.jsonl` (progress), `notebook.ipynb` (executed so far),
-    `result.json` (written once by the runner, by rename), `checkpoints/`.
+    `result.json` (written once by the runner, by rename), `statistics.jsonl` (of whoever looks after the queue),
+    `checkpoints/`.
     """
 
     path: Path
@@ -93,6 +94,11 @@ class JobFolder(msgspec.Struct, frozen=True):
     def result(self) -> Path:
         """What the runner saw, written once at its end."""
         return self.path / "result.json"
+
+    @property
+    def statistics(self) -> Path:
+        """What the job used over time, a point a line; written by whoever looks after the queue."""
+        return self.path / "statistics.jsonl"
 
     @property
     def checkpoints(self) -> Path:

@@ -20,6 +20,7 @@ from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ENDED, Job, JobSpec, JobState
+from ..domain.statistics import JobStatistics
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder
 from ..runner import files
@@ -28,6 +29,7 @@ from .keeper import Keeper
 from .lock import FileLock
 from .log import LogPage, LogReaders
 from .settings import JobSettings, default_data_folder
+from .statistics import History
 from .store import JobStore
 
 _logger = logging.getLogger(__name__)
@@ -201,6 +203,11 @@ class JobService:
         most = self.settings.log_page_lines
         page = self._readers.of(self.folder_of(job_id).log).page(since, most if limit is None else min(limit, most))
         return _change(page, ended=ended and page.next >= page.total)
+
+    def statistics(self, job_id: str) -> JobStatistics:
+        """What the job used over time; nothing for one that did not start. Raises `PaddleGpuError` (404)."""
+        self.store.get(job_id)
+        return History(self.folder_of(job_id), self.settings.statistics_points).statistics()
 
     def publish(self, job_id: str) -> Path:
         """Copy the notebook as executed so far to the job's output path. Raises `PaddleGpuError`."""

@@ -32,6 +32,9 @@ class JobSettings:
         busy_seconds: how long a writer waits for another process's transaction.
         wait_seconds: between two looks at the store in `JobService.wait`.
         log_page_lines: most lines in one page of a log.
+        statistics_seconds: most time between two looks at what a running job uses, to which it grows from
+            `statistics_least_seconds` while the job gets older (`statistics_share` of its age); 0: never.
+        statistics_points: points kept of one job; older ones are merged, never cut off.
         linger_seconds: how long the detached dispatcher stays after its last job, for the next one.
     """
 
@@ -49,6 +52,10 @@ class JobSettings:
     busy_seconds: float = 30.0
     wait_seconds: float = 0.2
     log_page_lines: int = 10_000
+    statistics_seconds: float = 5.0
+    statistics_least_seconds: float = 0.5
+    statistics_share: float = 0.05
+    statistics_points: int = 360
     linger_seconds: float = 2.0
 
     def slots(self, engine: str) -> int:
@@ -58,3 +65,7 @@ class JobSettings:
     def retry_after(self, attempts: int) -> float:
         """Wait before the next attempt after so many."""
         return min(self.retry_most_seconds, self.retry_seconds * float(2 ** max(0, attempts - 1)))
+
+    def statistics_after(self, age: float) -> float:
+        """Wait between two looks at what a job uses that runs for so many seconds."""
+        return min(self.statistics_seconds, max(self.statistics_least_seconds, self.statistics_share * age))

@@ -1,4 +1,4 @@
-"""Jobs: submit, list, look, cancel, delete, run again, read the log, fetch the executed notebook."""
+"""Jobs: submit, list, look, cancel, delete, run again, read log and statistics, fetch the executed notebook."""
 
 from __future__ import annotations
 
@@ -85,6 +85,17 @@ class PublishHandler(PaddleGpuHandler):
                 file=str(file),
             )
         self.answer({"path": path})
+
+
+class StatisticsHandler(PaddleGpuHandler):
+    """GET jobs/<id>/statistics."""
+
+    _track_activity = False
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer `{points, summary}`: what the job used over time, so far."""
+        self.answer(await self.context.call(self.services.jobs.statistics, job_id))
 
 
 class LogHandler(PaddleGpuHandler):

@@ -27,6 +27,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (_JOB + r"/cancel", jobs.CancelHandler),
         (_JOB + r"/rerun", jobs.RerunHandler),
         (_JOB + r"/notebook", jobs.PublishHandler),
+        (_JOB + r"/statistics", jobs.StatisticsHandler),
         (_JOB + r"/log", jobs.LogHandler),
         (_JOB + r"/log/file", jobs.LogFileHandler),
         (r"events", EventsHandler),

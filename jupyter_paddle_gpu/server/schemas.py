@@ -16,6 +16,7 @@ from ..domain.estimates import Estimate
 from ..domain.jobs import Job
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
+from ..domain.statistics import JobStatistics
 from ..services import Matched
 from .bodies import CancelBody, EstimateBody, NotebookBody, PlacementBody, SubmitBody, Subscription
 
@@ -50,6 +51,7 @@ def components() -> dict[str, Any]:
             ImageChoice,
             Features,
             Job,
+            JobStatistics,
             LogPage,
             CheckRow,
         ),

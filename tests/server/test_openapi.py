@@ -107,6 +107,7 @@ async def test_answers_about_a_job_are_as_described(api, check):
         status, job = await api("GET", "jobs", job["id"])
         check("/jobs/{id}", "get", status, job)
     for path, method in (
+        ("/jobs/{id}/statistics", "get"),
         ("/jobs/{id}/log", "get"),
         ("/jobs/{id}/notebook", "post"),
         ("/jobs/{id}/cancel", "post"),
