@@ -212,4 +212,6 @@ _CHANGES = {
     "recompute": "Recompute activations",
     "accumulation": "Sum gradients over smaller batches",
     "clear_grad": "clear_grad(set_to_zero=False)",
+    "image_size": "Smaller images",
+    "sequence_length": "Shorter sequences",
 }

@@ -95,6 +95,8 @@ def what_if(function: F) -> F:
         click.option("--amp-dtype", type=click.Choice(["float16", "bfloat16"]), help="Its number format."),
         click.option("--accumulation", type=click.IntRange(min=1), help="Steps over which gradients are summed."),
         click.option("--devices", type=click.IntRange(min=1), help="Processes that train together, one a device."),
+        click.option("--image-size", type=click.IntRange(min=1), help="Images of this height and width, in pixels."),
+        click.option("--sequence-length", type=click.IntRange(min=1), help="Sequences of this many tokens or steps."),
         click.option("--recompute/--no-recompute", default=None, help="Recompute activations in the backward pass."),
         click.option(
             "--device", metavar="NAME", help="An accelerator's name, or a device id or index of this machine."

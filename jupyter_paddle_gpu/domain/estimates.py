@@ -14,6 +14,10 @@ Evidence = Literal["trace", "measured", "scan"]
 Status = Literal["ok", "needs_input", "no_model"]
 AmpLevel = Literal["off", "O1", "O2"]
 Phase = Literal["forward", "backward", "update"]
+Change = Literal[
+    "amp_o1", "amp_o2", "batch_size", "recompute", "accumulation", "clear_grad", "image_size", "sequence_length"
+]
+"""What a remedy changes."""
 
 
 class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +25,10 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
+        image_size: height and width, in pixels, of the images that the step gets.
+        sequence_length: tokens or time steps of the sequences that the step gets.
+        accumulation: steps over which gradients are summed before an update, instead of the notebook's own number;
+            an update still sees as many samples.
         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
         devices: processes that train together, one a device; the estimate is for the device that holds most. None:
             what the notebook says (`nprocs=`, `--devices`, `strategy.hybrid_configs`), else 1.
@@ -35,6 +43,8 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
     accumulation: int | None = None
     recompute: bool | None = None
     set_to_zero: bool | None = None
+    image_size: int | None = None
+    sequence_length: int | None = None
     devices: int | None = None
     device: str | None = None
     target: Literal["gpu", "cpu"] = "gpu"
@@ -103,7 +113,7 @@ class AliveTensor(msgspec.Struct, frozen=True, kw_only=True):
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     """A change that would save memory, with what it was computed to give (not guessed)."""
 
-    change: Literal["amp_o1", "amp_o2", "batch_size", "recompute", "accumulation", "clear_grad"]
+    change: Change
     request: dict[str, Any]
     peak_bytes: int
     saves_bytes: int
@@ -184,6 +194,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     arithmetic_intensity: float | None = None
     inputs: tuple[str, ...] = ()
     """The batch as the loader gave it, for display: `float32[64, 1, 28, 28]`."""
+    image_size: tuple[int, int] | None = None
+    """Height and width of the images that the model is called with; None where it is called with none."""
+    sequence_length: int | None = None
+    """Tokens or time steps of the sequences that the model is called with; None where it is called with none."""
     remedies: tuple[Remedy, ...] = ()
     fits: tuple[Fit, ...] = ()
     terms: DeviceTerms | None = None

@@ -128,6 +128,8 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
         bytes_moved=moved,
         arithmetic_intensity=flops / moved if moved else None,
         inputs=trace.inputs,
+        image_size=trace.image_size,
+        sequence_length=trace.sequence_length,
         terms=peak.terms,
         paddle_version=trace.paddle_version or None,
         python=trace.python or None,

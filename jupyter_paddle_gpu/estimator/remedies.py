@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
-from ..domain.estimates import Estimate, Remedy
+from ..domain.estimates import Change, Estimate, Remedy
 
 ACCUMULATION = 4
 """Micro-batches of the accumulation that is offered: the same batch, gathered from steps of a quarter."""
 
-Change = Literal["amp_o1", "amp_o2", "batch_size", "recompute", "accumulation", "clear_grad"]
 Ask = Callable[[Mapping[str, Any]], int | None]
 """Bytes of the step with a changed request; None where it cannot be had."""
 Largest = Callable[[Mapping[str, Any]], int | None]

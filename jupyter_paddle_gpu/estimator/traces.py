@@ -144,6 +144,8 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
         "accumulation": request.accumulation,
         "recompute": request.recompute,
         "set_to_zero": request.set_to_zero,
+        "image_size": request.image_size,
+        "sequence_length": request.sequence_length,
         "devices": request.devices,
         "processes": facts.processes.value if facts.processes else None,
         "target": request.target,
