@@ -25,8 +25,9 @@ from .feed import Feed
 class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
     """GET events?language=…: a client says what it wants to hear (`Subscription`), as often as it likes.
 
-    Messages to the client: `{type: devices, inventory}`, `{type: job, job}`, `{type: job_deleted, id}`,
-    `{type: log, id, lines, next, ended}`, `{type: error, error: {code, message, hint}}`.
+    Messages to the client: `{type: devices, inventory}`, `{type: jobs, jobs}` (all, as soon as jobs are wanted),
+    `{type: job, job}`, `{type: job_deleted, id}`, `{type: log, id, lines, next, ended}`, `{type: alive}`,
+    `{type: error, error: {code, message, hint}}`.
     """
 
     auth_resource = RESOURCE

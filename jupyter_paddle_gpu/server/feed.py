@@ -16,6 +16,9 @@ from .context import ServerContext
 LOG_LINES = 500
 """Lines in one message: with lines of common length some 50 kB, so that other events wait for milliseconds only."""
 
+ALIVE_SECONDS = 20.0
+"""After so long without an event one says that we are here, so that silence can be told from a dead line."""
+
 Event = dict[str, Any]
 
 
@@ -28,6 +31,8 @@ class Feed:
         self._wake = asyncio.Event()
         self._closed = False
         self._inventory: Inventory | None = None
+        self._listed: tuple[Job, ...] | None = None
+        self._listing = False
         self._jobs: dict[str, Job | None] = {}
         self._logs: dict[str, int] = {}
         self._stop_devices: Callable[[], None] | None = None
@@ -36,16 +41,22 @@ class Feed:
     async def subscribe(self, wanted: Subscription) -> None:
         """Replace what is wanted. Rooms are asked in a thread: the first question may build them."""
         services, call = self._context.services, self._context.call
+        if wanted.jobs and self._stop_jobs is None:
+            self._listing = True
+            try:
+                self._stop_jobs = await call(lambda: services.jobs.subscribe(self._on_job))
+                # Read after the subscription, sent before its changes: no change can fall between the two.
+                self._listed = await call(services.jobs.list)
+            finally:
+                self._listing = False
+        elif not wanted.jobs and self._stop_jobs is not None:
+            stop, self._stop_jobs = self._stop_jobs, None
+            await call(stop)
         if wanted.devices and self._stop_devices is None:
             self._stop_devices = await call(lambda: services.devices.subscribe(self._on_inventory))
             self._on_inventory(await call(services.inventory))  # not to wait for the next sample
         elif not wanted.devices and self._stop_devices is not None:
             stop, self._stop_devices = self._stop_devices, None
-            await call(stop)
-        if wanted.jobs and self._stop_jobs is None:
-            self._stop_jobs = await call(lambda: services.jobs.subscribe(self._on_job))
-        elif not wanted.jobs and self._stop_jobs is not None:
-            stop, self._stop_jobs = self._stop_jobs, None
             await call(stop)
         self._logs = dict(wanted.logs)
         self._wake.set()
@@ -63,20 +74,29 @@ class Feed:
 
     async def events(self) -> AsyncIterator[Event]:
         """Every event, for ever. The next one is made only after the last was taken, so nothing piles up."""
+        told = self._loop.time()
         while True:
             self._wake.clear()
             sent = False
             async for event in self._pass():
                 sent = True
                 yield event
-            if not sent:
-                await self._pause()
+                told = self._loop.time()
+            silence = self._loop.time() - told
+            if silence >= ALIVE_SECONDS:
+                yield {"type": "alive"}
+                told = self._loop.time()
+            elif not sent:
+                await self._pause(ALIVE_SECONDS - silence)
 
     async def _pass(self) -> AsyncIterator[Event]:
         if self._inventory is not None:
             inventory, self._inventory = self._inventory, None
             yield {"type": "devices", "inventory": inventory}
-        while self._jobs:
+        if self._listed is not None and not self._listing:
+            jobs, self._listed = self._listed, None
+            yield {"type": "jobs", "jobs": jobs}
+        while self._jobs and not self._listing:
             job_id = next(iter(self._jobs))
             job = self._jobs.pop(job_id)
             yield {"type": "job_deleted", "id": job_id} if job is None else {"type": "job", "job": job}
@@ -101,10 +121,10 @@ class Feed:
             self._logs[job_id] = page.next
         return {"type": "log", "id": job_id, "lines": page.lines, "next": page.next, "ended": finished}
 
-    async def _pause(self) -> None:
+    async def _pause(self, longest: float) -> None:
         # A file tells nobody that it grew: followed logs are looked at ten times a second, everything else wakes us.
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), self._context.log_poll_seconds if self._logs else None)
+            await asyncio.wait_for(self._wake.wait(), self._context.log_poll_seconds if self._logs else longest)
 
     # The two callbacks come from other rooms' threads.
 

@@ -62,6 +62,31 @@ async def test_states_come_as_they_change(socket, submit, api):
     connection.close()
 
 
+async def test_the_socket_alone_tells_how_a_job_ended(socket, submit):
+    # Sockets opened at any moment of a job's life, also after its end, as after a restart of the server.
+    job_id = await submit("print(1)")
+    seen = ""
+    while seen != "succeeded":
+        connection = await socket()
+        await connection.write_message(json.dumps({"jobs": True}))
+        first = (await read(connection, lambda e: True))[0]
+        assert first["type"] == "jobs"
+        before, seen = seen, next(job["state"] for job in first["jobs"] if job["id"] == job_id)
+        if before == "":  # the first one stays open, and hears what comes
+            patient = connection
+        else:
+            connection.close()
+    if before:
+        await read(patient, lambda e: e["type"] == "job" and e["job"]["state"] == "succeeded")
+
+
+async def test_silence_is_told_from_a_dead_line(socket, monkeypatch):
+    monkeypatch.setattr("jupyter_paddle_gpu.server.feed.ALIVE_SECONDS", 0.2)
+    connection = await socket()
+    await read(connection, lambda e: e["type"] == "alive")
+    connection.close()
+
+
 async def test_each_line_comes_once_across_reconnects(socket, submit):
     job_id = await submit(f"import time\nfor n in range({MANY}):\n    print(n)\n    n % 50 or time.sleep(0.01)")
     seen, since, ended = [], 0, False
