@@ -19,6 +19,16 @@ def is_transient(reason: Message | None) -> bool:
     return reason is not None and reason.code in TRANSIENT
 
 
+def tried_again(reason: Message, seconds: float, attempt: int, attempts: int) -> Message:
+    """The same fault while its job waits for the next attempt: what happened stays readable, the next step is ours."""
+    return Message(
+        code=reason.code,
+        text=reason.text,
+        hint="It is tried again by itself after {retry_seconds} s (attempt {attempt} of {attempts}).",
+        params={**reason.params, "retry_seconds": round(seconds, 1), "attempt": attempt, "attempts": attempts},
+    )
+
+
 def succeeded() -> Message:
     """Every cell ran."""
     return Message(code="succeeded", text="All cells ran.")

@@ -45,6 +45,8 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         state: `absent` (nothing was started, or no trace of it is left), `starting`, `running`, `ended`.
         exit_code: of the main process, where it ended and left one; negative is a signal.
         reason: the engine's own word on an end (out of memory, killed from outside, image missing).
+        started, ended: seconds since the epoch, by a clock that may have been set in between.
+        seconds: how long it has run, by a clock that is never set; None: cannot be told.
     """
 
     state: Literal["absent", "starting", "running", "ended"]
@@ -52,6 +54,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     reason: Message | None = None
     started: float | None = None
     ended: float | None = None
+    seconds: float | None = None
 
 
 class JobFolder(msgspec.Struct, frozen=True):

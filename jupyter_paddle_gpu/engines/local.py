@@ -19,6 +19,7 @@ from ..domain.jobs import Job
 from ..domain.messages import Message
 from . import own_files, processes
 from .base import RUNNER, Features, Handle, JobFolder, Observation, Say
+from .usage import Usage, of_tree
 
 _UP_SECONDS = 60.0
 """Longest wait for the runner's word that it is up: an interpreter on a slow network disk."""
@@ -49,7 +50,7 @@ class LocalEngine:
             memory_limit=Path("/proc/self/stat").exists(),
             time_limit=True,
             several_devices=False,
-            statistics=False,
+            statistics=processes.supported(),
             available=not problems,
             problems=problems,
         )
@@ -103,7 +104,8 @@ class LocalEngine:
         if identity is None:
             return Observation(state="absent")
         if processes.is_alive(identity):
-            return Observation(state="running", started=identity.time)
+            ran = processes.seconds_since_start(identity.pid)
+            return Observation(state="running", started=identity.time, seconds=ran)
         if processes.is_elsewhere(identity) and not folder.result.exists():
             return Observation(state="running", started=identity.time, reason=_elsewhere(identity.host))
         reason = None if folder.result.exists() else reasons.runner_vanished()
@@ -126,6 +128,13 @@ class LocalEngine:
         elif identity is not None and processes.is_alive(identity):
             with contextlib.suppress(psutil.Error, OSError):
                 psutil.Process(identity.pid).send_signal(signal.SIGTERM)
+
+    def usage(self, job: Job, folder: JobFolder) -> Usage | None:
+        """The runner's process and all below it."""
+        identity = processes.read_identity(folder.identity)
+        if identity is None or not processes.is_alive(identity):
+            return None
+        return of_tree(identity.pid, memory_limit=job.spec.resources.memory_bytes)
 
     def adopt(self) -> dict[str, Handle]:
         """Runners of this user by the job id in their environment."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -65,6 +67,14 @@ def _started_ticks(pid: int) -> int | None:
     except OSError:
         return None
     return int(text[text.rindex(")") + 2 :].split()[19])
+
+
+def seconds_since_start(pid: int) -> float | None:
+    """How long a process of this machine has run, by the clock that counts from the boot; None where nobody can say."""
+    ticks = _started_ticks(pid)
+    if ticks is None or not hasattr(time, "CLOCK_BOOTTIME"):
+        return None
+    return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"))
 
 
 def processes_of(job_id: str) -> list[psutil.Process]:

@@ -24,8 +24,9 @@ from ..domain.jobs import ACTIVE, Job
 from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation, write_spec
+from ..matching.policy import Policy
 from ..runner import files
-from . import leftovers, log, queue
+from . import clocks, leftovers, log, queue
 from .endings import ending_of
 from .progress import ProgressReader
 from .settings import JobSettings
@@ -45,13 +46,16 @@ class Keeper:
         engines: Mapping[str, Engine],
         settings: JobSettings,
         inventory: Callable[[], Inventory] | None,
+        *,
+        policy: Policy | None = None,
     ) -> None:
         self._store, self._folder_of, self._engines = store, folder_of, engines
-        self._settings, self._inventory = settings, inventory
+        self._settings, self._inventory, self._policy = settings, inventory, policy
         self._preparing: dict[str, threading.Thread] = {}
         self._progress: dict[str, tuple[ProgressReader, float]] = {}
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
+        self._run_times = clocks.RunTimes()
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self.closing = threading.Event()
         self._swept = False
@@ -91,7 +95,15 @@ class Keeper:
         devices = self._inventory().devices if needs_devices and self._inventory else None
         active = self._store.select(states=ACTIVE)
         claims = self._store.claims()
-        plan = queue.turns(queued, active, claims=claims, devices=devices, settings=self._settings, now=time.time())
+        plan = queue.turns(
+            queued,
+            active,
+            claims=claims,
+            devices=devices,
+            settings=self._settings,
+            now=time.time(),
+            policy=self._policy,
+        )
         for turn in plan:
             if turn.job.spec.engine not in self._engines:
                 self._fail(turn.job, reasons.engine_unknown(turn.job.spec.engine))
@@ -160,8 +172,11 @@ class Keeper:
             return
         _say(self._folder_of(job.id), reason.render(), reason.render_hint())
         if reasons.is_transient(reason) and job.attempts < self._settings.attempts:
-            later = time.time() + self._settings.retry_after(job.attempts)
-            self._store.change(job.id, lambda now: _change(now, state="queued", not_before=later, reason=reason))
+            wait = self._settings.retry_after(job.attempts)
+            again = reasons.tried_again(reason, wait, job.attempts + 1, self._settings.attempts)
+            _say(self._folder_of(job.id), again.render_hint())
+            later = time.time() + wait
+            self._store.change(job.id, lambda now: _change(now, state="queued", not_before=later, reason=again))
         else:
             self._fail(job, reason)
 
@@ -211,8 +226,9 @@ class Keeper:
             self._stop(job.id)
 
     def _over_time(self, job: Job, observation: Observation) -> bool:
-        limit, began = job.spec.resources.seconds, observation.started or job.started
-        return bool(limit and began and time.time() - began > limit + self._settings.time_limit_grace)
+        # The runner keeps the limit itself; this is for one that hangs.
+        limit, ran = job.spec.resources.seconds, self._run_times.seconds(job.id, observation.seconds)
+        return bool(limit and ran > limit + self._settings.time_limit_grace)
 
     def _stop(self, job_id: str) -> None:
         self._store.change(job_id, lambda now: _change(now, state="stopping"))
@@ -258,16 +274,20 @@ class Keeper:
         progress = _change(reader.read(time.time()), seconds_left=None)
 
         def make(now: Job) -> Job:
+            ran = ending.result.seconds if ending.result else None
+            started, ended = clocks.span(now.started, ending.ended or time.time(), ran)
             return _change(
                 now,
                 state=ending.state,
                 reason=ending.reason,
                 result=ending.result,
                 progress=progress,
-                ended=ending.ended or time.time(),
+                started=started,
+                ended=ended,
             )
 
         self._store.change(job.id, make)
+        self._run_times.forget(job.id)
         self._progress.pop(job.id, None)
         self._stopping.pop(job.id, None)
         self._killed.discard(job.id)

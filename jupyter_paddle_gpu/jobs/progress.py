@@ -23,7 +23,7 @@ class ProgressReader:
         self._offset = 0
         self._rest = b""
         self._progress = Progress()
-        self._training: tuple[float, float] | None = None  # time and share done at the first metric of this cell
+        self._training: tuple[float, float] | None = None  # monotonic time and share done at this cell's first metric
         self._left: tuple[float, float] | None = None  # time of the newest metric, seconds left then
 
     def read(self, now: float) -> Progress:
@@ -73,9 +73,11 @@ class ProgressReader:
             if known.get("epoch", self._progress.epoch) != self._progress.epoch and "step" not in known:
                 known["step"] = None
             self._progress = change(self._progress, metrics=metrics, **known)
-            self._estimate(float(event.get("t", 0.0)))
+            at = float(event.get("t", 0.0))
+            self._estimate(at, float(event.get("m", at)))
 
-    def _estimate(self, time: float) -> None:
+    def _estimate(self, at: float, time: float) -> None:
+        """`at` in seconds since the epoch; `time` of the same moment by a clock that is never set."""
         share = _share(self._progress)
         if share is None:
             return
@@ -84,7 +86,7 @@ class ProgressReader:
             return
         began, first = self._training
         if share - first >= _LEAST_SHARE and time > began:
-            self._left = (time, (time - began) * (1 - share) / (share - first))
+            self._left = (at, (time - began) * (1 - share) / (share - first))
 
 
 def _share(progress: Progress) -> float | None:

@@ -9,11 +9,17 @@ import msgspec
 from ..domain.devices import Device
 from ..domain.jobs import Job
 from ..domain.messages import Message
+from ..matching.policy import Policy
+from ..matching.sizes import human
+from ..matching.waiting import too_small, usable, with_room
 from .settings import JobSettings
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One queued job's turn: it starts on `device_ids`, waits for `reason`, or never can (`hopeless`)."""
+    """One queued job's turn: it starts on `device_ids`, waits for `reason`, or never can (`hopeless`).
+
+    A job that waits for its next attempt has no `reason` here: the fault that it waits after stays readable.
+    """
 
     job: Job
     start: bool
@@ -30,16 +36,24 @@ def turns(
     devices: Iterable[Device] | None,
     settings: JobSettings,
     now: float,
+    policy: Policy | None = None,
 ) -> list[Turn]:
     """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job wants (a slot of
-    its engine, its devices, any device) is out of reach for the ones behind it. `devices` None: not known here."""
+    its engine, its devices, any device) is out of reach for the ones behind it.
+
+    Args:
+        claims: device id -> the job that has it.
+        devices: as they are now; None: not known here.
+        now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
+        policy: which devices may be chosen for a job that names none, and in which order.
+    """
     busy = dict(claims)
     used: dict[str, int] = {}
     for job in active:
         if not job.spec.resources.gpus:
             used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
-    known = None if devices is None else [device for device in devices if not device.simulated]
-    state = _State(busy, used, known, settings, now)
+    known = None if devices is None else list(devices)
+    state = _State(busy, used, known, settings=settings, now=now, policy=policy or Policy())
     return [state.turn(job) for job in queued]
 
 
@@ -51,21 +65,22 @@ class _State:
         busy: dict[str, str],
         used: dict[str, int],
         devices: list[Device] | None,
+        *,
         settings: JobSettings,
         now: float,
+        policy: Policy,
     ) -> None:
         self.busy, self.used, self.devices = busy, used, devices
-        self.settings, self.now = settings, now
+        self.settings, self.now, self.policy = settings, now, policy
         self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
         self.any_wanted: str | None = None  # a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
 
     def turn(self, job: Job) -> Turn:
         wanted = job.spec.resources
-        if job.not_before is not None and self.now < job.not_before:
+        if _put_off(job, self.settings, self.now):
             # It keeps its place, but must not hold up the others while it waits for its next attempt.
-            seconds = max(1, round(job.not_before - self.now))
-            return Turn(job, False, reason=_waits_retry(seconds, job.attempts))
+            return Turn(job, False)
         if wanted.gpus or wanted.device_ids:
             return self._device_turn(job)
         engine = job.spec.engine
@@ -79,11 +94,15 @@ class _State:
     def _device_turn(self, job: Job) -> Turn:
         if job.spec.resources.device_ids:
             return self._chosen(job, job.spec.resources.device_ids)
-        if self.devices is None or len(self.devices) < job.spec.resources.gpus:
-            return Turn(job, False, reason=_too_few(job, len(self.devices or ())), hopeless=True)
+        count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
+        devices = usable(self.devices or (), self.policy, count)
+        if len(devices) < count:
+            return Turn(job, False, reason=_too_few(job, len(devices)), hopeless=True)
+        if (largest := too_small(devices, need, self.policy)) is not None:
+            return Turn(job, False, reason=_too_small(need, largest), hopeless=True)
         if self.any_wanted is not None:
             return Turn(job, False, reason=_waits_job(self.any_wanted))
-        return self._any(job, job.spec.resources.gpus)
+        return self._any(job, count, with_room(devices, need, self.policy, {*self.busy, *self.wanted}))
 
     def _chosen(self, job: Job, ids: tuple[str, ...]) -> Turn:
         blocked = [(device, self.busy.get(device) or self.wanted.get(device)) for device in ids]
@@ -97,17 +116,7 @@ class _State:
         device, holder = taken[0]
         return Turn(job, False, reason=_waits_device(device, holder))
 
-    def _any(self, job: Job, count: int) -> Turn:
-        need = job.spec.resources.gpu_memory_bytes or 0
-        free = [
-            device
-            for device in self.devices or ()
-            if device.id not in self.busy
-            and device.id not in self.wanted
-            and (device.memory_free is None or device.memory_free >= need)
-        ]
-        # The one with the most free memory; a card that does not tell comes last.
-        free.sort(key=lambda device: (-(device.memory_free or 0), device.index))
+    def _any(self, job: Job, count: int, free: list[Device]) -> Turn:
         if len(free) >= count:
             chosen = tuple(device.id for device in free[:count])
             for device in chosen:
@@ -115,6 +124,14 @@ class _State:
             return Turn(job, True, device_ids=chosen)
         self.any_wanted = job.id
         return Turn(job, False, reason=_waits_free(count, len(free)))
+
+
+def _put_off(job: Job, settings: JobSettings, now: float) -> bool:
+    """Whether a job still waits for its next attempt. A wait far beyond the one it was given means that the clock was
+    set back meanwhile: then it is over, instead of lasting for hours."""
+    if job.not_before is None:
+        return False
+    return 0 < job.not_before - now <= 2 * settings.retry_after(job.attempts)
 
 
 def _waits_slot(engine: str, running: int, ahead: int) -> Message:
@@ -151,18 +168,19 @@ def _waits_free(count: int, free: int) -> Message:
     )
 
 
-def _waits_retry(seconds: int, attempts: int) -> Message:
-    return Message(
-        code="waits_retry",
-        text="Tries again in {seconds} s after {attempts} attempts.",
-        params={"seconds": seconds, "attempts": attempts},
-    )
-
-
 def _too_few(job: Job, devices: int) -> Message:
     return Message(
         code="too_few_devices",
-        text="The job asks for {wanted} devices; this machine has {devices}.",
+        text="The job asks for {wanted} devices; {devices} can be used here.",
         hint="Submit it without a device to run on the CPU, or on a machine that has them.",
         params={"wanted": job.spec.resources.gpus, "devices": devices},
+    )
+
+
+def _too_small(need: int, largest: int) -> Message:
+    return Message(
+        code="too_small_devices",
+        text="The job needs {needed} of device memory; the largest device here offers {largest} when it is empty.",
+        hint="Choose a smaller batch or mixed precision, or name a device to try it all the same.",
+        params={"needed": human(need), "largest": human(largest)},
     )

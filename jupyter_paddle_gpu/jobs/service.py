@@ -23,6 +23,7 @@ from ..domain.jobs import ENDED, Job, JobSpec, JobState
 from ..domain.statistics import JobStatistics
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder
+from ..matching.policy import Policy
 from ..runner import files
 from . import detached, keeper
 from .keeper import Keeper
@@ -53,6 +54,7 @@ class JobService:
         inventory: the devices now, for jobs that leave the choice to us.
         dispatcher: how a detached dispatcher is started when no process looks after the queue (command line);
             None: it is not.
+        policy: which devices may be chosen for a job that names none; None: any, the freest first.
     """
 
     def __init__(
@@ -64,11 +66,12 @@ class JobService:
         *,
         inventory: Callable[[], Inventory] | None = None,
         dispatcher: Callable[[], None] | None = None,
+        policy: Policy | None = None,
     ) -> None:
         self.store, self.folder, self.engines, self.settings = store, folder, engines, settings
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = FileLock(store.path.with_suffix(".lock"))
-        self._keeper = Keeper(store, self.folder_of, engines, settings, inventory)
+        self._keeper = Keeper(store, self.folder_of, engines, settings, inventory, policy=policy)
         self._dispatcher = dispatcher
         self._readers = LogReaders()
         self._callbacks: dict[int, JobCallback] = {}
@@ -87,6 +90,7 @@ class JobService:
         inventory: Callable[[], Inventory] | None = None,
         factory: str = detached.FACTORY,
         dispatcher_environment: Mapping[str, str] | None = None,
+        policy: Policy | None = None,
     ) -> JobService:
         """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`."""
         data = data_folder or default_data_folder()
@@ -98,6 +102,7 @@ class JobService:
             settings,
             inventory=inventory,
             dispatcher=lambda: detached.spawn(data, factory, dispatcher_environment or {}),
+            policy=policy,
         )
 
     def folder_of(self, job_id: str) -> JobFolder:

@@ -13,6 +13,7 @@ from ..domain.placements import Placement, Verdict
 from .fit import judge, judge_model
 from .policy import Policy
 from .sizes import human
+from .waiting import is_excluded
 
 _RANK = {"fits": 0, "tight": 1, "short": 2, "unknown": 3, "never": 4}
 
@@ -48,12 +49,12 @@ def match(
     }
     real = [device for device in inventory.devices if not device.simulated]
     if chosen:
-        devices = _named(chosen, inventory.devices, divided)
+        devices = named(chosen, inventory.devices)
         reasons = tuple(_of_choice(device, verdicts[device.id]) for device in devices)
     elif gpus == 0:
         devices, reasons = [], (_ON_REQUEST, *_host(estimate, inventory))
     else:
-        usable = [d for d in real if d.id not in divided and not _is_excluded(d, policy)]
+        usable = [d for d in real if d.id not in divided and not is_excluded(d, policy)]
         devices, reasons = _choose(usable, verdicts, policy, gpus, len(real))
         if not devices:
             reasons = (*reasons, *_host(estimate, inventory))
@@ -67,7 +68,9 @@ def match(
     )
 
 
-def _named(chosen: Sequence[str], devices: Sequence[Device], divided: frozenset[str]) -> list[Device]:
+def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
+    """The devices that a person named, by id or index, each once. Raises `PaddleGpuError` for one that cannot be."""
+    divided = {device.parent for device in devices if device.parent}
     found: list[Device] = []
     for name in chosen:
         device = next((d for d in devices if d.id == name), None)
@@ -227,10 +230,6 @@ def _divided(device: Device) -> Verdict:
         text="This card is divided into slices (MIG); each slice is judged by itself.",
     )
     return Verdict(device_id=device.id, device_name=device.name, fit="unknown", reason=reason)
-
-
-def _is_excluded(device: Device, policy: Policy) -> bool:
-    return bool({device.id, device.name, str(device.index)} & set(policy.excluded))
 
 
 _ON_REQUEST = Message(code="cpu_on_request", text="Runs on the CPU, as asked.")

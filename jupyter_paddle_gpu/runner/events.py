@@ -49,7 +49,8 @@ class Events:
         if self._metric:
             metric, self._metric = self._metric, {}
             self._metric_at = time.monotonic()
-            self._write(dict(metric, t=round(time.time(), 3), type="metric"))
+            # `m` for the pace: the clock that `t` is of may be set while the job runs.
+            self._write(dict(metric, t=round(time.time(), 3), m=round(self._metric_at, 3), type="metric"))
 
     def cell_started(self) -> None:
         """A new cell may print its progress itself again."""

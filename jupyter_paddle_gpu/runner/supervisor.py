@@ -36,7 +36,7 @@ def main(path: str, *, detach: bool, entry: str) -> int:
 
 
 def _run(spec: specs.Spec, child: List[str]) -> int:
-    started = time.time()
+    started, began = time.time(), time.monotonic()  # the clock may be set while the job runs
     recorder: Optional[Recorder] = None
     try:
         recorder = Recorder(spec)
@@ -47,7 +47,7 @@ def _run(spec: specs.Spec, child: List[str]) -> int:
         reason = "disk_full" if files.is_full(error) else "runner_error"
         outcome = {"reason": reason, "message": "%s: %s" % (type(error).__name__, error)}
         processes.end_descendants(0.0)
-    outcome = dict(outcome, started=started, ended=time.time(), seconds=round(time.time() - started, 3))
+    outcome = dict(outcome, started=started, ended=time.time(), seconds=round(time.monotonic() - began, 3))
     outcome["exit_code"] = exit_status(outcome["reason"], outcome.get("signal"))
     if recorder:
         recorder.finish(outcome)

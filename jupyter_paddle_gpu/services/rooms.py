@@ -128,6 +128,7 @@ class Rooms:
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),
+                policy=self.policy,
             )
 
         return self._once("jobs", build)

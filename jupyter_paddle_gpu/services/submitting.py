@@ -25,7 +25,8 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
     """The job's specification.
 
     Raises:
-        PaddleGpuError: `unknown_engine` (400), `batch_size_unnamed` (422), `nothing_to_run` (422).
+        PaddleGpuError: `unknown_engine` (400), `batch_size_unnamed` (422), `nothing_to_run` (422), and what keeps a
+            device that was named from being used.
     """
     facts = services.inspect(source)
     if not any(cell.source.strip() for cell in facts.cells):
@@ -38,10 +39,10 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         )
     engine = engine_name(services, submission.engine)
     sets = _sets(facts, submission.request)
-    resources = submission.resources or _resources(services, engine)
+    resources = _named(services, submission.resources) if submission.resources else _resources(services, engine)
     estimate = _estimate(services, source, facts, submission, on_gpu=resources.gpus > 0)
     if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
-        resources = msgspec.structs.replace(resources, gpu_memory_bytes=estimate.high or estimate.peak_bytes)
+        resources = msgspec.structs.replace(resources, gpu_memory_bytes=_needed(services, estimate, resources.gpus))
     return JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
@@ -100,6 +101,34 @@ def _resources(services: Services, engine: str) -> Resources:
         return Resources()
     real = [d for d in services.inventory().devices if not d.simulated and d.vendor != "cpu"]
     return Resources(gpus=1 if real else 0)
+
+
+def _named(services: Services, resources: Resources) -> Resources:
+    """Devices under the identity by which they are claimed, however the person named them: `0` and its UUID are one.
+
+    Where no device is known here (the driver does not answer this process) the engine is to judge the names.
+    """
+    if not resources.device_ids:
+        return resources
+    from ..matching.match import named
+
+    devices = services.inventory().devices
+    if all(device.simulated for device in devices):
+        return resources
+    ids = tuple(device.id for device in named(resources.device_ids, devices))
+    return msgspec.structs.replace(resources, device_ids=ids, gpus=len(ids))
+
+
+def _needed(services: Services, estimate: Estimate, count: int) -> int | None:
+    """Bytes that must be free on a device before the job starts: the estimate's upper bound, or, where no device here
+    offers that much even when it is empty, the lower one (what the match calls tight)."""
+    from ..matching.waiting import too_small, usable
+
+    upper = estimate.high or estimate.peak_bytes
+    devices = usable(services.inventory().devices, services.policy, count)
+    if upper is None or too_small(devices, upper, services.policy) is None:
+        return upper
+    return estimate.low or upper
 
 
 def _estimate(

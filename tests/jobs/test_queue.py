@@ -11,6 +11,7 @@ from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.jobs import queue
 from jupyter_paddle_gpu.jobs.settings import JobSettings
+from jupyter_paddle_gpu.matching.policy import Policy
 
 
 def job(name: str, gpus: int = 0, ids: tuple[str, ...] = (), engine: str = "docker", **fields: Any) -> Job:
@@ -30,9 +31,16 @@ def plan(
     claims: dict[str, str] | None = None,
     devices: list[Device] | None = None,
     settings: JobSettings | None = None,
+    policy: Policy | None = None,
 ) -> dict[str, queue.Turn]:
     found = queue.turns(
-        queued, active, claims=claims or {}, devices=devices, settings=settings or JobSettings(), now=100.0
+        queued,
+        active,
+        claims=claims or {},
+        devices=devices,
+        settings=settings or JobSettings(),
+        now=100.0,
+        policy=policy,
     )
     return {turn.job.id: turn for turn in found}
 
@@ -88,7 +96,48 @@ def test_more_than_there_is_can_never_start() -> None:
 def test_waiting_for_another_attempt_holds_nobody_up() -> None:
     turns = plan([job("a", not_before=105.0, attempts=1), job("b")])
     assert started(turns) == {"b": ()}
-    assert turns["a"].reason and turns["a"].reason.code == "waits_retry"
+    assert turns["a"].reason is None, "the fault it waits after stays in the row"
+
+
+def test_a_clock_that_was_set_back_does_not_put_a_job_off_for_hours() -> None:
+    """The wait was 5 s at most; 3 h of it can only be the clock's doing."""
+    turns = plan([job("a", not_before=100.0 + 3 * 3600, attempts=1)])
+    assert started(turns) == {"a": ()}
+
+
+def test_the_policy_holds_for_waiting_jobs() -> None:
+    devices = [gpu(0, 90, memory_total=100), gpu(1, 80, memory_total=100), gpu(2, 70, memory_total=100)]
+    assert started(plan([job("a", 1)], devices=devices)) == {"a": ("g0",)}
+    assert started(plan([job("a", 1)], devices=devices, policy=Policy(excluded=("0",)))) == {"a": ("g1",)}
+    assert started(plan([job("a", 1)], devices=devices, policy=Policy(prefer="least_free"))) == {"a": ("g2",)}
+    turns = plan([job("a", 3)], devices=devices, policy=Policy(excluded=("g1",)))
+    assert turns["a"].hopeless and turns["a"].reason and turns["a"].reason.params["devices"] == 2
+    chosen = plan([job("a", ids=("g1",))], devices=devices, policy=Policy(excluded=("g1",)))
+    assert started(chosen) == {"a": ("g1",)}, "the person's own choice stands above what is never chosen by itself"
+
+
+def test_memory_is_planned_for_up_to_the_threshold_only() -> None:
+    """85 of 100 are free, but 90 % of the card may be in use and 15 are: 75 can be had."""
+    devices = [gpu(0, 85, memory_total=100)]
+    assert started(plan([job("a", 1, need=75)], devices=devices)) == {"a": ("g0",)}
+    turns = plan([job("a", 1, need=76)], devices=devices)
+    assert turns["a"].reason and turns["a"].reason.code == "waits_free_device"
+    assert started(plan([job("a", 1, need=76)], devices=devices, policy=Policy(memory_threshold=1.0)))
+
+
+def test_what_no_device_can_ever_hold_does_not_wait_for_ever() -> None:
+    turns = plan([job("a", 1, need=91)], devices=[gpu(0, 85, memory_total=100), gpu(1, 85, memory_total=50)])
+    assert turns["a"].hopeless
+    assert turns["a"].reason and turns["a"].reason.code == "too_small_devices"
+    silent = [gpu(0, 85, memory_total=100), gpu(1, None)]
+    assert started(plan([job("a", 1, need=91)], devices=silent)) == {"a": ("g1",)}, "one that does not tell may have it"
+
+
+def test_a_divided_card_is_not_given_as_a_whole() -> None:
+    devices = [gpu(0, 100), gpu(1, 40, parent="g0"), gpu(2, 30, parent="g0")]
+    turns = plan([job("a", 1), job("b", 2)], devices=devices)
+    assert started(turns) == {"a": ("g1",)}
+    assert turns["b"].hopeless, "one process gets one slice at most"
 
 
 @given(

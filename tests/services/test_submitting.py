@@ -2,6 +2,10 @@
 
 import pytest
 
+from jupyter_paddle_gpu.devices.reader import Reading
+from jupyter_paddle_gpu.devices.service import DeviceService
+from jupyter_paddle_gpu.domain.devices import Device
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import EstimateRequest
 from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.services import Services, Settings, Submission
@@ -70,3 +74,38 @@ def test_rooms_are_built_when_they_are_needed(services):
     assert services._built == {}
     services.inspect(source(services))
     assert services._built == {}
+
+
+class Cards:
+    """A driver with two cards, the second one divided."""
+
+    def read(self):
+        cards = [Device(id=f"GPU-{name}", index=n, vendor="nvidia", name="Card") for n, name in enumerate("ab")]
+        slices = [Device(id="MIG-b0", index=0, vendor="nvidia", name="Card 1g", parent="GPU-b")]
+        return Reading(devices=(*cards, *slices))
+
+    def close(self):
+        pass
+
+
+def test_a_device_is_one_device_however_it_is_named(services, tmp_path):
+    """Else `0` and its UUID would be two claims, and two jobs would be given one card."""
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Cards()])
+
+    def ids(*names):
+        wish = Submission(resources=Resources(gpus=len(names), device_ids=names), estimate=False)
+        return specify(services, source(services), wish).resources
+
+    assert ids("0").device_ids == ids("GPU-a").device_ids == ("GPU-a",)
+    assert (ids("0", "GPU-a").device_ids, ids("0", "GPU-a").gpus) == (("GPU-a",), 1)
+    assert ids("MIG-b0").device_ids == ("MIG-b0",)
+    for name, code in {"7": "device_unknown", "1": "device_divided"}.items():
+        with pytest.raises(PaddleGpuError) as caught:
+            ids(name)
+        assert caught.value.code == code
+
+
+def test_names_are_left_to_the_engine_where_no_device_is_known(services, tmp_path):
+    services._built["devices"] = DeviceService(tmp_path, simulate="A100", readers=[])
+    wish = Submission(resources=Resources(gpus=1, device_ids=("GPU-far",)), estimate=False)
+    assert specify(services, source(services), wish).resources.device_ids == ("GPU-far",)

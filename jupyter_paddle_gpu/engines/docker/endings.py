@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from ...domain import reasons
 from ...domain.messages import Message
 from ..base import Observation
+from ..processes import seconds_since_start
 
 _STATES: dict[str, str] = {
     "created": "starting",
@@ -35,7 +37,8 @@ def observation(inspected: dict[str, Any], *, output: str = "", memory_limit: in
     name = _STATES.get(state.get("Status", ""), "running")
     started, ended = _time(state.get("StartedAt", "")), _time(state.get("FinishedAt", ""))
     if name != "ended":
-        return Observation(state=name, started=started)  # type: ignore[arg-type]
+        ran = _seconds(state.get("Pid") or 0, str(inspected.get("Id", "")))
+        return Observation(state=name, started=started, seconds=ran)  # type: ignore[arg-type]
     status = int(state.get("ExitCode") or 0)
     return Observation(
         state="ended",
@@ -44,6 +47,16 @@ def observation(inspected: dict[str, Any], *, output: str = "", memory_limit: in
         started=started,
         ended=ended,
     )
+
+
+def _seconds(pid: int, container: str) -> float | None:
+    """How long a container's first process has run; None where its number means nothing here (a daemon in a virtual
+    machine): the process must be in the control group of that container."""
+    try:
+        groups = Path(f"/proc/{pid}/cgroup").read_text() if pid and container else ""
+    except OSError:
+        return None
+    return seconds_since_start(pid) if container and container in groups else None
 
 
 def exit_code(status: int) -> int:

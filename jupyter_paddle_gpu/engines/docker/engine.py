@@ -20,6 +20,7 @@ from ...domain.jobs import Job
 from ...domain.messages import Message
 from .. import own_files
 from ..base import Features, Handle, JobFolder, Observation, Say
+from ..usage import Usage
 from .container import (
     LABEL_JOB,
     LABEL_OWNER,
@@ -40,7 +41,7 @@ from .output import read_output
 from .policy import authorize
 from .preparing import Chooser, Preparation, notebook_metadata
 from .settings import DockerSettings
-from .statistics import ContainerSample, History, read_sample
+from .statistics import pids_of, read_usage
 
 _UNREACHABLE = frozenset({"docker_missing", "docker_permission", "engine_unreachable"})
 _TAIL_LINES = 200
@@ -65,8 +66,6 @@ class DockerEngine:
         self.preparation = Preparation(self.daemon, choose)
         self.doctor = Doctor(self.daemon, self.preparation, root)
         self.root = root
-        self._samples: dict[str, ContainerSample] = {}
-        self._sampled: dict[str, float] = {}
 
     def supported_features(self) -> Features:
         """What can be done here now; what is missing is in `problems`."""
@@ -127,8 +126,6 @@ class DockerEngine:
                 return Observation(state="absent")
             limit = inspected["HostConfig"].get("Memory") or None
             seen = observation(inspected, memory_limit=limit)
-            if seen.state == "running":
-                self._sample_now_and_then(job, folder)
             # Texts are searched only where neither the runner nor Docker has a better word.
             if seen.state != "ended" or seen.exit_code == 0 or inspected["State"].get("OOMKilled"):
                 return seen
@@ -193,8 +190,6 @@ class DockerEngine:
         """Keep the container's own last words in the job's folder, then remove it. Idempotent."""
         with self._passing():
             inspected = self._find(job)
-            self._samples.pop(job.id, None)
-            self._sampled.pop(job.id, None)
             if inspected is None:
                 return
             if not own_files.is_file(folder.engine_log) and folder.path.is_dir():
@@ -204,8 +199,8 @@ class DockerEngine:
             self._remove(inspected["Id"])
             remove_links(folder.path)
 
-    def statistics(self, job: Job, folder: JobFolder) -> ContainerSample | None:
-        """What the container uses now; also kept in the folder's `statistics.jsonl`. None where it does not run."""
+    def usage(self, job: Job, folder: JobFolder) -> Usage | None:
+        """What the container uses now; None where it does not run. Its processes are named where it has devices."""
         with self._passing():
             inspected = self._find(job)
             if inspected is None or inspected["State"]["Status"] != "running":
@@ -213,28 +208,8 @@ class DockerEngine:
             api = self.daemon.api
             with explained():
                 answer = api.stats(inspected["Id"], stream=False, one_shot=True)
-        sample = read_sample(answer, self._samples.get(job.id))
-        if sample is not None:
-            self._samples[job.id] = sample
-            self.history(folder).add(sample)
-        return sample
-
-    def _sample_now_and_then(self, job: Job, folder: JobFolder) -> None:
-        """In a thread of its own: a daemon may take a second for an answer, and whoever observes has other jobs."""
-        now, every = time.monotonic(), self.settings.statistics_seconds
-        if not every or now - self._sampled.get(job.id, -every) < every:
-            return
-        self._sampled[job.id] = now
-
-        def sample() -> None:
-            with contextlib.suppress(PaddleGpuError, OSError):  # the job may have ended meanwhile
-                self.statistics(job, folder)
-
-        threading.Thread(target=sample, name=f"statistics {job.id}", daemon=True).start()
-
-    def history(self, folder: JobFolder) -> History:
-        """The statistics kept of a job."""
-        return History(folder.path / "statistics.jsonl", self.settings.statistics_points)
+                pids = pids_of(api.top(inspected["Id"])) if job.device_ids else frozenset()
+        return read_usage(answer, pids)
 
     # Containers
 

@@ -49,8 +49,6 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
         probe_seconds: how long the answer to “does this daemon hand out GPUs?” holds.
         log_bytes: what the daemon keeps of a container's own output (the job's log is not in it).
         disk_bytes: free space that must be left before an image is pulled or a job starts.
-        statistics_seconds: how often a running job's statistics are taken while somebody looks after it; 0: never.
-        statistics_points: points kept of a job's statistics; older ones are thinned, never cut off.
     """
 
     host: str = ""
@@ -82,5 +80,3 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     probe_seconds: float = 600.0
     log_bytes: int = 16 << 20
     disk_bytes: int = 512 << 20
-    statistics_seconds: float = 10.0
-    statistics_points: int = 720
