@@ -178,7 +178,9 @@ class EstimateService:
     ) -> PeakOf:
         def peak(asked: EstimateRequest) -> Peak | None:
             trace = self.traces.trace(facts, folder, asked, interpreter, keep=False).trace
-            if trace is None or trace.status != "ok" or any(one.code == BATCH_KEPT for one in trace.notes):
+            if trace is None or trace.status != "ok" or trace.evidence != "trace":
+                return None  # real steps know of no what-if but the batch
+            if any(one.code == BATCH_KEPT for one in trace.notes):
                 return None  # a step with another batch than the one asked for is no answer
             return self._peak(trace, asked, accelerator)
 

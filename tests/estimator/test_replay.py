@@ -87,6 +87,9 @@ def test_flops_and_bytes_are_sums():
     estimate = answer(STEP, cpu_peak(STEP))
 
     assert (estimate.flops_forward, estimate.flops_per_step, estimate.bytes_moved) == (111, 328, 105)
+    assert estimate.arithmetic_intensity == 328 / 105
+    update = sum(operation.flops for operation in STEP.operations if operation.phase == "update")
+    assert estimate.flops_backward == 328 - 111 - update
 
 
 def test_layers_include_what_is_below_them():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _TENSOR = core.eager.Tensor
 _PLACES = (core.Place, core.CPUPlace, core.CUDAPlace)
-_ARGUMENTS = [Argument(i) for i in range(4096)]
+_ARGUMENTS = [Argument(i) for i in range(256)]
 
 
 class Call:
@@ -158,6 +158,8 @@ def gather(operand: Operand, environment: dict[int, Array]) -> list[Array]:
 def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
     """(the arguments with `Argument`s for tensors, which are collected; a hashable key)."""
     if isinstance(node, _TENSOR):
+        if len(tensors) == len(_ARGUMENTS):  # the samples of a large batch, put together by `paddle.stack`
+            _ARGUMENTS.append(Argument(len(tensors)))
         tensors.append(node)
         return _ARGUMENTS[len(tensors) - 1], "T"
     if isinstance(node, (list, tuple)):

@@ -17,10 +17,12 @@ from paddle.io.dataloader.collate import default_collate_fn
 from . import steps
 from .interception import current
 from .runtime import Runtime
-from .values import Known
+from .values import Computed, Known
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
+LARGE_SAMPLE = 4 << 10
+"""Bytes; samples above this are not copied for every place of a batch: a batch of images alone would take gigabytes."""
 EPOCH = 64
 """Batches that one pass over a loader gives at most."""
 batch_size_override: int | None = None
@@ -36,7 +38,7 @@ _installed = False
 def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
     """What `for batch in loader` goes through."""
     size, count = _size_and_count(loader)
-    batch = _collated(loader, size)
+    batch = _collated(runtime, loader, size)
     if size:
         seen_batch_sizes.append(size)
     ahead = [_as_tensors(runtime, batch, loader) for _ in range(min(_prefetched(loader), count - 1))]
@@ -59,7 +61,7 @@ def _whole_pass(runtime: Runtime, loader: Any, size: int, batch: Any) -> Iterato
         yield _as_tensors(runtime, batch, loader)
     rest = total % size if size else 0
     if rest and not getattr(loader, "drop_last", False):
-        yield _as_tensors(runtime, _collated(loader, rest), loader)
+        yield _as_tensors(runtime, _collated(runtime, loader, rest), loader)
 
 
 def _prefetched(loader: Any) -> int:
@@ -92,9 +94,8 @@ def _size_and_count(loader: Any) -> tuple[int, int]:
     return size, max(1, min(batches, EPOCH))
 
 
-def _samples(loader: Any, size: int) -> list[Any]:
+def _samples(loader: Any, wanted: int) -> list[Any]:
     dataset = loader.dataset
-    wanted = size or 1
     if isinstance(dataset, paddle.io.IterableDataset):
         first = list(itertools.islice(iter(dataset), min(wanted, DISTINCT_SAMPLES)))
     else:
@@ -112,12 +113,39 @@ def _indices(loader: Any, count: int) -> list[int]:
     return found or [0]
 
 
-def _collated(loader: Any, size: int) -> Any:
-    samples = _samples(loader, size)
+def _collated(runtime: Runtime, loader: Any, size: int) -> Any:
     if not size and getattr(loader, "batch_sampler", None) is None:
-        return samples[0]
+        return _samples(loader, 1)[0]
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
-    return collate(samples)
+    if collate is default_collate_fn and size > DISTINCT_SAMPLES:
+        return _grown(runtime, collate(_samples(loader, DISTINCT_SAMPLES)), size)
+    return collate(_samples(loader, size or 1))
+
+
+def _grown(runtime: Runtime, batch: Any, size: int) -> Any:
+    """A batch of few samples as one of `size`: small arrays repeat all of them, large ones the first, in its place."""
+    if isinstance(batch, (list, tuple)):
+        if all(isinstance(item, (str, bytes)) for item in batch):
+            return [batch[i % len(batch)] for i in range(size)]
+        return [_grown(runtime, item, size) for item in batch]
+    if isinstance(batch, dict):
+        return {key: _grown(runtime, item, size) for key, item in batch.items()}
+    if isinstance(batch, paddle.Tensor) and batch.ndim:
+        array = runtime.state(batch).array
+        value = array.value and Computed(_repeated_tensor, (array.value, size), {})
+        return runtime.create("stack", (size, *array.shape[1:]), array.dtype, value, "inputs")
+    return _repeated(batch, size) if isinstance(batch, np.ndarray) and batch.ndim else batch
+
+
+def _repeated(batch: Any, size: int) -> Any:
+    shape = (size, *batch.shape[1:])
+    if batch.nbytes // len(batch) > LARGE_SAMPLE:
+        return np.broadcast_to(batch[:1], shape)
+    return np.resize(batch, shape)
+
+
+def _repeated_tensor(batch: Any, size: int) -> Any:
+    return paddle.to_tensor(_repeated(batch.numpy(), size))
 
 
 def _as_tensors(runtime: Runtime, batch: Any, loader: Any) -> Any:
@@ -140,11 +168,17 @@ def install() -> None:
         return
     _installed = True
     kind = paddle.io.DataLoader
-    original = kind.__iter__
+    original, original_length = kind.__iter__, kind.__len__
 
     def __iter__(self: Any) -> Any:  # noqa: N807
         runtime = current()
         return original(self) if runtime is None else iterate(runtime, self)
 
+    def __len__(self: Any) -> int:  # noqa: N807
+        # A batch larger than the data set is asked for as if there were data enough: schedules divide by this.
+        least = 0 if current() is None or batch_size_override is None else 1
+        return max(int(original_length(self)), least)
+
+    kind.__len__ = __len__
     kind.__iter__ = __iter__
     kind.__call__ = __iter__

@@ -87,7 +87,19 @@ for step in range(9):
     optimizer.step()
     optimizer.clear_grad()
 """
+DROPS = """
+data = paddle.io.TensorDataset([paddle.randn([100, 20]), paddle.randint(0, 3, [100])])
+loader = paddle.io.DataLoader(data, batch_size=batch_size, drop_last=True)
+schedule = paddle.optimizer.lr.LinearWarmup(0.1, 10 // len(loader), 0.0, 0.1)
+for epoch in range(5):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
 REQUESTS = {
+    "beyond-data": {"cells": cells("batch_size = 10", NET, DROPS), "batch_size": 5000, "target": "cpu"},
     "plain": {"cells": PLAIN},
     "batch": {"cells": PLAIN, "batch_size": 128},
     "answer": {"cells": cells("batch_size = int(input())", NET, LOOP), "answers": {"batch_size": 16}},
@@ -181,6 +193,11 @@ def test_flops_count_a_multiply_add_as_two(answers):
 def test_a_batch_size_asked_for_and_an_answer_are_taken(answers):
     assert answers["batch"]["batch_size"] == 128
     assert answers["answer"]["batch_size"] == 16
+
+
+def test_a_batch_larger_than_the_data_set_is_taken_as_if_there_were_data_enough(answers):
+    assert (answers["beyond-data"]["status"], answers["beyond-data"]["batch_size"]) == ("ok", 5000)
+    assert "float32[5000, 20]" in answers["beyond-data"]["inputs"]
 
 
 @pytest.mark.parametrize(
