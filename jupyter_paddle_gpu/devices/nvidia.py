@@ -11,6 +11,7 @@ from typing import Any
 from ..domain.devices import Device, DeviceProcess
 from ..domain.messages import Message
 from . import nvidia_problems as problems
+from .nvidia_utilization import ProcessUtilization
 from .pci import PciFunctions
 from .processes import Owners
 from .reader import Reading
@@ -38,6 +39,7 @@ class NvidiaReader:
         self._retry_seconds = retry_seconds
         self._pci = PciFunctions(root)
         self._owners = Owners(root)
+        self._utilization = ProcessUtilization()
         self._nvml: Any = None
         self._failure: Reading | None = None
         self._retry_at = 0.0
@@ -169,7 +171,8 @@ class NvidiaReader:
                 if process.pid != _OUT_OF_RANGE_PID:
                     found[process.pid] = max(process.usedGpuMemory or 0, found.get(process.pid) or 0) or None
         order = sorted(found, key=lambda pid: -(found[pid] or 0))
-        return tuple(self._owners.describe(pid, found[pid]) for pid in order)
+        shares = self._utilization.read(nvml, handle) if found else {}
+        return tuple(self._owners.describe(pid, found[pid], shares.get(pid)) for pid in order)
 
 
 def _running(nvml: Any, kind: str, handle: Any) -> list[Any]:

@@ -15,6 +15,14 @@ MAX_COMMAND = 120
 """Characters of a command line that are kept."""
 
 
+def numbered_by_host(root: Path = Path("/")) -> bool:
+    """Whether the process numbers that we see are the host's, as drivers report them: not in most containers."""
+    try:
+        return os.readlink(root / "proc/self/ns/pid") == _HOST_PID_NAMESPACE  # noqa: PTH115
+    except OSError:
+        return False
+
+
 class Owners:
     """Names users and commands of process ids of the host, as drivers report them.
 
@@ -25,23 +33,20 @@ class Owners:
         self._root = root
         self._known: dict[int, DeviceProcess] = {}
         self._next: dict[int, DeviceProcess] = {}
-        try:
-            self._on_host = os.readlink(root / "proc/self/ns/pid") == _HOST_PID_NAMESPACE  # noqa: PTH115
-        except OSError:
-            self._on_host = False
+        self._on_host = numbered_by_host(root)
 
     def refresh(self) -> None:
         """Begin a new reading: ended processes are forgotten, so that a reused number gets its new owner."""
         self._known, self._next = self._next, {}
 
-    def describe(self, pid: int, memory_bytes: int | None) -> DeviceProcess:
+    def describe(self, pid: int, memory_bytes: int | None, utilization: int | None = None) -> DeviceProcess:
         """The process with its user and command, where they can be told."""
         user, command = None, None
         if (known := self._known.get(pid)) is not None and psutil.pid_exists(pid):
             user, command = known.user, known.command
         elif self._on_host:
             user, command = _look(pid)
-        process = DeviceProcess(pid=pid, memory_bytes=memory_bytes, user=user, command=command)
+        process = DeviceProcess(pid=pid, memory_bytes=memory_bytes, utilization=utilization, user=user, command=command)
         self._next[pid] = process
         return process
 

@@ -12,10 +12,15 @@ Vendor = Literal["nvidia", "amd", "ascend", "kunlun", "hygon", "cambricon", "enf
 
 
 class DeviceProcess(msgspec.Struct, frozen=True, kw_only=True):
-    """A process that holds memory of a device; None where the driver or the permission does not tell."""
+    """A process that holds memory of a device; None where the driver or the permission does not tell.
+
+    Attributes:
+        utilization: share of the time since the look before in which a kernel of this process ran, 0 to 100.
+    """
 
     pid: int
     memory_bytes: int | None = None
+    utilization: int | None = None
     user: str | None = None
     command: str | None = None
     job_id: str | None = None

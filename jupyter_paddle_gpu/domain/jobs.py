@@ -9,6 +9,7 @@ import msgspec
 from .errors import PaddleGpuError
 from .messages import Message
 from .notebooks import FactValue
+from .statistics import StatisticsSummary
 
 JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]
 
@@ -119,6 +120,9 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
             first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
         process_rss_bytes: largest resident size of the notebook's process.
+        cuda_version: of the Paddle that ran (`12.6`); None for one without CUDA.
+        statistics: what all its processes used, as engine and driver saw it from outside.
+        notes: what the measurement says of the estimate, in sentences.
     """
 
     reason: str = ""
@@ -133,7 +137,10 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
     device_reserved_bytes: int | None = None
     process_rss_bytes: int | None = None
     paddle_version: str | None = None
+    cuda_version: str | None = None
     failure: CellFailure | None = None
+    statistics: StatisticsSummary | None = None
+    notes: tuple[Message, ...] = ()
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,10 +173,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     owner: str = ""
 
 
-_LOG_NAMES = {"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r"}
+_LOG_NAMES = {"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r", "passing": "p"}
 
 
-class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES):
+class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit_defaults=True):
     """One line of a job's log; on disk one JSON object a line, so that line number and `seq` agree.
 
     Attributes:
@@ -177,6 +184,7 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES):
         stream: `stdout`, `stderr`, `result` (a cell's rich output as text), `system` (engine and runner).
         replaces: a newer state of an in-place line (progress bar): it takes the place of the last line of the same
             stream. The first state of such a line comes without the flag, the last one with it.
+        passing: a state of a line that is not complete yet: another one of the same stream will take its place.
     """
 
     seq: int
@@ -184,3 +192,4 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES):
     stream: Literal["stdout", "stderr", "result", "system"]
     text: str
     replaces: bool = False
+    passing: bool = False

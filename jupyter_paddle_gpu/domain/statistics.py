@@ -151,16 +151,25 @@ def _merged_device(name: str, points: Sequence[StatisticsPoint]) -> DevicePoint:
 
 
 def thinned(points: Sequence[StatisticsPoint], most: int) -> list[StatisticsPoint]:
-    """At most `most` points (at least 2) of about equal length in place of many; the first and last moment stay."""
-    length = sum(point.seconds for point in points) / max(most - 1, 1)
-    kept: list[StatisticsPoint] = []
-    group: list[StatisticsPoint] = []
+    """At most `most` points of comparable length (seconds) in place of many: none longer than three times the whole
+    time divided by `most`, but for what was so before."""
+    length = sum(point.seconds for point in points) / most
+    while len(groups := _groups(points, length)) > most:
+        length *= 1.2
+    return [merged(group) for group in groups]
+
+
+def _groups(points: Sequence[StatisticsPoint], length: float) -> list[list[StatisticsPoint]]:
+    """Neighbours together up to `length` seconds. Two adjacent groups are longer than that: so few they are."""
+    groups: list[list[StatisticsPoint]] = []
+    seconds = 0.0
     for point in points:
-        group.append(point)
-        if len(kept) < most - 1 and sum(one.seconds for one in group) >= length:
-            kept.append(merged(group))
-            group = []
-    return [*kept, merged(group)] if group else kept
+        if not groups or seconds + point.seconds > length:
+            groups.append([])
+            seconds = 0.0
+        groups[-1].append(point)
+        seconds += point.seconds
+    return groups
 
 
 def summarize(points: Sequence[StatisticsPoint]) -> StatisticsSummary:

@@ -11,9 +11,13 @@ import msgspec
 from ..domain import reasons
 from ..domain.jobs import CellFailure, Job, JobResult, JobState
 from ..domain.messages import Message
+from ..domain.statistics import StatisticsSummary
 from ..engines import own_files
 from ..engines.base import JobFolder, Observation
+from ..matching.sizes import human
 
+DIFFERS = 0.01
+"""From this difference between an estimated and a measured step on it is said: below it lies what Python allocates."""
 RESULT_BYTES = 16 << 20
 """Largest `result.json` that is read: a job could write anything there."""
 
@@ -51,6 +55,33 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
     return Ending("failed", observation.reason or reasons.runner_vanished(), result, observation.ended)
 
 
+def with_measurements(ending: Ending, job: Job, seen: StatisticsSummary | None) -> Ending:
+    """The same with what was seen of the job from outside, and with what its figures say of the estimate."""
+    if ending.result is None:
+        return ending
+    notes = (*ending.result.notes, *_against_estimate(job, ending.result))
+    return msgspec.structs.replace(ending, result=msgspec.structs.replace(ending.result, statistics=seen, notes=notes))
+
+
+def _against_estimate(job: Job, result: JobResult) -> tuple[Message, ...]:
+    """On the CPU the estimate is exact or wrong: a difference is said, whichever way it goes."""
+    estimated, measured = job.spec.estimated_allocated_bytes, result.step_allocated_bytes
+    if job.spec.resources.gpus or not estimated or not measured or abs(measured - estimated) <= DIFFERS * measured:
+        return ()
+    return (
+        Message(
+            code="estimate_was_off",
+            text="A training step took {measured} of Paddle's CPU memory; the estimate said {estimated} ({percent} %).",
+            hint="Steps of different sizes do that, or an operation that the estimate does not know well.",
+            params={
+                "measured": human(measured),
+                "estimated": human(estimated),
+                "percent": f"{100 * (estimated - measured) / measured:+.1f}",
+            },
+        ),
+    )
+
+
 def _read(folder: JobFolder) -> dict[str, Any] | None:
     try:
         raw = msgspec.json.decode(own_files.read(folder.result, RESULT_BYTES))
@@ -60,7 +91,8 @@ def _read(folder: JobFolder) -> dict[str, Any] | None:
 
 
 def _result(raw: dict[str, Any]) -> JobResult:
-    known = {name: raw[name] for name in JobResult.__struct_fields__ if raw.get(name) is not None}
+    told = (name for name in JobResult.__struct_fields__ if name not in ("statistics", "notes"))  # these are ours
+    known = {name: raw[name] for name in told if raw.get(name) is not None}
     failure = known.pop("failure", None)
     try:
         result = msgspec.convert(known, JobResult, strict=False)

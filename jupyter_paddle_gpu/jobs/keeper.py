@@ -27,8 +27,9 @@ from ..engines.base import Engine, JobFolder, Observation, write_spec
 from ..matching.policy import Policy
 from ..runner import files
 from . import clocks, leftovers, log, queue
-from .endings import ending_of
+from .endings import ending_of, with_measurements
 from .progress import ProgressReader
+from .sampling import Sampling
 from .settings import JobSettings
 from .store import JobStore
 
@@ -53,6 +54,7 @@ class Keeper:
         self._settings, self._inventory, self._policy = settings, inventory, policy
         self._preparing: dict[str, threading.Thread] = {}
         self._progress: dict[str, tuple[ProgressReader, float]] = {}
+        self._sampling = Sampling(settings, inventory)
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
         self._run_times = clocks.RunTimes()
@@ -220,6 +222,8 @@ class Keeper:
             self._end(job, engine, folder, observation)
             return
         self._update_progress(job, folder, observation)
+        if observation.state == "running":
+            self._sampling.look(job, engine, folder)
         if job.state == "stopping":
             self._push_stop(job, engine, folder)
         elif self._over_time(job, observation):
@@ -266,7 +270,7 @@ class Keeper:
         if not own_files.is_file(folder.result):
             self._keep_engine_log(job, engine, folder)
         engine.collect(job, folder)
-        ending = ending_of(job, folder, observation)
+        ending = with_measurements(ending_of(job, folder, observation), job, self._sampling.finish(job, folder))
         if ending.result is None or ending.result.reason == "runner_vanished":
             _say(folder, ending.reason.render())
             _publish_partial(job, folder)
@@ -311,7 +315,7 @@ def _say(folder: JobFolder, *texts: str) -> None:
 
 def _clear_attempt(folder: JobFolder) -> None:
     """A new attempt starts without the last one's end; the log goes on, checkpoints stay."""
-    for path in (folder.result, folder.identity, folder.events):
+    for path in (folder.result, folder.identity, folder.events, folder.statistics):
         path.unlink(missing_ok=True)
 
 

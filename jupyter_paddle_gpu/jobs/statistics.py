@@ -45,9 +45,9 @@ class History:
         points = self.read()
         return JobStatistics(points=tuple(points), summary=summarize(points))
 
-    def add(self, point: StatisticsPoint) -> None:
-        """Keep one more, newer than all. Raises `OSError` where the folder is gone or a link stands in the way."""
-        kept = self.read()
+    def add(self, point: StatisticsPoint, kept: list[StatisticsPoint]) -> None:
+        """Keep one more behind `kept`, which is what `read` gave. Raises `OSError` where the folder is gone or a link
+        stands in the way."""
         if len(kept) + 1 <= self.points:
             self._append(msgspec.json.encode(point) + b"\n")
             return

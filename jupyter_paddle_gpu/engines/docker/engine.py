@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
-import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any

@@ -13,7 +13,7 @@ from jupyter_paddle_gpu.engines.docker.devices import access, processors_near
 from jupyter_paddle_gpu.engines.docker.endings import exit_code, observation, of_output
 from jupyter_paddle_gpu.engines.docker.output import _lines, read_output
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
-from jupyter_paddle_gpu.engines.docker.statistics import ContainerSample, History, read_sample
+from jupyter_paddle_gpu.engines.docker.statistics import pids_of, read_usage
 
 FACTS = DaemonFacts(id="d", version="28.0")
 
@@ -198,32 +198,6 @@ def test_the_output_can_be_read_on_from_any_line(bench):
     assert list(read_output(bench.engine.daemon, container)) == []
 
 
-def sample(n, memory=1):
-    return ContainerSample(time=float(n), cpu_seconds=0.0, memory_bytes=memory)
-
-
-def test_a_history_is_bounded_and_keeps_its_first_moment_its_last_and_its_peak(tmp_path):
-    history = History(tmp_path / "statistics.jsonl", 16)
-    for n in range(1000):
-        history.add(sample(n, 900 if n == 333 else 100))
-        assert len(history.read()) <= 16
-    kept = history.read()
-    assert (kept[0].time, kept[-1].time) == (0.0, 999.0)
-    assert max(row.memory_bytes for row in kept) == 900
-    assert [row.time for row in kept] == sorted(row.time for row in kept)
-    with history.path.open("ab") as file:
-        file.write(b'{"time": 1')
-    assert len(history.read()) == len(kept)
-
-
-def test_a_link_in_place_of_the_history_is_not_followed(tmp_path):
-    (tmp_path / "other").write_text("kept")
-    (tmp_path / "statistics.jsonl").symlink_to(tmp_path / "other")
-    with pytest.raises(OSError, match="symbolic"):
-        History(tmp_path / "statistics.jsonl", 16).add(sample(1))
-    assert (tmp_path / "other").read_text() == "kept"
-
-
 def test_samples_of_both_kinds_of_control_groups():
     cpu = {"cpu_usage": {"total_usage": 2_000_000_000}}
     v1 = {"cpu_stats": cpu, "memory_stats": {"usage": 100, "limit": 500, "stats": {"total_inactive_file": 40}}}
@@ -234,7 +208,13 @@ def test_samples_of_both_kinds_of_control_groups():
         "pids_stats": {"current": 5},
     }
     for answer in (v1, v2):
-        read = read_sample(answer)
-        assert (read.memory_bytes, read.memory_limit, read.cpu_seconds) == (60, 500, 2.0)
+        read = read_usage(answer)
+        assert (read.memory_bytes, read.memory_limit_bytes, read.cpu_seconds) == (60, 500, 2.0)
     assert (read.received_bytes, read.sent_bytes, read.processes) == (3, 4, 5)
-    assert read_sample({"cpu_stats": {}, "memory_stats": {}}) is None
+    assert read_usage({"cpu_stats": {}, "memory_stats": {}}) is None
+
+
+def test_process_numbers_in_what_top_answers():
+    assert pids_of({"Titles": ["UID", "PID", "CMD"], "Processes": [["root", "17", "sh"], ["root", "?", "x"]]}) == {17}
+    assert pids_of({"Titles": ["CMD"], "Processes": [["sh"]]}) == frozenset()
+    assert pids_of({"Titles": None, "Processes": None}) == frozenset()

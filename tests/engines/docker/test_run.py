@@ -12,6 +12,7 @@ from conftest import IMAGE, PACKAGES, until
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.engines.docker.container import container_name
+from jupyter_paddle_gpu.engines.processes import processes_of
 
 WAIT = "import time, pathlib\npathlib.Path('up').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
 
@@ -173,30 +174,25 @@ def test_an_image_without_python_says_so(bench):
     assert "no Python" in folder.engine_log.read_text()
 
 
-def test_statistics_are_taken_and_kept(bench):
+def test_what_a_container_uses_is_told_while_it_runs_with_its_processes_for_a_driver(bench):
     job, folder = bench.job("hold = bytearray(50 << 20)", WAIT)
-    assert bench.engine.statistics(job, folder) is None
+    assert bench.engine.usage(job, folder) is None
     bench.start(job, folder)
     started(bench)
-    samples = [bench.engine.statistics(job, folder) for _ in range(3)]
-    assert samples[-1].memory_bytes > 50 << 20
-    assert samples[-1].memory_limit == 2 << 30
-    assert samples[-1].cpu_percent is not None
-    assert samples[-1].processes >= 2
-    kept = bench.engine.history(folder).read()
-    assert kept == samples
+    usage = bench.engine.usage(job, folder)
+    assert usage.memory_bytes > 50 << 20
+    assert usage.memory_limit_bytes == 2 << 30
+    assert usage.cpu_seconds > 0
+    assert usage.processes >= 2
+    assert (usage.pids, usage.pids_of) == (frozenset(), "host")
+    with_device = bench.engine.usage(msgspec.structs.replace(job, device_ids=("GPU-0",)), folder)
+    assert len(with_device.pids) == usage.processes
+    of_job = {process.pid for process in processes_of(job.id)}
+    assert of_job
+    assert of_job <= with_device.pids
     (bench.work / "go").touch()
     bench.wait(job, folder)
-    assert bench.engine.statistics(job, folder) is None
-
-
-def test_whoever_observes_a_job_keeps_its_statistics(make_bench):
-    bench = make_bench(statistics_seconds=0.1)
-    job, folder = bench.job(WAIT)
-    bench.start(job, folder)
-    until(lambda: bench.engine.observe(job, folder).state == "running" and len(bench.engine.history(folder).read()) > 1)
-    (bench.work / "go").touch()
-    bench.wait(job, folder)
+    assert bench.engine.usage(job, folder) is None
 
 
 @pytest.mark.paddle

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
+import time
 
 import pytest
 from conftest import IMAGE, notebook_of, until
 from stand_ins.registry import Registry
 
+from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess, HostSample, Inventory
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
 from jupyter_paddle_gpu.engines.base import Sweeper
 from jupyter_paddle_gpu.engines.docker.container import container_name
+from jupyter_paddle_gpu.engines.processes import processes_of
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 
@@ -56,6 +60,49 @@ def test_leftovers_go_when_somebody_begins_to_look_after_the_jobs(bench, service
     until(lambda: bench.engine.daemon.inspect_container(container_name(lost.id)) is None)
     assert service.wait(kept.id, 60).state == "succeeded"
     assert other.engine.observe(theirs, their_folder).state == "ended", "another store's container stays"
+
+
+def test_statistics_with_the_drivers_figures_for_the_containers_processes(bench, tmp_path):
+    """The driver names processes by the host's numbers, as `docker top` does."""
+
+    def inventory():
+        ours = [process.pid for job in service.list() for process in processes_of(job.id)]
+        held = [DeviceProcess(pid=pid, memory_bytes=1 << 30, utilization=20) for pid in ours]
+        others = [DeviceProcess(pid=1, memory_bytes=7 << 30, utilization=70)]
+        card = Device(
+            id="GPU-fake-0", index=0, vendor="nvidia", name="Stand-in", memory_total=16 << 30, memory_used=9 << 30,
+            memory_free=7 << 30, utilization=90, temperature=60, power=200.0, processes=(*held, *others),
+        )  # fmt: skip
+        host = HostSample(cpu_count=2, cpu_percent=0.0, memory_total=16 << 30, memory_available=16 << 30)
+        return Inventory(time=time.time(), host=host, devices=(card,))
+
+    service = JobService.open(
+        {"docker": bench.engine},
+        data_folder=tmp_path,
+        settings=dataclasses.replace(FAST, statistics_least_seconds=0.1),
+        inventory=inventory,
+    )
+    wait = "import time, pathlib\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
+    job = service.submit(
+        spec(bench, resources=Resources(gpus=1, memory_bytes=1 << 30)), json.dumps(notebook_of("1", wait))
+    )
+    service.start()
+    try:
+        until(lambda: service.statistics(job.id).summary.samples > 2)
+        (bench.work / "go").touch()
+        ended = service.wait(job.id, 60)
+    finally:
+        service.stop()
+    assert ended.state == "succeeded"
+    summary = ended.result.statistics
+    assert summary.memory_peak_bytes > 1 << 20
+    assert summary.cpu_seconds > 0
+    (device,) = summary.devices
+    assert device.memory_peak_bytes % (1 << 30) == 0
+    assert 1 << 30 <= device.memory_peak_bytes < 7 << 30, "processes of others do not count"
+    assert device.process_utilization_mean_percent <= 100
+    assert (device.utilization_mean_percent, device.device_memory_peak_bytes) == (90.0, 9 << 30)
+    assert (device.temperature_peak_celsius, device.power_mean_watts) == (60, 200.0)
 
 
 def test_a_fault_that_passes_is_tried_again(bench, service, registry):
