@@ -54,7 +54,7 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     if _wants_json():
         return EstimateView(face.services.estimate(source, request))
     matched = face.services.match(source, request)
-    return EstimateView(matched.estimate, matched.placement)
+    return EstimateView(matched.estimate, matched.placement, inside=request.details)
 
 
 @paddle_gpu.command()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from ..domain.estimates import Estimate, Question
 from ..domain.messages import Message
 from ..domain.placements import Placement, Verdict
-from . import markup
+from . import markup, step_view
 from .face import View
-from .speech import Speech, count, duration, operations, size
+from .speech import Speech, count, duration, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,13 +24,16 @@ EDGE = 6
 
 
 class EstimateView(View):
-    """Draws an estimate, with the verdict on each device where a placement is given."""
+    """Draws an estimate, with the verdict on each device where a placement is given; `inside`: the step's tables."""
 
-    def __init__(self, estimate: Estimate, placement: Placement | None = None, *, how: str = "--set") -> None:
+    def __init__(
+        self, estimate: Estimate, placement: Placement | None = None, *, how: str = "--set", inside: bool = False
+    ) -> None:
         self.data: Estimate = estimate
         self.placement = placement
         self.status = STATUS[estimate.status]
         self._how = how
+        self._inside = inside
 
     # What both drawings share
 
@@ -45,7 +48,9 @@ class EstimateView(View):
         yield say("Optimiser"), estimate.optimizer or "–"
         yield say("Mixed precision"), estimate.amp or "–"
         if estimate.flops_per_step is not None:
-            yield say("FLOPs per step"), operations(estimate.flops_per_step)
+            yield say("FLOPs per step"), step_view.compute(estimate, say)
+        if estimate.bytes_moved:
+            yield say("Memory traffic"), step_view.traffic(estimate, say)
         yield say("Evidence"), say(_EVIDENCE[estimate.evidence]) + f", {duration(estimate.seconds)}"
 
     def _headline(self, say: Speech) -> str:
@@ -133,6 +138,8 @@ class EstimateView(View):
             for change in changes:
                 remedies.add_row(*map(Text, change))
             parts += [Text(), Text(say("What would save memory"), style="bold"), remedies]
+        if self._inside:
+            parts += step_view.rich(self.data, say)
         for question in self.data.questions:
             parts.append(Text())
             parts.append(Text(f"? {question.name}  {self._place(say, question)}", style="bold yellow"))
@@ -156,6 +163,8 @@ class EstimateView(View):
         if changes := self._changes(say):
             rows = ([escape(cell) for cell in change] for change in changes)
             out.append(markup.section(say("What would save memory"), markup.table(rows)))
+        if self._inside:
+            out.append(step_view.html(self.data, say))
         for question in self.data.questions:
             where = escape(self._place(say, question))
             out.append(

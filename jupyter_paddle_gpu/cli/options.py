@@ -104,7 +104,11 @@ def what_if(function: F) -> F:
         click.option(
             "--target", type=click.Choice(["gpu", "cpu"]), default="gpu", help="GPU, or Paddle's CPU allocator."
         ),
-        click.option("--details", is_flag=True, help="Also remedies and the largest batch that fits."),
+        click.option(
+            "--details",
+            is_flag=True,
+            help="Also remedies, the largest batch that fits, and the step's layers and tensors.",
+        ),
     )(function)
 
 

@@ -139,6 +139,11 @@ MEASURED_AS_IT_IS = Message(
     text="The step could not be traced; the figure comes from a real step on the CPU with the notebook's own batches.",
     hint="What-if on the batch size needs a notebook whose batches come from paddle.io or from one variable.",
 )
+NOT_MEASURED = Message(
+    code="what_if_not_measured",
+    text="Real steps on the CPU run the notebook as it is: {names} is not in this figure.",
+    hint="Change it in the notebook and ask again.",
+)
 FIT_UNSURE = Message(
     code="fit_unsure",
     text="The measured steps do not lie on straight lines over the batch size, so the figure is unsure.",

@@ -9,6 +9,8 @@ from ..domain.estimates import Change, Estimate, Remedy
 
 ACCUMULATION = 4
 """Micro-batches of the accumulation that is offered: the same batch, gathered from steps of a quarter."""
+LEAST_SAVING = 0.01
+"""Part of the peak below which a change is no remedy: nobody would take the trouble."""
 
 Ask = Callable[[Mapping[str, Any]], int | None]
 """Bytes of the step with a changed request; None where it cannot be had."""
@@ -34,13 +36,13 @@ def candidates(estimate: Estimate) -> list[tuple[Change, dict[str, Any]]]:
 
 
 def remedies(estimate: Estimate, ask: Ask, largest: Largest | None) -> tuple[Remedy, ...]:
-    """Every change that really saves memory, the largest saving first."""
+    """Every change that saves memory worth the name, the largest saving first."""
     if estimate.peak_bytes is None:
         return ()
     found = []
     for change, request in candidates(estimate):
         size = ask(request)
-        if size is None or size >= estimate.peak_bytes:
+        if size is None or size > (1 - LEAST_SAVING) * estimate.peak_bytes:
             continue
         found.append(
             Remedy(

@@ -27,6 +27,9 @@ OTHER_LANGUAGES = frozenset(("bash", "sh", "script", "cmd", "perl", "ruby", "htm
 OTHER_LANGUAGES |= {"javascript", "js", "writefile", "file"}
 """Cell magics whose cells hold no Python."""
 
+NOT_MEASURED = ("amp", "accumulation", "recompute", "set_to_zero", "image_size", "sequence_length", "devices")
+"""What-ifs that real steps of the notebook as it is know nothing of."""
+
 
 class Traced(msgspec.Struct, frozen=True):
     """A trace, or none, with the notes on how it came about."""
@@ -128,7 +131,13 @@ class Traces:
                 break
         wanted = asked["batch_size"] or (scanned(facts, "ok").batch_size if not asked["answers"] else None)
         found = fitted(runs, wanted)
-        return Traced(*found) if found else None
+        if not found:
+            return None
+        trace, notes = found
+        left_out = [name for name in NOT_MEASURED if asked.get(name) is not None]
+        return Traced(
+            trace, (*notes, messages.fill(messages.NOT_MEASURED, names=", ".join(left_out))) if left_out else notes
+        )
 
 
 def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest) -> dict[str, Any]:

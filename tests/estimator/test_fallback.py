@@ -100,6 +100,14 @@ def test_tiny_steps_give_the_peak_of_a_large_one(service, tmp_path, training):
 
 
 @pytest.mark.paddle
+def test_what_real_steps_leave_out_is_said(service, tmp_path):
+    request = EstimateRequest(target="cpu", recompute=True, amp="O1")
+    notes = {note.code: note for note in service.estimate(facts(MODEL, LOOP), tmp_path, request).notes}
+
+    assert "amp, recompute" in notes["what_if_not_measured"].render()
+
+
+@pytest.mark.paddle
 def test_a_notebook_that_does_not_run_is_read_only(service, tmp_path):
     estimate = service.estimate(facts("import paddle\nnothing_there()"), tmp_path, EstimateRequest(target="cpu"))
 

@@ -1,0 +1,62 @@
+"""The model's tree as a terminal shows it."""
+
+from jupyter_paddle_gpu.cli.step_view import shown_layers
+from jupyter_paddle_gpu.domain.estimates import Estimate, LayerMemory
+
+
+def layer(path, kind, parameters, activations=0, flops=0):
+    return LayerMemory(
+        path=path,
+        type=kind,
+        parameters=parameters // 4,
+        parameter_bytes=parameters,
+        activation_bytes=activations,
+        flops=flops,
+    )
+
+
+def blocks(*paths):
+    for index, path in enumerate(paths):
+        yield layer(path, "Block", 300, 10 * index)
+        yield layer(f"{path}.attention", "Attention", 200)
+        yield layer(f"{path}.norm", "LayerNorm", 1)
+        yield layer(f"{path}.output", "Linear", 99, 10 * index)
+
+
+def shown(*layers):
+    found = shown_layers(Estimate(status="ok", evidence="trace", layers=layers))
+    return [(row.depth, row.name, row.type, row.members, row.parameter_bytes, row.activation_bytes) for row in found]
+
+
+def test_alike_neighbours_are_one_row_with_their_sums():
+    encoder = layer("encoder", "LayerList", 900, 30)
+    root, head = layer("", "Net", 1000, 30), layer("head", "Linear", 100)
+
+    assert shown(root, encoder, *blocks("encoder.0", "encoder.1", "encoder.2"), head) == [
+        (0, "·", "Net", 1, 1000, 30),
+        (1, "encoder", "LayerList", 1, 900, 30),
+        (2, "0–2", "Block", 3, 900, 30),
+        (3, "attention", "Attention", 3, 600, 0),
+        (3, "output", "Linear", 3, 297, 30),
+        (1, "head", "Linear", 1, 100, 0),
+    ]
+
+
+def test_neighbours_of_another_shape_stand_alone():
+    root = layer("", "Sequential", 1300)
+    first, second = layer("0", "Linear", 600), layer("1", "Linear", 700)
+
+    assert [(row[1], row[3]) for row in shown(root, first, second)] == [("·", 1), ("0", 1), ("1", 1)]
+
+
+def test_a_large_model_is_cut_and_no_row_is_without_the_one_above_it():
+    names = [f"part{index}" for index in range(45)]
+    root = layer("", "Net", 45 * 100)
+    rows = shown(root, *(one for name in names for one in (layer(name, "Part", 100), layer(f"{name}.inner", name, 97))))
+
+    assert 1 < len(rows) <= 46
+    assert all(row[0] <= 1 for row in rows) or rows[2][0] == 2
+
+
+def test_without_a_model_there_is_no_tree():
+    assert shown() == []
