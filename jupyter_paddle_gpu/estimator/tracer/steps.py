@@ -57,12 +57,16 @@ class StepWatch:
         """An optimizer was made: the step is not whole before it has updated."""
         self._known.add(optimizer)
 
+    def wrapped(self, optimizer: Any) -> None:
+        """Another optimizer updates in this one's place."""
+        self._known.discard(optimizer)
+
     def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
         """Run an update, in its phase; nested calls (minimize inside step) count once."""
         if self._depth == 0 and whatif.skips_update():
             return None
         self._depth += 1
-        amp.before_update(optimizer)
+        amp.before_update(plain(optimizer))
         try:
             with self.runtime.ledger.during("update"):
                 result = call()
@@ -141,6 +145,25 @@ def begin(runtime: Runtime) -> StepWatch:
     return watch
 
 
+def wrapped(optimizer: Any) -> None:
+    """Updates of an optimizer come from one that wraps it from now on."""
+    if watch is not None:
+        watch.wrapped(optimizer)
+
+
+def plain(optimizer: Any) -> Any:
+    """The optimizer inside of the wrappers of distributed training."""
+    inner = vars(optimizer).get("_inner_opt") or vars(optimizer).get("_optim")
+    return optimizer if inner is None or inner is optimizer else plain(inner)
+
+
+def watch_updates(kind: type) -> None:
+    """Count the updates of optimizers of a kind."""
+    for name in ("step", "minimize"):
+        if name in vars(kind) and not hasattr(vars(kind)[name], "watched"):
+            setattr(kind, name, _watched(vars(kind)[name]))
+
+
 def _subclasses(kind: Any) -> list[Any]:
     found = [kind]
     for child in kind.__subclasses__():
@@ -156,6 +179,7 @@ def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
         return watch.update(self, lambda: original(self, *args, **kwargs))
 
     update.__name__ = original.__name__
+    update.watched = True  # type: ignore[attr-defined]
     return update
 
 
@@ -178,9 +202,7 @@ def install() -> None:
     _installed = True
     base = paddle.optimizer.Optimizer
     for kind in _subclasses(base):
-        for name in ("step", "minimize"):
-            if name in vars(kind):
-                setattr(kind, name, _watched(vars(kind)[name]))
+        watch_updates(kind)
         for name in ("_add_accumulator", "_create_master_weight", "_create_global_learning_rate"):
             if name in vars(kind):
                 setattr(kind, name, _state_kind(vars(kind)[name]))
