@@ -6,6 +6,7 @@ so that two processes cannot both make it. The revision is also the feed by whic
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -168,7 +169,8 @@ class JobStore:
             if new == old:
                 return old
             check_move(old.state, new.state)
-            new = msgspec.structs.replace(new, updated=time.time())
+            # Never back, also where the machine's clock was set back: pages tell news from old answers by it.
+            new = msgspec.structs.replace(new, updated=max(time.time(), math.nextafter(old.updated, math.inf)))
             for device in claim:
                 _claim(connection, device, job_id)
             if new.state in ENDED or new.state == "queued":

@@ -135,6 +135,16 @@ def test_changes_are_a_feed(tmp_path: Path) -> None:
     assert store.revision() == feed.revision, "nothing changed, nothing told"
 
 
+def test_time_of_change_grows_though_the_clock_was_set_back(tmp_path: Path) -> None:
+    store = JobStore(tmp_path / "jobs.sqlite")
+    before = time.time() + 3600
+    store.add(_change(job("a"), updated=before))
+    first = store.change("a", lambda now: _change(now, attempts=1))
+    second = store.change("a", lambda now: _change(now, attempts=2))
+    assert before < first.updated < second.updated
+    assert msgspec.json.decode(msgspec.json.encode(second), type=Job).updated == second.updated
+
+
 def test_rows_survive_a_new_process(tmp_path: Path) -> None:
     path = tmp_path / "jobs.sqlite"
     stored = job("a", handle={"pid": 7, "more": [1, {"x": None}]}, started=time.time())
