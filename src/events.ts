@@ -7,11 +7,17 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { Poll } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api } from './api';
+import { type Api, ApiError } from './api';
 import type { IInventory, IJob, ILogLine } from './domain';
 
-/** How changes reach us now. */
-export type Connection = 'idle' | 'connecting' | 'socket' | 'polling' | 'offline';
+/** How changes reach us now; `refused`: the server answers, but wants a login. */
+export type Connection = 'idle' | 'connecting' | 'socket' | 'polling' | 'offline' | 'refused';
+
+/** All jobs as the server knew them at some moment after `asked`, a number of `EventStream.order`. */
+export interface IJobList {
+  jobs: IJob[];
+  asked: number;
+}
 
 /** Lines of one job's log, and where the next ones begin. */
 export interface ILogChunk {
@@ -24,6 +30,7 @@ export interface ILogChunk {
 /** A message of the server; others than these are ignored. */
 type ServerEvent =
   | { type: 'devices'; inventory: IInventory }
+  | { type: 'jobs'; jobs: IJob[] }
   | { type: 'job'; job: IJob }
   | { type: 'job_deleted'; id: string }
   | ({ type: 'log' } & ILogChunk);
@@ -35,6 +42,10 @@ const RECONNECT_LONGEST = 60_000;
 const POLL_INTERVAL = 2_000;
 /** Milliseconds to which polling backs off while the server does not answer. */
 const POLL_LONGEST = 15_000;
+/** Milliseconds without a word after which a socket counts as dead; the server says something every 20 seconds. */
+export const SILENCE_LONGEST = 60_000;
+/** Milliseconds between two looks at how long a socket has been silent. */
+const SILENCE_LOOK = 10_000;
 /** Lines asked for at a time, and pages taken in one round of polling. */
 const POLL_LINES = 5_000;
 const POLL_PAGES = 4;
@@ -49,6 +60,7 @@ export class EventStream implements IDisposable {
       standby: 'when-hidden'
     });
     document.addEventListener('visibilitychange', this._onVisibility);
+    window.addEventListener('online', this._onVisibility);
   }
 
   get connection(): Connection {
@@ -70,8 +82,13 @@ export class EventStream implements IDisposable {
   }
 
   /** All jobs: after each connection and in each round of polling. */
-  get jobsListed(): ISignal<this, IJob[]> {
+  get jobsListed(): ISignal<this, IJobList> {
     return this._jobsListed;
+  }
+
+  /** A number larger than all before: tells what was asked before what was heard. */
+  order(): number {
+    return ++this._order;
   }
 
   get jobDeleted(): ISignal<this, string> {
@@ -122,6 +139,7 @@ export class EventStream implements IDisposable {
     }
     this._isDisposed = true;
     document.removeEventListener('visibilitychange', this._onVisibility);
+    window.removeEventListener('online', this._onVisibility);
     window.clearTimeout(this._timer);
     this._poll.dispose();
     this._close();
@@ -143,8 +161,7 @@ export class EventStream implements IDisposable {
   }
 
   private _settle(): void {
-    const wanted = this._watched.devices + this._watched.jobs + this._logs.size > 0;
-    if (!wanted) {
+    if (!this._isWanted) {
       this._close();
       window.clearTimeout(this._timer);
       this._timer = 0;
@@ -174,28 +191,37 @@ export class EventStream implements IDisposable {
       return;
     }
     this._socket = socket;
+    this._heard = Date.now();
+    this._jobsAsked = 0;
+    this._watchdog = window.setInterval(() => this._listen(), SILENCE_LOOK);
     socket.onopen = () => {
-      this._setConnection('socket');
-      void this._poll.stop();
-      this._subscribe();
-      if (this._watched.jobs) {
-        // What changed while nobody listened.
-        this._api.jobs().then(
-          jobs => this._jobsListed.emit(jobs),
-          () => undefined
-        );
+      if (this._socket === socket) {
+        this._setConnection('socket');
+        void this._poll.stop();
+        this._subscribe();
       }
     };
     socket.onmessage = message => {
-      this._failures = 0;
-      this._take(message.data as string);
+      if (this._socket === socket) {
+        this._failures = 0;
+        this._heard = Date.now();
+        this._take(message.data as string);
+      }
     };
     socket.onclose = () => {
       if (this._socket === socket) {
-        this._socket = null;
+        this._close();
         this._lost();
       }
     };
+  }
+
+  /** Give a socket up whose other end has gone without a word, as after a sleep of the machine. */
+  private _listen(): void {
+    if (this._socket && Date.now() - this._heard > SILENCE_LONGEST) {
+      this._close();
+      this._lost();
+    }
   }
 
   /** There is no socket: poll, and try for a socket again later. */
@@ -221,13 +247,11 @@ export class EventStream implements IDisposable {
         logs[id] = Math.min(logs[id] ?? Infinity, cursor());
       }
     }
-    this._socket?.send(
-      JSON.stringify({
-        devices: !hidden && this._watched.devices > 0,
-        jobs: this._watched.jobs > 0,
-        logs
-      })
-    );
+    const jobs = this._watched.jobs > 0;
+    // Once jobs are wanted, the server sends all of them and then each change: none can fall between.
+    this._jobsAsked = jobs ? this._jobsAsked || this.order() : 0;
+    const devices = !hidden && this._watched.devices > 0;
+    this._socket?.send(JSON.stringify({ devices, jobs, logs }));
   }
 
   private _take(data: string): void {
@@ -240,6 +264,9 @@ export class EventStream implements IDisposable {
     switch (event.type) {
       case 'devices':
         this._inventory.emit(event.inventory);
+        break;
+      case 'jobs':
+        this._jobsListed.emit({ jobs: event.jobs, asked: this._jobsAsked });
         break;
       case 'job':
         this._jobChanged.emit(event.job);
@@ -255,37 +282,62 @@ export class EventStream implements IDisposable {
 
   /** One round of polling. */
   private async _ask(): Promise<void> {
+    const asked = this.order();
     try {
-      if (this._watched.devices) {
-        this._inventory.emit(await this._api.devices());
-      }
       if (this._watched.jobs) {
-        this._jobsListed.emit(await this._api.jobs());
-      }
-      for (const { id, cursor } of [...this._logs]) {
-        for (let page = 0; page < POLL_PAGES; page++) {
-          const since = cursor();
-          const answer = await this._api.log(id, since, POLL_LINES);
-          this._logReceived.emit({ id, ...answer });
-          if (answer.lines.length < POLL_LINES || cursor() <= since) {
-            break;
-          }
+        const jobs = await answered(this._api.jobs());
+        if (jobs) {
+          this._jobsListed.emit({ jobs, asked });
         }
       }
-      if (!this._isDisposed && this._connection === 'offline') {
-        this._setConnection('polling');
+      for (const entry of [...this._logs]) {
+        await this._askLog(entry);
+      }
+      if (this._watched.devices) {
+        const inventory = await answered(this._api.devices());
+        if (inventory) {
+          this._inventory.emit(inventory);
+        }
       }
     } catch (reason) {
-      if (!this._isDisposed && this._connection === 'polling') {
-        this._setConnection('offline');
+      if (!this._isDisposed && this._isPolling) {
+        this._setConnection(isRefusal(reason) ? 'refused' : 'offline');
       }
       throw reason;
     }
+    if (!this._isDisposed && this._isPolling && this._connection !== 'polling') {
+      this._setConnection('polling');
+      // The server is back: no need to wait for the socket's next turn.
+      this._failures = 0;
+      this._connect();
+    }
+  }
+
+  private async _askLog({ id, cursor }: { id: string; cursor: () => number }): Promise<void> {
+    for (let page = 0; page < POLL_PAGES; page++) {
+      const since = cursor();
+      const answer = await answered(this._api.log(id, since, POLL_LINES));
+      if (answer) {
+        this._logReceived.emit({ id, ...answer });
+      }
+      if (!answer || answer.lines.length < POLL_LINES || cursor() <= since) {
+        break;
+      }
+    }
+  }
+
+  private get _isWanted(): boolean {
+    return this._watched.devices + this._watched.jobs + this._logs.size > 0;
+  }
+
+  private get _isPolling(): boolean {
+    return ['polling', 'offline', 'refused'].includes(this._connection);
   }
 
   private _close(): void {
     const socket = this._socket;
     this._socket = null;
+    window.clearInterval(this._watchdog);
     socket?.close();
   }
 
@@ -297,10 +349,11 @@ export class EventStream implements IDisposable {
   }
 
   private readonly _onVisibility = (): void => {
+    this._listen();
     if (this._socket?.readyState === WebSocket.OPEN) {
       this._subscribe();
-    } else if (!document.hidden) {
-      this._plan();
+    } else if (!document.hidden && this._isWanted) {
+      this.retry();
     }
   };
 
@@ -309,14 +362,40 @@ export class EventStream implements IDisposable {
   private readonly _logs = new Set<{ id: string; cursor: () => number }>();
   private _socket: WebSocket | null = null;
   private _timer = 0;
+  private _watchdog = 0;
   private _failures = 0;
+  private _heard = 0;
+  private _order = 0;
+  /** The order in which this socket was asked for jobs; 0 where it was not. */
+  private _jobsAsked = 0;
   private _planned = false;
   private _isDisposed = false;
   private _connection: Connection = 'idle';
   private readonly _connectionChanged = new Signal<this, Connection>(this);
   private readonly _inventory = new Signal<this, IInventory>(this);
   private readonly _jobChanged = new Signal<this, IJob>(this);
-  private readonly _jobsListed = new Signal<this, IJob[]>(this);
+  private readonly _jobsListed = new Signal<this, IJobList>(this);
   private readonly _jobDeleted = new Signal<this, string>(this);
   private readonly _logReceived = new Signal<this, ILogChunk>(this);
+}
+
+/** The answer; null where the server refused this one question, which says nothing of the others. */
+async function answered<T>(question: Promise<T>): Promise<T | null> {
+  try {
+    return await question;
+  } catch (reason) {
+    if (isRefusal(reason) || isAway(reason)) {
+      throw reason;
+    }
+    return null;
+  }
+}
+
+function isRefusal(reason: unknown): boolean {
+  return reason instanceof ApiError && (reason.status === 401 || reason.status === 403);
+}
+
+/** Whether nobody answered, or a proxy in the server's place. */
+function isAway(reason: unknown): boolean {
+  return !(reason instanceof ApiError) || [0, 502, 503, 504].includes(reason.status);
 }

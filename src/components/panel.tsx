@@ -104,6 +104,20 @@ function ServerState({ model }: { model: PanelModel }): JSX.Element | null {
       </div>
     );
   }
+  if (events.connection === 'refused') {
+    return (
+      <div className="jp-PaddleGpu-section">
+        <Note
+          kind="warning"
+          message={{
+            code: 'refused',
+            message: trans.__('The server no longer knows this page. Jobs go on without it.'),
+            hint: trans.__('Reload the page and log in again.')
+          }}
+        />
+      </div>
+    );
+  }
   if (events.connection === 'offline') {
     return (
       <div className="jp-PaddleGpu-section">

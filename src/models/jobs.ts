@@ -5,7 +5,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api, ApiError } from '../api';
 import { isEnded, type IJob } from '../domain';
-import type { EventStream } from '../events';
+import type { EventStream, IJobList } from '../events';
 
 /** Milliseconds in which a deletion can be taken back. */
 export const UNDO_TIME = 6_000;
@@ -59,20 +59,17 @@ export class Jobs implements IDisposable {
   }
 
   async refresh(): Promise<void> {
-    this._onList(this._events, await this._api.jobs());
+    const asked = this._events.order();
+    this._onList(this._events, { jobs: await this._api.jobs(), asked });
   }
 
   /** Take a job that the server answered with. */
   put(job: IJob): void {
     const known = this._jobs.get(job.id);
-    if (known && isOlder(job, known)) {
-      return;
+    if (!(known && isOlder(job, known))) {
+      this._set(job);
+      this._changed.emit();
     }
-    this._jobs.set(job.id, job);
-    if (known && !isEnded(known.state) && isEnded(job.state)) {
-      this._ended.emit(job);
-    }
-    this._changed.emit();
   }
 
   async cancel(id: string, force = false): Promise<void> {
@@ -132,7 +129,7 @@ export class Jobs implements IDisposable {
   private async _delete(id: string): Promise<void> {
     await this._act(id, async () => {
       await this._api.delete(id);
-      this._jobs.delete(id);
+      this._remove(id);
     });
     this._leaving.delete(id);
     this._changed.emit();
@@ -152,25 +149,53 @@ export class Jobs implements IDisposable {
     this.put(job);
   }
 
-  private _onList(_: EventStream, jobs: IJob[]): void {
+  /** A list is right about all that was heard before it was asked for; what was heard since goes by its own time. */
+  private _onList(_: EventStream, { jobs, asked }: IJobList): void {
     const ids = new Set(jobs.map(job => job.id));
+    const isSettled = (id: string) => (this._heard.get(id) ?? 0) < asked;
     for (const id of [...this._jobs.keys()]) {
-      if (!ids.has(id)) {
+      if (!ids.has(id) && isSettled(id)) {
         this._jobs.delete(id);
       }
     }
-    jobs.forEach(job => this.put(job));
+    for (const job of jobs) {
+      const known = this._jobs.get(job.id);
+      if (!known || isSettled(job.id) || !isOlder(job, known)) {
+        this._set(job);
+      }
+    }
     this._isLoaded = true;
     this._changed.emit();
   }
 
   private _onDeleted(_: EventStream, id: string): void {
-    this._jobs.delete(id);
+    this._remove(id);
     this._changed.emit();
+  }
+
+  private _set(job: IJob): void {
+    // Ids are given once: a job that was deleted does not come back with late news.
+    if (this._gone.has(job.id)) {
+      return;
+    }
+    const known = this._jobs.get(job.id);
+    this._jobs.set(job.id, job);
+    this._heard.set(job.id, this._events.order());
+    if (known && !isEnded(known.state) && isEnded(job.state)) {
+      this._ended.emit(job);
+    }
+  }
+
+  private _remove(id: string): void {
+    this._jobs.delete(id);
+    this._gone.add(id);
   }
 
   private readonly _events: EventStream;
   private readonly _jobs = new Map<string, IJob>();
+  /** Id -> the stream's order when we last heard of the job. */
+  private readonly _heard = new Map<string, number>();
+  private readonly _gone = new Set<string>();
   private readonly _leaving = new Map<string, number>();
   private _failure: { id: string; error: ApiError } | null = null;
   private _isLoaded = false;

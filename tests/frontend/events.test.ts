@@ -1,4 +1,4 @@
-import { EventStream, type ILogChunk } from '../../src/events';
+import { EventStream, type ILogChunk, SILENCE_LONGEST } from '../../src/events';
 import { answer, apiOn, job, line, LogServer, settle } from './helpers';
 
 /** A socket whose other end is the test. */
@@ -45,6 +45,7 @@ class TestSocket {
 let log: LogServer;
 let asked: string[];
 let down: boolean;
+let status: (path: string) => number;
 let stream: EventStream;
 
 beforeEach(() => {
@@ -54,12 +55,16 @@ beforeEach(() => {
   log = new LogServer([line(0), line(1)]);
   asked = [];
   down = false;
+  status = () => 200;
   const api = apiOn(
     async url => {
       const path = url.replace(/^.*\/api\//, '').replace(/[?&]\d+$/, '');
       asked.push(path);
       if (down) {
         throw new TypeError('down');
+      }
+      if (status(path) !== 200) {
+        return answer(status(path), '');
       }
       if (path.startsWith('jobs/')) {
         const query = new URL(url).searchParams;
@@ -201,4 +206,75 @@ test('a hidden page listens to the ends of jobs only', async () => {
     logs: { a: 3 }
   });
   hidden.mockRestore();
+});
+
+test('a socket that says nothing for long is given up for a new one', async () => {
+  stream.watch('jobs');
+  await pass(0);
+  const [socket] = TestSocket.all;
+  socket.open();
+  for (let i = 0; i < 6; i++) {
+    await pass(SILENCE_LONGEST / 3);
+    socket.tell({ type: 'alive' });
+  }
+  expect(TestSocket.all.length).toBe(1);
+  await pass(SILENCE_LONGEST + 20_000);
+  expect(socket.readyState).toBe(3);
+  expect(TestSocket.all.length).toBe(2);
+});
+
+test('a socket that never opens is given up as well', async () => {
+  stream.watch('jobs');
+  await pass(SILENCE_LONGEST + 20_000);
+  expect(TestSocket.all.length).toBe(2);
+  expect(asked).toContain('jobs');
+});
+
+test('as soon as the server answers again, a socket is tried', async () => {
+  stream.watch('jobs');
+  TestSocket.closed = true;
+  down = true;
+  await pass(300_000);
+  expect(stream.connection).toBe('offline');
+  down = false;
+  TestSocket.closed = false;
+  const before = TestSocket.all.length;
+  await pass(16_000);
+  expect(TestSocket.all.length).toBe(before + 1);
+});
+
+test('a log that is gone does not make the server look away', async () => {
+  TestSocket.closed = true;
+  status = path => (path.includes('log') ? 404 : 200);
+  let lists = 0;
+  stream.jobsListed.connect(() => lists++);
+  stream.watch('jobs');
+  stream.watchLog('gone', () => 0);
+  await pass(30_000);
+  expect(stream.connection).toBe('polling');
+  expect(lists).toBeGreaterThan(5);
+});
+
+test('a server that wants a login is told from one that is away', async () => {
+  TestSocket.closed = true;
+  status = () => 403;
+  stream.watch('jobs');
+  await pass(10_000);
+  expect(stream.connection).toBe('refused');
+  status = () => 200;
+  await pass(30_000);
+  expect(stream.connection).toBe('polling');
+});
+
+test('a page that is looked at again asks at once', async () => {
+  TestSocket.closed = true;
+  down = true;
+  stream.watch('jobs');
+  await pass(200_000);
+  const before = TestSocket.all.length;
+  asked.length = 0;
+  document.dispatchEvent(new Event('visibilitychange'));
+  await pass(1);
+  expect(TestSocket.all.length).toBe(before + 1);
+  expect(asked).toContain('jobs');
 });
