@@ -94,6 +94,25 @@ export interface IRemedy {
   largest_batch: number | null;
 }
 
+/** A layer of the model with all below it; `path` is dotted, empty for the model itself. */
+export interface ILayerMemory {
+  path: string;
+  type: string;
+  parameters: number;
+  parameter_bytes: number;
+  activation_bytes: number;
+  flops: number;
+}
+
+export interface IAliveTensor {
+  bytes: number;
+  kind: string;
+  op: string;
+  layer: string;
+  shape: number[];
+  dtype: string;
+}
+
 export interface IEstimate {
   status: 'ok' | 'needs_input' | 'no_model';
   evidence: 'trace' | 'measured' | 'scan';
@@ -116,7 +135,13 @@ export interface IEstimate {
   breakdown: Breakdown | null;
   timeline: ITimelinePoint[];
   peak_at: ITimelinePoint | null;
+  alive_at_peak: IAliveTensor[];
+  layers: ILayerMemory[];
   flops_per_step: number | null;
+  flops_forward: number | null;
+  flops_backward: number | null;
+  bytes_moved: number | null;
+  arithmetic_intensity: number | null;
   inputs: string[];
   remedies: IRemedy[];
   fits: { device: string; limit_bytes: number; largest_batch: number | null }[];
@@ -301,13 +326,17 @@ export interface IJob {
   attempts: number;
 }
 
-/** One line of a log: number, time, stream, text, and whether it takes the place of the stream's last line. */
+/**
+ * One line of a log: number, time, stream, text, whether it takes the place of the stream's last line (`r`), and whether
+ * another one will take its own (`p`).
+ */
 export interface ILogLine {
   n: number;
   t: number;
   s: 'stdout' | 'stderr' | 'result' | 'system';
   x: string;
   r?: boolean;
+  p?: boolean;
 }
 
 export interface ILogPage {

@@ -8,6 +8,7 @@ import { byteRange, bytes, duration } from '../format';
 import type { Training } from '../models/training';
 import { Bar, Busy, Button, Note, Section } from './common';
 import { useApp } from './context';
+import { Inside } from './inside';
 import { Timeline } from './timeline';
 
 /** Seconds below which an answer was known already. */
@@ -121,6 +122,7 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
         <Note key={index} kind="info" message={note} />
       ))}
       <Remedies estimate={estimate} training={training} />
+      <Inside estimate={estimate} />
     </div>
   );
 }

@@ -1,0 +1,146 @@
+/** Inside the step, for those who want to know: operations and traffic, the model's tree, the largest tensors. */
+
+import * as React from 'react';
+
+import type { IAliveTensor, IEstimate } from '../domain';
+import { bytes, count } from '../format';
+import { held, type ILayerNode, layerTree } from '../models/layers';
+import { Bar } from './common';
+import { useApp } from './context';
+
+/** Tensors shown; the rest of what is alive is small beside them. */
+const MOST_TENSORS = 8;
+
+export function Inside({ estimate }: { estimate: IEstimate }): JSX.Element | null {
+  const { trans } = useApp();
+  const { layers } = estimate;
+  const root = React.useMemo(() => layerTree(layers), [layers]);
+  if (!root && !estimate.flops_per_step) {
+    return null;
+  }
+  return (
+    <details className="jp-PaddleGpu-inside">
+      <summary>{trans.__('Inside the step')}</summary>
+      <Work estimate={estimate} />
+      {root && (
+        <>
+          <h3>{trans.__('By layer: parameters, and activations alive at the peak')}</h3>
+          <Layer node={root} whole={Math.max(1, held(root))} open />
+        </>
+      )}
+      <Largest tensors={estimate.alive_at_peak.slice(0, MOST_TENSORS)} />
+    </details>
+  );
+}
+
+/** FLOPs by phase, bytes moved, and their ratio. */
+function Work({ estimate }: { estimate: IEstimate }): JSX.Element | null {
+  const { trans } = useApp();
+  const { flops_per_step, flops_forward, flops_backward, bytes_moved } = estimate;
+  if (!flops_per_step) {
+    return null;
+  }
+  const rows: [string, string][] = [[trans.__('FLOPs of a step'), count(flops_per_step)]];
+  if (flops_forward && flops_backward) {
+    rows.push([trans.__('forward'), count(flops_forward)]);
+    rows.push([trans.__('backward'), count(flops_backward)]);
+  }
+  if (bytes_moved) {
+    rows.push([trans.__('Memory traffic'), bytes(bytes_moved)]);
+  }
+  if (estimate.arithmetic_intensity) {
+    rows.push([trans.__('FLOPs for a byte'), estimate.arithmetic_intensity.toFixed(1)]);
+  }
+  return (
+    <dl className="jp-PaddleGpu-legend">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A layer and, when it is opened, what it is made of. Its children are drawn only then: models have thousands. */
+function Layer(props: { node: ILayerNode; whole: number; open?: boolean }): JSX.Element {
+  const { node, whole } = props;
+  const [open, setOpen] = React.useState(props.open ?? false);
+  if (!node.children.length) {
+    return (
+      <div className="jp-PaddleGpu-layer jp-mod-leaf">
+        <LayerRow node={node} whole={whole} />
+      </div>
+    );
+  }
+  return (
+    <details
+      className="jp-PaddleGpu-layer"
+      open={open}
+      onToggle={event => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        <LayerRow node={node} whole={whole} />
+      </summary>
+      {open &&
+        node.children.map(child => <Layer key={child.path} node={child} whole={whole} />)}
+    </details>
+  );
+}
+
+function LayerRow({ node, whole }: { node: ILayerNode; whole: number }): JSX.Element {
+  const { trans } = useApp();
+  const title = trans.__(
+    'Parameters %1, activations at the peak %2, forward %3 FLOPs',
+    bytes(node.parameter_bytes),
+    bytes(node.activation_bytes),
+    count(node.flops)
+  );
+  return (
+    <span className="jp-PaddleGpu-layerRow" title={title}>
+      <span className="jp-PaddleGpu-row">
+        <span className="jp-PaddleGpu-layerName">
+          {node.name && `${node.name} `}
+          <span className="jp-PaddleGpu-muted">{node.type}</span>
+        </span>
+        <span className="jp-PaddleGpu-space" />
+        <span>{bytes(held(node))}</span>
+      </span>
+      <Bar
+        thin
+        label={title}
+        parts={[
+          { share: (100 * node.parameter_bytes) / whole, look: 'parameters' },
+          { share: (100 * node.activation_bytes) / whole, look: 'activations' }
+        ]}
+      />
+    </span>
+  );
+}
+
+function Largest({ tensors }: { tensors: IAliveTensor[] }): JSX.Element | null {
+  const { trans } = useApp();
+  if (!tensors.length) {
+    return null;
+  }
+  return (
+    <>
+      <h3>{trans.__('Largest tensors at the peak')}</h3>
+      <ul className="jp-PaddleGpu-tensors">
+        {tensors.map((tensor, index) => (
+          <li key={index} className="jp-PaddleGpu-row">
+            <span className="jp-PaddleGpu-layerName" title={tensor.layer}>
+              {tensor.op || tensor.kind}{' '}
+              <span className="jp-PaddleGpu-muted">
+                {tensor.dtype && `${tensor.dtype}[${tensor.shape.join(', ')}]`}
+              </span>
+            </span>
+            <span className="jp-PaddleGpu-space" />
+            <span>{bytes(tensor.bytes)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
