@@ -21,7 +21,7 @@ from .. import own_files
 from ..base import Handle, JobFolder, Say
 from .container import identity
 from .daemon import Daemon
-from .faults import refusal
+from .faults import classify, refusal
 from .layers import build, find_layers
 from .policy import Grant, authorize, check_image
 from .pulls import pull
@@ -140,7 +140,8 @@ def checked(choice: ImageChoice, daemon: Daemon, ask: AskRegistry) -> Message | 
     if daemon.inspect_image(choice.reference) is not None or choice.digest:
         return None
     answer = ask(choice.reference)
-    if answer.state == "found":
+    # A registry that is only busy now is no reason to refuse a job: its pull is tried again.
+    if answer.state == "found" or reasons.is_transient(classify(answer.detail, image=choice.reference)):
         return None
     if answer.state == "missing":
         return reasons.image_missing(choice.reference)

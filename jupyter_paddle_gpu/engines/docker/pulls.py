@@ -64,7 +64,7 @@ def pull(daemon: Daemon, reference: str, say: Say, cancelled: Callable[[], bool]
     repository = f"{head}{slash}{repository}"
     registry, _ = auth.resolve_repository_name(repository)
     credentials = auth.get_config_header(api, registry)
-    progress, said_at, pulled = PullProgress(), 0.0, ""
+    progress, said_at, pulled, told = PullProgress(), 0.0, "", set[str]()
     say(f"Pulling {reference} …")
     for event in stream(
         daemon,
@@ -77,12 +77,20 @@ def pull(daemon: Daemon, reference: str, say: Say, cancelled: Callable[[], bool]
         if "error" in event:
             raise refusal(classify(str(event["error"]), image=reference))
         progress.feed(event)
+        if (broken := _broken(event)) and broken not in told:
+            told.add(broken)
+            say(f"Pulling {reference}: the connection broke off, Docker goes on with layer {broken} in a moment")
         if str(event.get("status", "")).startswith("Digest: "):
             pulled = str(event["status"]).removeprefix("Digest: ")
         if progress.layers[1] and time.monotonic() - said_at >= daemon.settings.progress_seconds:
             said_at = time.monotonic()
             say(f"Pulling {reference}: {progress}")
     say(f"Pulled {reference}: {progress}{f', {pulled}' if pulled else ''}")
+
+
+def _broken(event: dict[str, Any]) -> str:
+    """The layer whose download Docker begins again; it counts down, so each second brings such an event."""
+    return str(event.get("id", "")) if str(event.get("status", "")).startswith("Retrying") else ""
 
 
 def _text(value: str | bytes) -> str:

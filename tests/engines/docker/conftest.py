@@ -206,3 +206,13 @@ def make_bench(daemon: PrivateDaemon, tmp_path: Path) -> Iterator[Callable[..., 
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def place(daemon: PrivateDaemon, tmp_path: Path) -> Iterator[Any]:
+    """A data folder with servers on it that can be killed."""
+    from place import Place
+
+    made = Place(tmp_path, daemon.host)
+    yield made
+    made.close()

@@ -1,7 +1,8 @@
-"""A job service in a process of its own, to be killed: `python server.py DATA_FOLDER DOCKER_HOST`."""
+"""A job service in a process of its own, to be killed: `python server.py DATA_FOLDER DOCKER_HOST [SETTINGS]`."""
 
 from __future__ import annotations
 
+import json
 import sys
 import sysconfig
 import time
@@ -37,11 +38,12 @@ def service(data: Path, host: str, **settings: object) -> JobService:
         DockerSettings(
             host=host,
             store=str(data / "jobs"),
-            allowed_images=("stand-in/*",),
+            allowed_images=("stand-in/*", "127.0.0.1:*/*"),
             networks=("none",),
             data_folders=(sysconfig.get_path("purelib"),),
             shm_bytes=64 << 20,
             tmp_bytes=256 << 20,
+            progress_seconds=0.2,
         )
     )
     given = {"active_seconds": 0.1, "idle_seconds": 0.2, "retry_seconds": 0.5, "stop_seconds": 3.0}
@@ -51,7 +53,7 @@ def service(data: Path, host: str, **settings: object) -> JobService:
 
 
 if __name__ == "__main__":
-    running = service(Path(sys.argv[1]), sys.argv[2])
+    running = service(Path(sys.argv[1]), sys.argv[2], **json.loads(sys.argv[3] if sys.argv[3:] else "{}"))
     running.start()
     print("up", flush=True)
     while True:

@@ -8,87 +8,18 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import IMAGE, notebook_of, until
+from conftest import until
+from place import COUNT, Place
 from server import service
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs import ENDED
 from jupyter_paddle_gpu.domain.reasons import is_transient
 from jupyter_paddle_gpu.engines.docker.container import container_name
-
-COUNT = "import time\nfor n in range({n}):\n    print('line', n, flush=True)\n    time.sleep({pause})"
-
-
-class Place:
-    """A data folder with servers on it that can be killed, and a client that only reads and writes the store."""
-
-    def __init__(self, folder: Path, host: str) -> None:
-        self.data, self.work, self.host = folder / "data", folder / "work", host
-        self.work.mkdir(parents=True)
-        self.client = service(self.data, host)
-        self.client._dispatcher = None
-        self.servers: list[subprocess.Popen[str]] = []
-
-    def serve(self) -> subprocess.Popen[str]:
-        command = [sys.executable, str(Path(__file__).with_name("server.py")), str(self.data), self.host]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.servers.append(server)
-        return server
-
-    def up(self, server: subprocess.Popen[str]) -> None:
-        assert server.stdout is not None
-        assert server.stdout.readline() == "up\n"
-
-    def kill(self) -> None:
-        for server in self.servers:
-            server.send_signal(signal.SIGKILL)
-            server.wait()
-        self.servers.clear()
-
-    def submit(self, *cells: str, **resources: object) -> str:
-        content = notebook_of(*cells)
-        notebook = self.work / f"n{random.getrandbits(40)}.ipynb"
-        notebook.write_text(json.dumps(content))
-        spec = JobSpec(
-            name="n",
-            notebook=str(notebook),
-            output=str(self.work / "{id}.ipynb"),
-            folder=str(self.work),
-            engine="docker",
-            image=IMAGE,
-            resources=Resources(**{"memory_bytes": 1 << 30, **resources}),
-        )
-        return self.client.submit(spec, content).id
-
-    def lines(self, job: str) -> list[str]:
-        """All lines that the notebook printed, read page by page."""
-        texts: list[str] = []
-        since = 0
-        while (page := self.client.log(job, since)).lines:
-            texts += [line.text for line in page.lines if line.stream == "stdout"]
-            since = page.next
-        return texts
-
-    def container(self, job: str):
-        return self.client.engines["docker"].daemon.inspect_container(container_name(job))
-
-    def left(self) -> list[str]:
-        return list(self.client.engines["docker"].adopt())
-
-
-@pytest.fixture
-def place(daemon, tmp_path):
-    made = Place(tmp_path, daemon.host)
-    yield made
-    made.kill()
-    made.client.engines["docker"].remove_leftovers(())
-    for job in made.left():
-        made.client.engines["docker"].daemon.api.remove_container(container_name(job), force=True)
 
 
 def test_a_server_killed_ten_times_loses_nothing(place):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import threading
@@ -9,9 +10,11 @@ import time
 
 import pytest
 from conftest import IMAGE, notebook_of, until
+from docker.errors import ImageNotFound
 from stand_ins.registry import Registry
 
 from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess, HostSample, Inventory
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
 from jupyter_paddle_gpu.engines.base import Sweeper
 from jupyter_paddle_gpu.engines.docker.container import container_name
@@ -105,20 +108,56 @@ def test_statistics_with_the_drivers_figures_for_the_containers_processes(bench,
     assert (device.temperature_peak_celsius, device.power_mean_watts) == (60, 200.0)
 
 
-def test_a_fault_that_passes_is_tried_again(bench, service, registry):
-    job = service.submit(spec(bench, image=registry.image), content())
-    registry.mood = "busy"  # 429: too many requests
+@pytest.fixture
+def runnable(bench):
+    """A registry whose image can run a job."""
+    made = Registry(archive=b"".join(bench.engine.daemon.api.get_image(IMAGE)), layers=1)
+    yield made
+    made.close()
+    with contextlib.suppress(ImageNotFound):
+        bench.engine.daemon.api.remove_image(made.image, force=True)
+
+
+@pytest.mark.parametrize(
+    ("mood", "words"),
+    [
+        ("busy", "rate limit"),  # 429
+        ("down", "503"),
+        ("broken", "the connection broke off"),  # in the middle of a layer; Docker itself tries twice first
+    ],
+)
+def test_a_pull_that_breaks_is_tried_again_and_the_job_succeeds(bench, service, runnable, mood, words):
+    runnable.mood = mood
+    job = service.submit(spec(bench, image=runnable.image), content())
     service.start()
-    waits = until(lambda: (row := service.get(job.id)).not_before is not None and row, 120)
-    assert (waits.state, waits.attempts) == ("queued", 1)
-    assert waits.reason.code in ("pull_interrupted", "waits_retry"), "the fault, then the countdown"
-    assert any("rate limit" in line.text or "requests" in line.text for line in service.log(job.id).lines)
-    registry.mood = "ok"
-    # The image holds only data: what matters is that the second attempt got it and went further.
+    waits = until(lambda: (row := service.get(job.id)).not_before is not None and row, 60)
+    assert (waits.state, waits.attempts, waits.reason.code) == ("queued", 1, "pull_interrupted")
+    assert "attempt 2 of 3" in waits.reason.render_hint()
+    time.sleep(3 * FAST.active_seconds)
+    assert service.get(job.id).reason in (waits.reason, None), "the fault stays readable until the next attempt"
+    runnable.mood = "ok"
     ended = service.wait(job.id, 60)
-    assert ended.attempts == 2
-    assert bench.engine.daemon.inspect_image(registry.image) is not None
-    bench.engine.daemon.api.remove_image(registry.image, force=True)
+    assert (ended.state, ended.attempts) == ("succeeded", 2), ended.reason
+    lines = [line.text for line in service.log(job.id).lines]
+    assert any(words in line for line in lines), lines
+    assert any("attempt 2 of 3" in line for line in lines)
+    assert lines.count("ran") == 1
+    assert bench.engine.adopt() == {}
+
+
+def test_a_pull_that_is_cancelled_leaves_nothing(bench, service, runnable):
+    runnable.mood = "slow"
+    job = service.submit(spec(bench, image=runnable.image), content())
+    service.start()
+    until(lambda: any(" layers, " in line.text for line in service.log(job.id).lines))
+    service.cancel(job.id)
+    ended = service.wait(job.id, 20)
+    assert (ended.state, ended.reason.code, ended.attempts) == ("cancelled", "cancelled", 1)
+    assert bench.engine.adopt() == {}
+    assert bench.engine.daemon.inspect_image(runnable.image) is None
+    asked = len(runnable.requests)
+    time.sleep(1)
+    assert len(runnable.requests) == asked, "the daemon has stopped, too"
 
 
 def test_a_daemon_that_is_away_for_a_moment_is_tried_again(bench, service, monkeypatch):
@@ -136,15 +175,34 @@ def test_a_daemon_that_is_away_for_a_moment_is_tried_again(bench, service, monke
     monkeypatch.setattr(bench.engine.daemon, "settings", Elsewhere())
     service.start()
     waits = until(lambda: (row := service.get(job.id)).not_before is not None and row, 30)
-    assert waits.state == "queued" and waits.reason.code in ("engine_unreachable", "waits_retry")
+    assert (waits.state, waits.reason.code) == ("queued", "engine_unreachable")
     back.set()
     ended = service.wait(job.id, 60)
     assert (ended.state, ended.attempts > 1) == ("succeeded", True)
 
 
-def test_a_fault_that_stays_is_not_tried_again(bench, service, registry):
+@pytest.mark.parametrize(
+    ("mood", "code", "step"),
+    [
+        ("missing", "image_missing", "docker pull"),  # 404
+        ("denied", "pull_refused", "docker login"),  # 403
+        ("unauthorized", "pull_refused", "docker login"),  # 401
+    ],
+)
+def test_a_pull_that_is_refused_is_not_tried_again(bench, service, registry, mood, code, step):
     job = service.submit(spec(bench, image=registry.image), content())
-    registry.mood = "missing"
+    registry.mood = mood
     service.start()
     ended = service.wait(job.id, 60)
-    assert (ended.state, ended.attempts, ended.reason.code) == ("failed", 1, "image_missing")
+    assert (ended.state, ended.attempts, ended.reason.code) == ("failed", 1, code)
+    assert step in ended.reason.render_hint()
+    assert any(step in line.text for line in service.log(job.id).lines), "the log says it, too"
+
+
+@pytest.mark.parametrize(("mood", "code"), [("denied", "pull_refused"), ("missing", "image_missing")])
+def test_a_refusal_is_said_at_submit(bench, service, registry, mood, code):
+    registry.mood = mood
+    with pytest.raises(PaddleGpuError) as caught:
+        service.submit(spec(bench, image=registry.image), content())
+    assert caught.value.code == code
+    assert service.list() == ()

@@ -12,6 +12,7 @@ import threading
 import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
@@ -20,34 +21,55 @@ def _sha(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-class Registry:
-    """Serves `team/model:1`. `mood`: ok, denied, missing, busy (429), broken (stops in mid-layer), slow."""
+_LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip"
 
-    def __init__(self, *, layers: int = 3, layer_bytes: int = 1 << 20) -> None:
+
+def _data_layer(name: str, size: int) -> bytes:
+    """A layer with one file of random data."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        entry = tarfile.TarInfo(name)
+        entry.size = size
+        tar.addfile(entry, io.BytesIO(os.urandom(size)))
+    return raw.getvalue()
+
+
+def _saved_image(archive: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """(configuration, layers) of what `docker save` wrote."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+
+        def read(name: str) -> bytes:
+            file = tar.extractfile(name)
+            assert file is not None
+            return file.read()
+
+        (manifest,) = json.loads(read("manifest.json"))
+        return json.loads(read(manifest["Config"])), [read(name) for name in manifest["Layers"]]
+
+
+class Registry:
+    """Serves `team/model:1`.
+
+    Args:
+        archive: an image as `docker save` writes it, below the layers of random data; empty: these alone. (Layers
+            that a daemon has had once it does not fetch again.)
+
+    Attributes:
+        mood: ok; denied (403), unauthorized (401), missing (404), busy (429), down (503); broken (cuts the connection
+            in the middle of a layer); slow.
+    """
+
+    def __init__(self, *, archive: bytes = b"", layers: int = 3, layer_bytes: int = 1 << 20) -> None:
         self.mood = "ok"
         self.requests: list[str] = []
-        self.blobs: dict[str, bytes] = {}
-        diffs, rows = [], []
-        for n in range(layers):
-            raw = io.BytesIO()
-            with tarfile.open(fileobj=raw, mode="w") as tar:
-                entry = tarfile.TarInfo(f"data-{n}")
-                entry.size = layer_bytes
-                tar.addfile(entry, io.BytesIO(os.urandom(layer_bytes)))
-            packed = gzip.compress(raw.getvalue(), 1)
-            diffs.append(_sha(raw.getvalue()))
-            self.blobs[_sha(packed)] = packed
-            rows.append(
-                {
-                    "mediaType": "application/vnd.docker.image.rootfs.diff.tar.gzip",
-                    "size": len(packed),
-                    "digest": _sha(packed),
-                }
-            )
+        known = _saved_image(archive) if archive else ({"architecture": "amd64", "os": "linux", "config": {}}, [])
+        raw = [*known[1], *(_data_layer(f"data-{n}", layer_bytes) for n in range(layers))]
         config = json.dumps(
-            {"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": diffs}}
+            {**known[0], "history": [], "rootfs": {"type": "layers", "diff_ids": [_sha(layer) for layer in raw]}}
         ).encode()
-        self.blobs[_sha(config)] = config
+        packed = [gzip.compress(layer, 1) if layer not in known[1] else layer for layer in raw]
+        self.blobs = {_sha(blob): blob for blob in (config, *packed)}
+        rows = [{"mediaType": _LAYER, "size": len(layer), "digest": _sha(layer)} for layer in packed]
         self.manifest = json.dumps(
             {
                 "schemaVersion": 2,
@@ -115,6 +137,10 @@ class Registry:
                 try:
                     if self.path == "/v2/":
                         self.answer(200, b"{}")
+                    elif registry.mood == "unauthorized":
+                        self.error(401, "UNAUTHORIZED", "authentication required")
+                    elif registry.mood == "down":
+                        self.error(503, "UNAVAILABLE", "service unavailable")
                     elif registry.mood == "denied":
                         self.error(403, "DENIED", "requested access to the resource is denied")
                     elif registry.mood == "busy":
