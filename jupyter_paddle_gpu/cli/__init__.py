@@ -7,6 +7,15 @@ def main() -> None:
     """Run the command line and end the process with its status."""
     import sys
 
-    from .terminal import run
+    from . import interrupts
 
-    sys.exit(run(sys.argv[1:]))
+    interrupts.leave_at_once()
+    try:
+        from .terminal import run
+
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:  # on the last metres
+        status = interrupts.STATUS
+    if status == interrupts.STATUS:
+        interrupts.end_now()
+    sys.exit(status)

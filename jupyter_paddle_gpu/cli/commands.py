@@ -105,7 +105,7 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 def submit(face: Face, /, notebook: str | None, follow: bool, **chosen: Any) -> View:
     """Run a notebook as a job that needs neither terminal nor browser."""
     source = face.source(notebook)
-    job = face.services.submit(source, options.submission(**chosen))
+    job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)
 
 
@@ -153,7 +153,9 @@ def cancel(face: Face, /, job_id: str, force: bool) -> View:
 @click.pass_obj
 def rerun(face: Face, /, job_id: str, follow: bool) -> View:
     """Submit the same again as a new job."""
-    job = face.services.jobs.rerun(face.services.find_job(job_id).id)
+    old = face.services.find_job(job_id)
+    face.hold()
+    job = face.services.jobs.rerun(old.id)
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)
 
 
@@ -197,5 +199,7 @@ def _one(words: tuple[str, ...]) -> str | None:
 
 
 def _followed(face: Face, job_id: str, since: int, *, status: bool) -> View:
+    if status and not _wants_json():
+        face.tell(face.say("Job {id} was submitted.", id=job_id))
     job = face.follow(face.services.jobs.get(job_id), since, as_json=_wants_json())
     return JobView(job, status=FOLLOW_STATUS[job.state] if status else 0)

@@ -63,6 +63,14 @@ class Face(ABC):
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
         """Show the job's log from line `since` on as it comes, until the job ends; returns the ended job."""
 
+    def tell(self, sentence: str) -> None:
+        """Say something beside the answer; silent where the answer says it as well."""
+        return
+
+    def hold(self) -> None:
+        """A job is about to be accepted: whoever interrupts us from here on is to be told which one it was."""
+        return
+
     def progress(self, step: str) -> None:
         """Say which step of something long begins; silent where nobody would see it."""
         return

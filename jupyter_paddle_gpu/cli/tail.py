@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,9 +18,12 @@ POLL_SECONDS = 0.1
 class LogTail:
     """Reads every line once, from `since` on."""
 
-    def __init__(self, services: Services, job_id: str, since: int = 0) -> None:
+    def __init__(
+        self, services: Services, job_id: str, since: int = 0, *, wait: Callable[[float], None] = time.sleep
+    ) -> None:
         self._services = services
         self._job_id = job_id
+        self._wait = wait
         self.next = since
         self.ended = False
 
@@ -40,4 +43,4 @@ class LogTail:
         while not self.ended:
             yield from self.pages()
             if not self.ended:
-                time.sleep(POLL_SECONDS)
+                self._wait(POLL_SECONDS)

@@ -15,19 +15,21 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
 from ..domain.messages import Message, Param
 from ..i18n import terminal_language, to_json
+from . import interrupts
 from .commands import JSON, paddle_gpu
 from .face import Face, View, no_notebook
+from .interrupts import Interrupts
+from .log_printer import LinePrinter, wait
 from .options import localise
 from .tail import LogTail
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..domain.jobs import LogLine
     from ..notebook.reading import NotebookSource
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
-"""Exit statuses: refused or failed, wrongly asked, interrupted (what shells give)."""
+FAILED, USAGE, INTERRUPTED, UNREAD = 1, 2, interrupts.STATUS, 141
+"""Exit statuses: refused or failed, wrongly asked; as shells give them: interrupted, nobody reads us any more."""
 
 
 DEBUG_VARIABLE = "PADDLE_GPU_DEBUG"
@@ -37,8 +39,16 @@ DEBUG_VARIABLE = "PADDLE_GPU_DEBUG"
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status. An error is one sentence and a next step, never a traceback."""
     face = TerminalFace(terminal_language())
+    with face.interrupts.watched():
+        localise(paddle_gpu, face.say)
+        try:
+            return _run(face, arguments)
+        finally:
+            face.close()
+
+
+def _run(face: TerminalFace, arguments: list[str]) -> int:
     as_json = "--json" in arguments  # errors too, even where the arguments cannot be parsed
-    localise(paddle_gpu, face.say)
     try:
         return _invoke(face, arguments)
     except PaddleGpuError as error:
@@ -54,15 +64,13 @@ def run(arguments: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # `… | head`: whoever read us has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return UNREAD
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
         text, hint = "Something went wrong inside: {error}.", "Please report it with what {variable}=1 shows."
         params: dict[str, Param] = {"error": f"{type(error).__name__}: {error}", "variable": DEBUG_VARIABLE}
         return face.fail(Message(code="internal", text=text, hint=hint, params=params), FAILED, as_json=as_json)
-    finally:
-        face.close()
 
 
 _NAME = "jupyter paddle-gpu"
@@ -83,6 +91,14 @@ def _invoke(face: TerminalFace, arguments: list[str]) -> int:
 class TerminalFace(Face):
     """Draws with colour where the terminal has it; `NO_COLOR` and pipes are respected."""
 
+    def __init__(self, language: str) -> None:
+        super().__init__(language)
+        self.interrupts = Interrupts()
+
+    def hold(self) -> None:
+        """From now on Ctrl-C waits until the job that is being submitted can be told."""
+        self.interrupts.hold()
+
     @cached_property
     def console(self) -> Console:
         """Standard output."""
@@ -101,7 +117,14 @@ class TerminalFace(Face):
         if as_json:
             _print(msgspec.json.format(msgspec.json.encode(view.json(self.say))).decode())
         else:
-            self.console.print(view.rich(self.say))
+            with self.console.capture() as drawn:  # rich itself would end the process where nobody reads
+                self.console.print(view.rich(self.say))
+            text = drawn.get()
+            if not sys.stdout.isatty():  # rich fills rows with blanks up to the width
+                text = "".join(line.rstrip() + "\n" for line in text.splitlines())
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        self.interrupts.release()
 
     def fail(self, message: Message, status: int, *, as_json: bool) -> int:
         """Say what went wrong: on standard error for people, as JSON on standard output for programs."""
@@ -120,7 +143,11 @@ class TerminalFace(Face):
     def progress(self, step: str) -> None:
         """A line on standard error, so that output stays clean."""
         if sys.stderr.isatty():
-            sys.stderr.write(f"{step} …\n")
+            sys.stderr.write(f"{step}\n")
+
+    def tell(self, sentence: str) -> None:
+        """A line on standard error, also where nobody watches: a script's log is to hold it."""
+        sys.stderr.write(f"{sentence}\n")
 
     def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
         """The log as far as it is."""
@@ -132,8 +159,9 @@ class TerminalFace(Face):
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
         """The log until the job ends. Ctrl-C stops looking, not the job."""
         printer = LinePrinter(as_json=as_json)
-        tail = LogTail(self.services, job.id, since)
+        tail = LogTail(self.services, job.id, since, wait=wait)
         try:
+            self.interrupts.release()
             for lines in tail.follow():
                 printer.write(lines)
         except KeyboardInterrupt:
@@ -150,49 +178,6 @@ class TerminalFace(Face):
         """Stop what the command started in this process."""
         if "services" in self.__dict__:
             self.services.close()
-
-
-class LinePrinter:
-    """Log lines on standard output, standard error on standard error; JSON is a line each.
-
-    On a terminal the states of a progress bar overwrite each other as they did where they were printed; elsewhere only
-    its last state is printed.
-    """
-
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
-        self._tty = sys.stdout.isatty()
-        self._bar: LogLine | None = None
-
-    def write(self, lines: list[LogLine]) -> None:
-        """Print a batch and let it be seen."""
-        for line in lines:
-            if self._as_json:
-                sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
-            else:
-                self._person(line)
-        sys.stdout.flush()
-
-    def close(self) -> None:
-        """Print what is held back."""
-        if self._bar is not None:
-            self._out(self._bar, "\n")
-            self._bar = None
-        sys.stdout.flush()
-
-    def _person(self, line: LogLine) -> None:
-        held, self._bar = self._bar, line
-        if held is None:
-            return
-        replaced = line.replaces and line.stream == held.stream
-        if not replaced:
-            self._out(held, "\n")
-        elif self._tty:
-            self._out(held, "\r")
-
-    def _out(self, line: LogLine, end: str) -> None:
-        stream = sys.stderr if line.stream == "stderr" else sys.stdout
-        stream.write(("\x1b[2K" if self._tty else "") + line.text + end)
 
 
 def _print(text: str) -> None:

@@ -22,11 +22,13 @@ class Log:
         self._size, self._next = _repair(self._descriptor)
         self._pending: List[bytes] = []
 
-    def add(self, time: float, stream: str, text: str, replaces: bool = False) -> None:
-        """Queue a record (seconds since the epoch); `flush` writes it."""
+    def add(self, time: float, stream: str, text: str, replaces: bool = False, passing: bool = False) -> None:
+        """Queue a record (seconds since the epoch); `flush` writes it. `passing`: another state will replace it."""
         record = {"n": self._next, "t": round(time, 3), "s": stream, "x": text}
         if replaces:
             record["r"] = True
+        if passing:
+            record["p"] = True
         self._next += 1
         self._pending.append(_encode(record).encode("utf-8", "replace") + b"\n")
 

@@ -38,7 +38,7 @@ class Recorder:
 
         def emit(text: str, replaces: bool, complete: bool, end: str) -> None:
             shown = plain(text)
-            self._log.add(time.time(), name, shown, replaces)
+            self._log.add(time.time(), name, shown, replaces, not complete)
             self._events.metric(metrics.read(shown))
             if complete:
                 self.document.stream(name, text + end)

@@ -176,11 +176,23 @@ class Services(Rooms):
 
     # Jobs
 
-    def submit(self, source: NotebookSource, submission: Submission | None = None) -> Job:
-        """Turn a notebook into a job. It starts as soon as there is room for it."""
+    def submit(
+        self,
+        source: NotebookSource,
+        submission: Submission | None = None,
+        *,
+        accepting: Callable[[], None] = lambda: None,
+    ) -> Job:
+        """Turn a notebook into a job. It starts as soon as there is room for it.
+
+        Args:
+            accepting: called when all is read and estimated and the job is about to be made.
+        """
         from .submitting import specify
 
-        return self.jobs.submit(specify(self, source, submission or Submission()), source.content)
+        spec = specify(self, source, submission or Submission())
+        accepting()
+        return self.jobs.submit(spec, source.content)
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.
