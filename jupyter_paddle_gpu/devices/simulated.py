@@ -34,7 +34,8 @@ def _reading(wish: str) -> Reading:
     devices: list[Device] = []
     problems: list[Message] = []
     for part in filter(None, (piece.strip() for piece in re.split(r"[,;+]", wish))):
-        match = _TIMES.match(part)
+        # A name first: in `RTX 4090` the X is no sign of times.
+        match = None if find(part) else _TIMES.match(part)
         name, times = (match[1], int(match[2] or 1)) if match else (part, 1)
         card = find(name)
         if card is None:

@@ -73,6 +73,12 @@ def test_simulated_devices_are_marked(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert [p.code for p in inventory.problems] == ["no_gpu"]
 
 
+def test_a_name_with_an_x_is_no_number_of_cards() -> None:
+    reading = SimulatedReader("RTX 4090, RTX 4090 x2").read()
+    assert reading.problems == ()
+    assert len({device.name for device in reading.devices}) == 1 and len(reading.devices) == 3
+
+
 def test_a_wish_that_cannot_be_simulated_is_told() -> None:
     reading = SimulatedReader("A100*3, Voodoo 2").read()
     assert len(reading.devices) == 3
