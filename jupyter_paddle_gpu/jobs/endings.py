@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from typing import Any
 
 import msgspec
@@ -20,6 +19,9 @@ DIFFERS = 0.01
 """From this difference between an estimated and a measured step on it is said: below it lies what Python allocates."""
 RESULT_BYTES = 16 << 20
 """Largest `result.json` that is read: a job could write anything there."""
+
+KILL = 9
+"""SIGKILL's number, which Windows has no name for."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -130,7 +132,7 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
         case "disk_full":
             return reasons.disk_full(said or job.spec.folder)
         case "killed":
-            return reasons.killed(result.signal or signal.SIGKILL, said)
+            return reasons.killed(result.signal or KILL, said)
         case "exited":
             return reasons.exited(int(raw.get("status") or 0))
         case _:

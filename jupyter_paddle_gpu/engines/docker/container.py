@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
-import pwd
 import re
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ LABEL_STORE = "jupyter-paddle-gpu.store"
 LABEL_SERVER = "jupyter-paddle-gpu.server"
 LABEL_ROLE = "jupyter-paddle-gpu.role"
 
+DESKTOP_IDENTITY = "1000:1000"
+"""Any id but root's."""
+
 RUNNER_TARGET = "/opt/paddle-gpu/runner"
 LIBRARY_TARGET = "/opt/paddle-gpu/lib"
 CHECKPOINT_FILE = Path(__file__).parents[2] / "checkpoint.py"
@@ -39,8 +42,11 @@ where the two names mean different programs is each asked, which takes a start o
 
 
 def owner() -> str:
-    """Who the containers belong to: the numeric user id, which is the same for server, command and magic."""
-    return str(os.getuid())
+    """Who the containers belong to: the numeric user id, which is the same for server, command and magic.
+
+    Windows has no such id, and one user behind Docker Desktop: there it is the user's name.
+    """
+    return str(os.getuid()) if hasattr(os, "getuid") else getpass.getuser()
 
 
 def container_name(job_id: str) -> str:
@@ -63,6 +69,8 @@ def identity(settings: DockerSettings, facts: DaemonFacts, job_folder_owner: Pat
         return settings.user
     if facts.rootless:
         return "0:0"
+    if not hasattr(os, "getuid"):  # Docker Desktop on Windows: every file is its user's, whoever writes it
+        return DESKTOP_IDENTITY
     if os.getuid() != 0:
         return f"{os.getuid()}:{os.getgid()}"
     status = job_folder_owner.stat()
@@ -163,8 +171,10 @@ def _joined(*parts: str) -> str:
 
 def _user_name() -> str:
     try:
+        import pwd
+
         return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
+    except (ImportError, KeyError):  # on Windows; a user id without a name, as OpenShift gives
         return "jovyan"
 
 
