@@ -2,7 +2,8 @@
 """The cases: a training script each, run for real by `truth` and traced by `estimate`.
 
 `rules` cases were looked at while the tracer's rules were written; `held_out` cases were fixed in the benchmark's first
-commit and not run before the rules were done.
+commit and not run before the rules were done. `fresh` ones are whole programs, written later without a look at their
+estimates and committed before their first run.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Split = Literal["rules", "held_out"]
+from .programs import programs
+
+Split = Literal["rules", "held_out", "fresh"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Case:
     feature: str = "plain"
     summary: str | None = None
     """Input shape for `paddle.summary`, as a Python expression, where it can be asked."""
+    updates: int = 1
+    """Updates of one step: a critic's several and the generator's one."""
 
 
 HEAD = """
@@ -352,4 +357,12 @@ HELD_OUT = [
     image("resnet50", H, 8, 96, loop=NOT_ZERO, feature="set_to_zero=False"),
 ]  # fmt: skip
 
-CASES: tuple[Case, ...] = (*RULES, *HELD_OUT)
+FRESH = [
+    Case(
+        name, "fresh", source, about["model"], int(about["batch"]), about["optimizer"], about["feature"],
+        about.get("summary"), int(about.get("updates", 1)),
+    )
+    for name, about, source in programs()
+]  # fmt: skip
+
+CASES: tuple[Case, ...] = (*RULES, *HELD_OUT, *FRESH)

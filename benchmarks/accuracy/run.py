@@ -1,6 +1,6 @@
 """Runs the accuracy benchmark: truth of each case in its own process, estimates in one warm process, one table.
 
-Options: `--split rules|held_out`, `--case NAME` (repeatable), `--cache FILE` keeps measured truths between runs.
+Options: `--split rules|held_out|fresh`, `--case NAME` (repeatable), `--cache FILE` keeps measured truths between runs.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def figures(errors: list[float]) -> dict[str, float]:
 def main() -> None:
     """Measure, compare, print, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
-    parser.add_argument("--split", choices=["rules", "held_out"])
+    parser.add_argument("--split", choices=["rules", "held_out", "fresh"])
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--cache", type=Path)
     chosen = parser.parse_args()
@@ -118,7 +118,7 @@ def main() -> None:
 
 def _conclude(results: list[dict[str, Any]], write: bool) -> None:
     summary: dict[str, Any] = {}
-    for split in ("all", "rules", "held_out"):
+    for split in ("all", "rules", "held_out", "fresh"):
         errors = [r["error"] for r in results if "error" in r and split in ("all", r["split"])]
         if errors:
             summary[split] = figures(errors)

@@ -15,14 +15,15 @@ from collections.abc import Callable
 from typing import Any
 
 STEPS = 4
+"""Steps that are measured; the first one, without optimizer state, among them."""
 
 
 class Enough(BaseException):
     """Ends the script."""
 
 
-def measure(source: str) -> tuple[list[int], float]:
-    """(peak bytes between consecutive updates, seconds of the last step)."""
+def measure(source: str, updates: int = 1) -> tuple[list[int], float]:
+    """(peak bytes of each step, which has `updates` updates; seconds of the last one)."""
     import paddle
     from paddle.base import core
 
@@ -42,7 +43,7 @@ def measure(source: str) -> tuple[list[int], float]:
                     peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
                     times.append(time.perf_counter())
                     core.host_memory_stat_reset_peak_value("Allocated", 0)
-                    if len(peaks) >= STEPS:
+                    if len(peaks) >= STEPS * updates:
                         raise Enough
 
         return update
@@ -56,7 +57,8 @@ def measure(source: str) -> tuple[list[int], float]:
                 setattr(kind, name, watched(vars(kind)[name]))
     with contextlib.suppress(Enough), contextlib.redirect_stdout(io.StringIO()):
         exec(compile(source, "<case>", "exec"), {"__name__": "__main__"})
-    return peaks, times[-1] - times[-2] if len(times) > 1 else 0.0
+    steps = [max(peaks[i : i + updates]) for i in range(0, len(peaks), updates)]
+    return steps, times[-1] - times[-1 - updates] if len(times) > updates else 0.0
 
 
 def summary(source: str, shape: str) -> float | None:
@@ -80,7 +82,7 @@ def main(name: str) -> None:
     from .cases import CASES
 
     case = next(case for case in CASES if case.name == name)
-    peaks, seconds = measure(case.source)
+    peaks, seconds = measure(case.source, case.updates)
     shown = None
     if case.summary is not None:
         with contextlib.suppress(Exception):

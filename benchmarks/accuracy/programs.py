@@ -1,0 +1,24 @@
+"""Programs that stand as whole files: `fresh/*.py`, each with its description in the comments it begins with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("fresh")
+
+
+def described(path: Path) -> tuple[dict[str, str], str]:
+    """({"model": …, "batch": …, "optimizer": …, "feature": …, maybe "summary" and "updates"}, source) of a program."""
+    source = path.read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    for line in source.splitlines():
+        if not line.startswith("# "):
+            break
+        name, _, value = line[2:].partition(": ")
+        found[name] = value
+    return found, source
+
+
+def programs() -> list[tuple[str, dict[str, str], str]]:
+    """(name, description, source) of each, by name."""
+    return [(path.stem, *described(path)) for path in sorted(FOLDER.glob("*.py"))]
