@@ -26,6 +26,8 @@ from .zygote.protocol import FrameError, read_frame, write_frame
 ZYGOTE = Path(__file__).parent / "zygote"
 TRACER = Path(__file__).parent / "tracer"
 
+END_SECONDS = 2.0
+"""How long a zygote may take to end by itself when we close our end."""
 PADDLE_BROKEN = "paddle"
 """The `error` type of an outcome that never came about, because Paddle cannot be imported."""
 
@@ -153,11 +155,16 @@ class Worker:
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._process: _Process | None = None
+        self._plain = False
         self._closed = False
 
     def start(self) -> Greeting:
         """Have the zygote running and Paddle imported; blocks until it is."""
-        return self._running().greeting(self.settings.start_seconds)
+        return self._greeted()[1]
+
+    def begin(self) -> None:
+        """Start the zygote and do not wait for it."""
+        self._running()
 
     def request(
         self,
@@ -173,8 +180,7 @@ class Worker:
 
         `libraries` are imported before the fork, once for all requests that follow.
         """
-        process = self._running()
-        greeting = process.greeting(self.settings.start_seconds)
+        process, greeting = self._greeted()
         if greeting.error:
             return Outcome(kind="error", error={"type": PADDLE_BROKEN, "text": greeting.error, "traceback": ""})
         if greeting.tracer_error and do == "trace":
@@ -212,23 +218,34 @@ class Worker:
         if process:
             process.end()
 
+    def _greeted(self) -> tuple[_Process, Greeting]:
+        process = self._running()
+        greeting = process.greeting(self.settings.start_seconds)
+        if process.plain or not (greeting.error or greeting.tracer_error):
+            return process, greeting
+        # Perhaps a Paddle that cannot be imported the quick way (`zygote/paddle_import.py`): once more without it.
+        self._plain = True
+        process.end()
+        process = self._running()
+        return process, process.greeting(self.settings.start_seconds)
+
     def _running(self) -> _Process:
         with self._lock:
             if self._closed:
                 raise PaddleGpuError("worker_closed", "The estimator is shutting down.", status=503)
             if self._process is None or not self._process.alive:
-                self._process = _Process(self.interpreter, self.settings)
+                self._process = _Process(self.interpreter, self.settings, plain=self._plain)
             return self._process
 
 
 class _Process:
     """One life of a zygote."""
 
-    def __init__(self, interpreter: Interpreter, settings: WorkerSettings) -> None:
-        once = [] if settings.fork else ["--once"]
+    def __init__(self, interpreter: Interpreter, settings: WorkerSettings, *, plain: bool) -> None:
+        options = [*([] if settings.fork else ["--once"]), *(["--plain"] if plain else [])]
         try:
             self._popen = subprocess.Popen(
-                [*interpreter.command, str(ZYGOTE), str(settings.idle_seconds), str(settings.tracer), *once],
+                [*interpreter.command, str(ZYGOTE), str(settings.idle_seconds), str(settings.tracer), *options],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -246,12 +263,14 @@ class _Process:
                 python=" ".join(interpreter.command),
             ) from error
         self.pid = self._popen.pid
+        self.plain = plain
         self._lock = threading.Lock()
         self._futures: dict[int, Future[dict[str, Any]]] = {}
         self._greeting: Future[Greeting] = Future()
         self._errors: deque[bytes] = deque(maxlen=20)
         self._alive = True
-        threading.Thread(target=self._read_replies, name="estimator-replies", daemon=True).start()
+        self._reader = threading.Thread(target=self._read_replies, name="estimator-replies", daemon=True)
+        self._reader.start()
         threading.Thread(target=self._read_errors, name="estimator-errors", daemon=True).start()
 
     @property
@@ -292,8 +311,10 @@ class _Process:
             if self._popen.stdin:
                 with contextlib.suppress(OSError):
                     self._popen.stdin.close()
+        # The reader ends with the process; waiting for the process itself would poll.
+        self._reader.join(END_SECONDS)
         try:
-            self._popen.wait(2.0)
+            self._popen.wait(0)
         except subprocess.TimeoutExpired:
             self._popen.kill()
             self._popen.wait()

@@ -1,7 +1,11 @@
-"""Entry: `python <folder> <idle seconds> <tracer folder> [--once]`. See the package's own text for what this is."""
+"""Entry: `python <folder> <idle seconds> <tracer folder> [--once] [--plain]`. See the package's own text.
+
+`--plain` imports Paddle as anybody would, without what makes it quicker.
+"""
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from pathlib import Path
@@ -21,6 +25,9 @@ def main() -> None:
     package = importlib.util.module_from_spec(specification)
     sys.modules[NAME] = package
     specification.loader.exec_module(package)
+    if "--plain" not in sys.argv:
+        gc.disable()  # an import makes hundreds of thousands of objects that stay
+        importlib.import_module(f"{NAME}.ahead").begin()
     importlib.import_module(f"{NAME}.loop").main(sys.argv[1:])
 
 

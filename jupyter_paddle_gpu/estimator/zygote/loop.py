@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import importlib.util
 import os
 import selectors
@@ -15,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import child, kernel, measure
+from . import child, kernel, measure, paddle_import
 from .libraries import Libraries
 from .protocol import FrameBuffer, FrameError, read_frame, write_frame
 
@@ -150,7 +151,6 @@ class Zygote:
                 os.dup2(output, 2)
                 for other in (self._requests, self._replies, reply_end, output_end, output):
                     os.close(other)
-                gc.unfreeze()
                 child.run(self._handlers[message["do"]], message, one.private, reply)
             os._exit(70)
         os.close(reply)
@@ -236,13 +236,13 @@ def load_tracer(folder: Path) -> Any:
     return package
 
 
-def prepare(tracer_folder: Path) -> tuple[dict[str, Any], dict[str, child.Handler]]:
+def prepare(tracer_folder: Path, *, plain: bool) -> tuple[dict[str, Any], dict[str, child.Handler]]:
     """Import Paddle and what works with it; the greeting for the server and the handlers by name."""
     start = time.monotonic()
     greeting: dict[str, Any] = {"python": sys.executable, "version": ".".join(map(str, sys.version_info[:3]))}
     handlers: dict[str, child.Handler] = {"echo": lambda request: request}
     try:
-        import paddle
+        paddle = importlib.import_module("paddle") if plain else paddle_import.quickly()
     except Exception as error:  # a broken installation is an answer
         greeting["error"] = f"{type(error).__name__}: {error}"[:1000]
     else:
@@ -260,18 +260,19 @@ def prepare(tracer_folder: Path) -> tuple[dict[str, Any], dict[str, child.Handle
 
 
 def main(arguments: list[str]) -> None:
-    """Serve on standard input and output until the server goes away. Arguments: idle seconds, tracer, [--once]."""
+    """Serve on standard input and output until the server goes away. Arguments: see `__main__`."""
     requests, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(2, 1)  # whatever libraries print goes where errors go, never between frames
     os.close(null)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    greeting, handlers = prepare(Path(arguments[1]))
+    greeting, handlers = prepare(Path(arguments[1]), plain="--plain" in arguments)
+    gc.enable()
     write_frame(replies, {"ready": greeting})
     if "--once" in arguments or not hasattr(os, "fork"):
         serve_once(requests, replies, handlers)
         return
-    gc.collect()
     gc.freeze()  # what is alive now stays shared with the children: no collector touches its pages
     Zygote(requests, replies, handlers, float(arguments[0])).serve()
+    os._exit(0)  # Paddle's own way out takes a fifth of a second, and nothing of ours is left
