@@ -46,13 +46,30 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_parallel",
-            text="The figure is for one of several devices, with the buffers in which DataParallel gathers gradients.",
+            text="The figure is for one of {devices} devices, with the buffers in which DataParallel gathers gradients.",
             hint="On a single device there are none; they are as large as the gradients.",
         ),
         Message(
-            code="sharding",
-            text="Sharding ({level}) was left out; the figure is that of a device which holds everything.",
-            hint="Each device holds its part only: of optimizer state (os), gradients (os_g) and parameters (p_g_os).",
+            code="data_parallel_single",
+            text="DataParallel does nothing in a single process; the figure is for one device.",
+            hint="Ask for several with --devices: each then also holds buffers as large as the gradients.",
+        ),
+        Message(
+            code="sharded",
+            text="The figure is for that one of {devices} devices which holds most under sharding stage {stage}.",
+            hint="Which part is whose follows Paddle's own rules, run without data; communication buffers of NCCL are "
+            "not counted.",
+        ),
+        Message(
+            code="sharding_single",
+            text="Sharding stage {stage} divides among several processes, and nothing says how many there are; the "
+            "figure is that of a device which holds everything.",
+            hint="Ask again with --devices.",
+        ),
+        Message(
+            code="auto_parallel",
+            text="{name} belongs to automatic parallelism, which is not followed; nothing was divided.",
+            hint="Each device holds less than this figure.",
         ),
         Message(
             code="legacy_operator",

@@ -214,6 +214,13 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     return casting(policy("O2" if level == "O2" else "O1", dtype, custom_white_list, custom_black_list))
 
 
+def before_sharding(runtime: Runtime, model: Any, optimizer: Any) -> None:
+    """O2 asked for: parameters are divided as they will be, in the low type."""
+    if settings.level == "O2":
+        lower(model, settings.dtype, runtime)
+        optimizer._multi_precision = True
+
+
 def before_model(runtime: Runtime, model: Any) -> None:
     """A model is called from outside: what was asked for takes effect with the first call."""
     if settings.level in {"O1", "O2"} and runtime.convert is None:

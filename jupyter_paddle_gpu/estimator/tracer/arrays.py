@@ -84,7 +84,10 @@ def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str) -> Array:
 class State:
     """Everything the tracer knows about one tensor object."""
 
-    __slots__ = ("__weakref__", "accumulation", "array", "grad", "grad_is_stale", "hooks", "node", "retains", "slot")
+    __slots__ = (
+        *("__weakref__", "accumulation", "array", "grad", "grad_is_stale", "hooks", "node", "reduced", "retains"),
+        "slot",
+    )
 
     def __init__(self, array: Array) -> None:
         self.array = array
@@ -96,6 +99,8 @@ class State:
         self.hooks: dict[int, Any] = {}
         self.retains = False
         self.accumulation: Any = None
+        self.reduced: list[Any] = []
+        """Called when the leaf's gradient has been accumulated (`_register_backward_hook`)."""
 
 
 def new_tensor(array: Array, stop_gradient: bool = True) -> Any:

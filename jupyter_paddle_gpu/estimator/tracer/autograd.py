@@ -186,6 +186,8 @@ class Backward:
         tensor = node.tensor()
         if tensor is not None and tensor.persistable and state.grad.storage is not None:
             state.grad.storage.record.kind = "gradients"
+        for reduce in state.reduced:
+            reduce()
 
 
 def needed_slots(gradient: Gradient) -> set[int]:

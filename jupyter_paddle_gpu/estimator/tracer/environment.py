@@ -9,7 +9,7 @@ from typing import Any
 
 import paddle
 
-from .dtypes import SIZE, name_of
+from . import sharding, world
 from .interception import current
 
 _installed = False
@@ -57,80 +57,14 @@ def _undecorated(original: Callable[..., Any], function: Any = None, *args: Any,
     return function if function is not None else lambda decorated: decorated
 
 
-def _single(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Distributed wrappers of a model or an optimizer: one rank's memory is what is asked for."""
-    return args[-1] if args else next(iter(kwargs.values()))
-
-
-def _data_parallel(
-    original: Callable[..., Any],
-    layers: Any,
-    strategy: Any = None,
-    comm_buffer_size: int = 25,
-    last_comm_buffer_size: float = 1,
-    *args: Any,
-    **kwargs: Any,
-) -> Any:
-    """`paddle.DataParallel` as one of several processes: the model, with the buffers that gather its gradients.
-
-    The reducer copies dense gradients into fused buffers of the two sizes (MB); they are made in the first backward
-    pass and stay (measured with two processes on CPUs).
-    """
-    runtime = current()
-    if runtime is None:
-        return layers
-    runtime.note("data_parallel")
-    sparse = {
-        id(parameter)
-        for layer in layers.sublayers(include_self=True)
-        if isinstance(layer, paddle.nn.Embedding) and getattr(layer, "_sparse", False)
-        for parameter in layer.parameters(include_sublayers=False)
-    }
-    dense = [p for p in layers.parameters() if not (p.stop_gradient or getattr(p, "no_sync", False) or id(p) in sparse)]
-    limits = [int(last_comm_buffer_size * (1 << 20)), int(comm_buffer_size * (1 << 20))]
-    buffers = [
-        runtime.create("fused_gradients", (numel,), dtype, None, "gradients") for numel, dtype in _groups(dense, limits)
-    ]
-    object.__setattr__(layers, "_traced_buffers", buffers)
-    return layers
-
-
-def _groups(parameters: list[Any], limits: list[int]) -> list[tuple[int, str]]:
-    """(elements, type) of the reducer's fused buffers (Eager_AssignGroupBySize in distributed/collective/reducer.cc):
-    a group of one type is closed once it has reached its limit; the first limit holds for the first group."""
-    closed: list[tuple[int, str]] = []
-    opened: dict[str, int] = {}
-    begun: dict[str, int] = {}
-    for parameter in parameters:
-        dtype = name_of(parameter.dtype)
-        opened[dtype] = opened.get(dtype, 0) + int(parameter.size)
-        if opened[dtype] * SIZE[dtype] >= limits[min(begun.get(dtype, 0), 1)]:
-            closed.append((opened.pop(dtype), dtype))
-            begun[dtype] = 1
-    return closed + [(numel, dtype) for dtype, numel in opened.items()]
-
-
-def _unsharded(
-    original: Callable[..., Any], model: Any, optimizer: Any, level: str = "os", scaler: Any = None, **kwargs: Any
-) -> tuple[Any, Any, Any]:
-    """`group_sharded_parallel`: among how many devices it divides is not known here; nothing is divided."""
-    runtime = current()
-    if runtime is not None:
-        runtime.note("sharding", level=str(level))
-    return model, optimizer, scaler
-
-
 def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
-    fleet = paddle.distributed.fleet
     found: list[tuple[Any, str, Callable[..., Any]]] = [
         (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
         (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
         (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),
         (paddle.utils.download, "get_path_from_url", _refuse), (paddle.utils.download, "_download", _refuse),
         (paddle.dataset.common, "download", _cached),
-        (paddle.distributed, "init_parallel_env", _nothing),
-        (paddle.distributed.sharding, "group_sharded_parallel", _unsharded), (paddle, "DataParallel", _data_parallel),
-        (fleet, "init", _nothing), (fleet, "distributed_model", _single), (fleet, "distributed_optimizer", _single),
+        *world.REPLACED, *sharding.REPLACED,
     ]  # fmt: skip
     for name in dir(paddle.vision.models):
         module = getattr(paddle.vision.models, name)

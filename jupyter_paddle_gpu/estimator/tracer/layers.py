@@ -6,7 +6,7 @@ from typing import Any
 
 import paddle
 
-from . import amp, whatif
+from . import amp, sharding, whatif
 from .dtypes import SIZE, name_of
 from .interception import current
 
@@ -112,7 +112,7 @@ def install() -> None:
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         runtime = current()
-        if runtime is None:
+        if runtime is None or isinstance(self, sharding.WRAPPERS):
             return original(self, *args, **kwargs)
         outer = runtime.ledger.layer
         known = paths

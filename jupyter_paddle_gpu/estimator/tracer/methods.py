@@ -11,7 +11,7 @@ import paddle
 from paddle.base import core
 
 from . import readings, whatif
-from .arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, known_state, new_tensor
+from .arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, contiguous_strides, known_state, new_tensor
 from .autograd import edge_of
 from .indexing import get_item, set_item
 from .interception import call, current, tracing
@@ -111,6 +111,34 @@ def _share_to(runtime: Runtime, tensor: Any, target: Any) -> None:
         state.array = shared
 
 
+def _share_buffer_to(runtime: Runtime, tensor: Any, target: Any) -> None:
+    """Shares the memory and leaves the target its shape (ShareBufferWith): also for who has saved the target."""
+    array, state = runtime.state(tensor).array, known_state(target)
+    if state is None or state.array.numel != array.numel or not array.is_contiguous:
+        _share_to(runtime, tensor, target)
+        return
+    state.array.storage, state.array.dtype = array.storage, array.dtype
+    state.array.strides = contiguous_strides(state.array.shape)
+    state.array.value = None if target.persistable else array.value
+    if array.storage is not None and target.persistable:
+        array.storage.record.kind = "parameters"
+
+
+def _slice(runtime: Runtime, tensor: Any, begin: int, end: int) -> Any:
+    """Rows of a tensor, in its memory."""
+    array = runtime.state(tensor).array
+    return new_tensor(array.view((end - begin, *array.shape[1:]), array.strides), tensor.stop_gradient)
+
+
+def _copy_gradient_from(runtime: Runtime, tensor: Any, source: Any) -> None:
+    """The gradient is the source from now on: nothing is copied."""
+    _write_grad(runtime, tensor, source)
+
+
+def _register_backward_hook(runtime: Runtime, tensor: Any, hook: Any) -> None:
+    runtime.state(tensor).reduced.append(hook)
+
+
 def _set_tensor(runtime: Runtime, tensor: Any, value: Any) -> None:
     runtime.state(tensor).array.value = None
 
@@ -134,7 +162,7 @@ def _grad(runtime: Runtime, tensor: Any) -> Any:
 
 def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> None:
     state = known_state(tensor)
-    if state is None or (tensor.persistable and whatif.keeps_gradients()):
+    if state is None or whatif.keeps_gradient(tensor):
         return
     if whatif.changes.set_to_zero is not None and tensor.persistable:
         set_to_zero = whatif.changes.set_to_zero
@@ -189,6 +217,11 @@ def _deepcopy(runtime: Runtime, tensor: Any, memo: dict[int, Any]) -> Any:
     return made
 
 
+def _clear_data(runtime: Runtime, tensor: Any) -> None:
+    """MoveMemoryHolder: the memory goes, also for a node of the graph that has saved the tensor."""
+    runtime.state(tensor).array.storage = None
+
+
 def _clear(runtime: Runtime, tensor: Any) -> None:
     array = runtime.state(tensor).array
     runtime.state(tensor).array = Array(None, array.shape, array.strides, array.dtype)
@@ -196,13 +229,14 @@ def _clear(runtime: Runtime, tensor: Any) -> None:
 
 _TRACED: dict[str, Method] = {
     "detach": _detach, "detach_": _detach_, "clone": _clone, "contiguous": _contiguous, "_copy_to": _copy_to,
-    "copy_": _copy_, "_share_underline_tensor_to": _share_to, "_share_buffer_to": _share_to,
+    "copy_": _copy_, "_share_underline_tensor_to": _share_to, "_share_buffer_to": _share_buffer_to,
+    "_slice": _slice, "_copy_gradient_from": _copy_gradient_from, "_register_backward_hook": _register_backward_hook,
     "set_tensor": _set_tensor, "set_value": _set_value, "_is_initialized": _is_initialized,
     "_is_dense_tensor_hold_allocation": _is_initialized,
     "_grad_ivar": _grad, "clear_gradient": _clear_gradient, "_zero_grads": _clear_gradient,
     "_register_grad_hook": _register_grad_hook, "_remove_grad_hook": _remove_grad_hook,
     "retain_grads": _retain_grads, "__deepcopy__": _deepcopy, "_clear_dataptr": _clear, "_clear": _clear,
-    "_clear_data": _clear,
+    "_clear_data": _clear_data,
     "__getitem__": get_item, "__setitem__": set_item,
     "numpy": readings.numpy, "item": readings.item, "__array__": readings.array, "__float__": readings.as_float,
     "__int__": readings.as_int, "__index__": readings.as_int, "__bool__": readings.as_bool,

@@ -28,8 +28,10 @@ from . import (
     methods,
     overrides,  # noqa: F401 - registers its operators
     pylayers,
+    sharding,
     steps,
     whatif,
+    world,
 )
 from .cells import CellRun
 from .inference import Inference
@@ -52,6 +54,7 @@ def prepare() -> None:
     layers.install()
     loader.install()
     environment.install()
+    sharding.install()
     datasets.install()
 
 
@@ -178,6 +181,7 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
+    sharding.begin(request.get("devices"), request.get("processes"), loader.target)
     amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
     whatif.begin(request.get("accumulation"), request.get("recompute"), request.get("set_to_zero"))
     loader.divided_by = whatif.changes.accumulation
@@ -224,9 +228,11 @@ def _result(
         **versions(),
         "model": None if model is None else type(model).__name__,
         "batch_size": sizes[0] if sizes else None,
-        "optimizer": " + ".join(type(optimizer).__name__ for optimizer in watch.optimizers),
+        "optimizer": " + ".join(type(steps.plain(optimizer)).__name__ for optimizer in watch.optimizers),
         "loss": loss_name(runtime.ledger),
         "amp": amp.seen_level(),
+        "distribution": world.current.kind,
+        "devices": world.current.size if world.current.kind else None,
         "parameters": total,
         "trainable_parameters": trainable,
         "inputs": inputs,

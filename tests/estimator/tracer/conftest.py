@@ -15,13 +15,13 @@ Answers = dict[str, dict]
 
 
 @pytest.fixture(scope="session")
-def run_child() -> Callable[[str, dict[str, str]], Answers]:
+def run_child() -> Callable[..., Answers]:
     pytest.importorskip("paddle")
 
-    def run(kind: str, sources: dict[str, str]) -> Answers:
+    def run(kind: str, sources: dict[str, str], requests: dict[str, dict] | None = None) -> Answers:
         done = subprocess.run(
             [sys.executable, "-W", "ignore", str(CHILD), kind],
-            input=json.dumps(sources),
+            input=json.dumps([sources, requests or {}]),
             capture_output=True,
             text=True,
             check=False,

@@ -1,6 +1,6 @@
 """Child process of the tests: runs scripts for real, or traces them, and prints peaks as JSON lines.
 
-`python real_steps.py real|trace` reads {"name": source} from standard input.
+`python real_steps.py real|trace` reads [{"name": source}, {"name": what is asked beside it}] from standard input.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Enough(BaseException):
     pass
 
 
-def real(sources: dict[str, str]) -> None:
+def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
     import paddle
     from paddle.base import core
 
@@ -69,12 +69,13 @@ def real(sources: dict[str, str]) -> None:
         print(json.dumps({"name": name, "peaks": found, "failure": failure}), flush=True)
 
 
-def trace(sources: dict[str, str]) -> None:
+def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
     sys.path.insert(0, str(TRACER))
     import tracer
 
     for name, source in sources.items():
         request = {"cells": [{"index": 0, "source": source}], "answers": {}, "target": "cpu"}
+        request.update(requests.get(name, {}))
         found = tracer.trace_notebook(request)
         peak = None
         if found["status"] == "ok":
@@ -82,6 +83,7 @@ def trace(sources: dict[str, str]) -> None:
         notes = [note["code"] for note in found["notes"]]
         row = {"name": name, "peak": peak, "questions": found["questions"], "notes": notes}
         row["branches"] = found.get("extra", {}).get("branches")
+        row.update({name: found.get(name) for name in ("distribution", "devices")})
         print(json.dumps(row), flush=True)
 
 
@@ -98,4 +100,4 @@ def peak_of(found: dict) -> int:
 
 
 if __name__ == "__main__":
-    {"real": real, "trace": trace}[sys.argv[1]](json.load(sys.stdin))
+    {"real": real, "trace": trace}[sys.argv[1]](*json.load(sys.stdin))

@@ -1,0 +1,198 @@
+"""Several processes that train together, as one of them sees it: groups whose communication moves nothing.
+
+Paddle's own Python (DataParallel, fleet, group_sharded_parallel) runs on top, so that what each process holds follows
+from it. Collective operations work in place on tensors that are there; on a GPU NCCL's own buffers are not counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+import paddle
+from paddle.distributed import collective, parallel, parallel_helper
+from paddle.distributed.communication import group as groups
+from paddle.distributed.fleet.base import topology
+
+_VARIABLES = ("PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ID", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT")
+_DEFAULT_GROUP = "_default_pg"
+
+
+class Task:
+    """A communication that is over at once."""
+
+    def wait(self, *_: Any) -> bool:
+        """Nothing to wait for."""
+        return True
+
+    synchronize = is_completed = wait
+
+
+class ProcessGroup:
+    """Stands for NCCL's process group: every communication is accepted and changes no size."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self._rank, self._size = rank, size
+
+    def name(self) -> str:
+        """The backend's name."""
+        return "NCCL"
+
+    def rank(self) -> int:
+        """This process among the group's."""
+        return self._rank
+
+    def size(self) -> int:
+        """Processes of the group."""
+        return self._size
+
+    def __getattr__(self, name: str) -> Callable[..., Task]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: Task()
+
+
+class World:
+    """The processes of the running trace.
+
+    Attributes:
+        asked: how many were asked for; None leaves what the notebook says.
+        size: how many there are; 1 until something says otherwise.
+        target: cpu or gpu, whose alignments Paddle's sharding uses.
+        kind: how the notebook distributes: `data_parallel`, `sharding_1` to `sharding_3`; None where it does not.
+    """
+
+    def __init__(self, asked: int | None, told: int | None, target: str) -> None:
+        self.asked, self.target = asked, target
+        self.size = 1
+        self.kind: str | None = None
+        if (asked or told or 1) > 1:
+            self.open(asked or told or 1)
+
+    def open(self, size: int) -> None:
+        """Be one of `size` processes."""
+        self.size = size
+        ends = [f"127.0.0.1:{6170 + rank}" for rank in range(size)]  # named, never opened
+        os.environ.update(zip(_VARIABLES, (str(size), "0", ",".join(ends), ends[0]), strict=True))
+        self.initialize()
+
+    def initialize(self) -> None:
+        """`init_parallel_env`: the environment and the group of all processes."""
+        if self.size == 1 or collective.is_initialized():
+            return
+        parallel._global_parallel_env = collective._global_env = parallel.ParallelEnv()
+        parallel_helper._set_parallel_ctx(True)
+        everyone = groups.Group(0, 0, list(range(self.size)), ProcessGroup(0, self.size), _DEFAULT_GROUP)
+        collective._set_group_map_by_name(_DEFAULT_GROUP, everyone)
+        collective._group_map[0] = everyone
+        collective._set_group_map_backend(everyone, "gloo")
+        groups._add_new_group(everyone)
+        collective._default_backend, collective._default_store = "gloo", object()  # asks for no NCCL settings
+
+    def become(self, rank: int) -> None:
+        """Be another of the processes: the one that holds most is not always the first."""
+        env = parallel._global_parallel_env
+        if env is None or self.size == 1:
+            return
+        os.environ["PADDLE_TRAINER_ID"] = str(rank)
+        env._rank = rank
+        everyone = collective._get_default_group()
+        everyone._rank_in_group = rank
+        shared = topology._HYBRID_PARALLEL_GROUP
+        if shared is not None and shared._sharding_degree > 1:
+            names = shared._topo.get_hybrid_group_names()
+            place = shared._topo.get_rank(**{name: rank if name == "sharding" else 0 for name in names})
+            everyone._rank_in_group = env._rank = shared.global_rank = place
+            shared._sharding_parallel_id = rank
+            shared._sharding_comm_group._rank_in_group = rank
+
+    def close(self) -> None:
+        """Forget the processes: the next trace begins with none."""
+        if self.size == 1:
+            return
+        for name in _VARIABLES:
+            os.environ.pop(name, None)
+        parallel._global_parallel_env = collective._global_env = None
+        parallel_helper.__dict__["__parallel_ctx__clz__"] = None
+        for table in (
+            collective._group_map, collective._group_map_by_name, collective._group_map_backend,
+            groups._GroupManager.group_map_by_id,
+        ):  # fmt: skip
+            table.clear()
+        topology._HYBRID_PARALLEL_GROUP = None
+        self.size = 1
+
+
+current = World(None, None, "gpu")
+"""The processes of the running trace."""
+
+
+def begin(asked: int | None, told: int | None, target: str) -> World:
+    """Start a run.
+
+    Args:
+        asked: the number of processes that is asked for.
+        told: the number that the notebook's text gives.
+        target: cpu or gpu.
+    """
+    global current  # noqa: PLW0603
+    current.close()
+    current = World(asked, told, target)
+    return current
+
+
+def init_parallel_env(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`paddle.distributed.init_parallel_env`."""
+    current.initialize()
+    return collective._get_default_group() if current.size > 1 else None
+
+
+def init_fleet(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`fleet.init`: the degrees of the strategy give the number of processes where none was asked for."""
+    strategy = kwargs.get("strategy", args[2] if len(args) > 2 else None)
+    degrees: Any = strategy.hybrid_configs if strategy is not None else {}
+    others = 1
+    for name in ("mp_degree", "pp_degree", "sep_degree"):
+        others *= max(1, degrees.get(name, 1) if degrees else 1)
+    data, sharded = (max(1, degrees[name]) if degrees else 1 for name in ("dp_degree", "sharding_degree"))
+    if current.size == 1 and current.asked is None and data * sharded * others > 1:
+        current.open(data * sharded * others)
+    if current.size == 1:
+        return None
+    if degrees and data * sharded * others != current.size:
+        rest = max(1, current.size // others)
+        strategy.hybrid_configs = (  # type: ignore[union-attr]
+            {"sharding_degree": max(1, rest // data), "dp_degree": data if rest % data == 0 else 1}
+            if sharded > 1
+            else {"dp_degree": rest}
+        )
+    with contextlib.suppress(SystemExit):
+        return original(*args, **kwargs)
+    return None
+
+
+def spawn(
+    original: Callable[..., Any], function: Callable[..., Any], args: Any = (), nprocs: int = -1, *_: Any, **__: Any
+) -> None:
+    """`paddle.distributed.spawn`: one of the processes, in this one."""
+    if current.size == 1 and current.asked is None and nprocs > 1:
+        current.open(nprocs)
+    function(*args)
+
+
+def process_group(
+    original: Callable[..., Any], backend: Any, store: Any, rank: int, size: int, *_: Any, **__: Any
+) -> ProcessGroup:
+    """`collective._new_process_group_impl`."""
+    return ProcessGroup(rank, size)
+
+
+REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
+    (paddle.distributed, "init_parallel_env", init_parallel_env),
+    (paddle.distributed, "spawn", spawn),
+    (paddle.distributed.fleet, "init", init_fleet),
+    (collective, "_new_process_group_impl", process_group),
+)
+"""(owner, name, replacement) while a trace runs."""
