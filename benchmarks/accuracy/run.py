@@ -1,6 +1,7 @@
 """Runs the accuracy benchmark: truth of each case in its own process, estimates in one warm process, one table.
 
-Options: `--split rules|held_out|fresh`, `--case NAME` (repeatable), `--cache FILE` keeps measured truths between runs.
+Options: `--split rules|held_out|fresh`, `--case NAME` (repeatable), `--cache FILE` keeps measured truths between runs,
+`--output FILE` writes the JSON there; without it only a run over all cases is written.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def main() -> None:
     parser.add_argument("--split", choices=["rules", "held_out", "fresh"])
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--cache", type=Path)
+    parser.add_argument("--output", type=Path)
     chosen = parser.parse_args()
     cases = [
         c for c in CASES if (not chosen.split or c.split == chosen.split) and (not chosen.case or c.name in chosen.case)
@@ -113,10 +115,11 @@ def main() -> None:
             f"{case.name:28s} {case.split:8s} {result['truth'] / 1e6:10.3f} {row['peak'] / 1e6:10.3f} "
             f"{100 * result['error']:+9.3f} {shown:>10s} {row['seconds']:6.2f} {row['rss'] / 1e6:7.0f}"
         )
-    _conclude(results, write=not chosen.split and not chosen.case)
+    whole = not chosen.split and not chosen.case
+    _conclude(results, chosen.output or (RESULTS if whole else None))
 
 
-def _conclude(results: list[dict[str, Any]], write: bool) -> None:
+def _conclude(results: list[dict[str, Any]], output: Path | None) -> None:
     summary: dict[str, Any] = {}
     for split in ("all", "rules", "held_out", "fresh"):
         errors = [r["error"] for r in results if "error" in r and split in ("all", r["split"])]
@@ -128,5 +131,5 @@ def _conclude(results: list[dict[str, Any]], write: bool) -> None:
     if others:
         summary["paddle.summary"] = {"cases": len(others), "median": median(others), "max": max(others)}
         print(f"paddle.summary: median {median(others):.1%} of {len(others)} cases")
-    if write:
-        RESULTS.write_text(json.dumps({"summary": summary, "cases": results}, indent=1) + "\n")
+    if output is not None:
+        output.write_text(json.dumps({"summary": summary, "cases": results}, indent=1) + "\n")
