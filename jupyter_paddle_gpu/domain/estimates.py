@@ -135,7 +135,8 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):
         mapped_low, mapped_high: bytes that the driver maps for the allocator's chunks, with the smallest and the
             largest workspace that the kernels of the step may ask for.
         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
-        observations: finished jobs that narrowed the range (0: the table's range alone).
+        observations: measured peaks that narrowed the range (0: the table's range alone); `jobs` of them are of
+            finished jobs, the others of `calibrate`.
     """
 
     mapped_low: int
@@ -144,6 +145,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):
     context_high: int
     source: str
     observations: int = 0
+    jobs: int = 0
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from .errors import PaddleGpuError
+from .estimates import DeviceTerms
 from .messages import Message
 from .notebooks import FactValue
 from .statistics import StatisticsSummary
@@ -65,6 +66,9 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         environment: further environment variables.
         token: idempotency token: a second submit with the same one returns the first job.
         estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
+        estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
+        estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
+            estimate; None where the step was not traced, or for the CPU.
     """
 
     name: str
@@ -82,6 +86,9 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     rerun_of: str = ""
     estimated_peak_bytes: int | None = None
     estimated_allocated_bytes: int | None = None
+    estimated_device: str = ""
+    estimated_paddle_version: str = ""
+    estimated_terms: DeviceTerms | None = None
     options: dict[str, Any] = {}
     """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""
 

@@ -60,7 +60,7 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         source=context.source,
     )
     spread = calibration.predict(key, terms)
-    terms = msgspec.structs.replace(terms, observations=spread.observations)
+    terms = msgspec.structs.replace(terms, observations=spread.observations, jobs=spread.jobs)
     standing = sum(result.kinds.values())
     return Peak(
         replayed=result,

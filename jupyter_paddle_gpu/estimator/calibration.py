@@ -61,22 +61,29 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured peak (bytes) with the terms it was predicted from; `time` in seconds since the epoch."""
+    """One measured peak (bytes) with the terms it was predicted from; `time` in seconds since the epoch.
+
+    Attributes:
+        job: id of the finished job that it comes from; empty for a program of `calibrate`.
+    """
 
     mapped_low: int
     mapped_high: int
     measured: int
     time: float
+    job: str = ""
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Predicted peak of a process: the middle and plus or minus two standard deviations."""
+    """Predicted peak of a process: the middle and plus or minus two standard deviations; `jobs` of the `observations`
+    are finished jobs."""
 
     low: int
     likely: int
     high: int
     context: int
     observations: int
+    jobs: int = 0
 
 
 class Calibration:
@@ -90,17 +97,21 @@ class Calibration:
         found = [one for text, seen in self._read().items() if key.matches(text) for one in seen]
         return tuple(sorted(found, key=lambda one: one.time))
 
-    def observe(self, key: Key, terms: DeviceTerms, measured: int) -> None:
-        """Add a finished job's peak as the driver showed it for the process."""
+    def observe(self, key: Key, terms: DeviceTerms, measured: int, *, job: str = "") -> bool:
+        """Add a peak as the driver showed it for the process. False where there is nothing new: each `job` counts
+        once, whoever finds it ended and however often."""
         if measured <= 0:
-            return
+            return False
         new = Observation(
-            mapped_low=terms.mapped_low, mapped_high=terms.mapped_high, measured=measured, time=time.time()
+            mapped_low=terms.mapped_low, mapped_high=terms.mapped_high, measured=measured, time=time.time(), job=job
         )
         with self._locked():
             everything = self._read()
+            if job and any(seen.job == job for rows in everything.values() for seen in rows):
+                return False
             everything[key.text()] = (*everything.get(key.text(), ()), new)[-MOST_OBSERVATIONS:]
             self._write(everything)
+        return True
 
     def predict(self, key: Key | None, terms: DeviceTerms) -> Range:
         """The peak that these terms lead to, after all that was measured for the key."""
@@ -162,4 +173,5 @@ def predict(terms: DeviceTerms, observations: tuple[Observation, ...]) -> Range:
     reach = SIGMAS * (variance + noise**2) ** 0.5
     low = max(likely - reach, float(terms.mapped_low))
     high = min(likely + reach, float(terms.mapped_high + terms.context_high)) if not observations else likely + reach
-    return Range(round(low), round(likely), round(high), round(context), len(observations))
+    jobs = sum(1 for seen in observations if seen.job)
+    return Range(round(low), round(likely), round(high), round(context), len(observations), jobs)

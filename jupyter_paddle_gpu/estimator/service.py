@@ -22,6 +22,7 @@ from .calibration import Calibration, Key
 from .details import Details, PeakOf
 from .fallback import widened
 from .interpreters import Interpreter, find_interpreter
+from .narrowed import narrowed
 from .scan import scanned
 from .trace import Trace
 from .traces import Traced, Traces
@@ -91,13 +92,21 @@ class EstimateService:
             seconds=round(sum(trace.seconds.values()), 3),
         )
 
-    def observe(self, estimate: Estimate, measured: int, *, cuda: str = "", paddle: str = "") -> None:
-        """Learn from a finished job on `estimate.device`: `measured` bytes are what the driver showed for it."""
+    def observe(self, estimate: Estimate, measured: int, *, cuda: str = "", paddle: str = "", job: str = "") -> bool:
+        """Learn from a finished job on `estimate.device`: `measured` bytes are what the driver showed for it.
+
+        Args:
+            job: its id, by which it counts once; empty: every call counts.
+
+        Returns:
+            Whether there was something new to learn.
+        """
         if estimate.terms and estimate.device:
-            version = paddle or estimate.paddle_version or ""
+            key = Key(estimate.device, cuda, paddle or estimate.paddle_version or "")
             # A data folder that cannot be written must not fail the job that has just ended well.
             with contextlib.suppress(OSError):
-                self.calibration.observe(Key(estimate.device, cuda, version), estimate.terms, measured)
+                return self.calibration.observe(key, estimate.terms, measured, job=job)
+        return False
 
     def largest_batch(
         self,
@@ -162,6 +171,7 @@ class EstimateService:
             estimate = answer(trace, self._peak(trace, request, accelerator))
             # Where no loader told the batch size, what was asked for or read stands.
             batch = trace.batch_size or request.batch_size or scanned(facts, "ok").batch_size
+            notes = (*notes, *narrowed(estimate.terms))
             return widened(msgspec.structs.replace(estimate, batch_size=batch, questions=questions, notes=notes))
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)

@@ -20,14 +20,14 @@ import msgspec
 from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import ACTIVE, Job
+from ..domain.jobs import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation, write_spec
 from ..matching.policy import Policy
 from ..runner import files
 from . import clocks, leftovers, log, queue
-from .endings import ending_of, with_measurements
+from .endings import Ending, ending_of, with_measurements
 from .progress import ProgressReader
 from .sampling import Sampling
 from .settings import JobSettings
@@ -35,6 +35,9 @@ from .store import JobStore
 
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
+
+Learn = Callable[[Job, JobResult], tuple[Message, ...]]
+"""What is done with a job that ended well, and what is to be said of it. Must bear being called again."""
 
 
 class Keeper:
@@ -49,12 +52,14 @@ class Keeper:
         inventory: Callable[[], Inventory] | None,
         *,
         policy: Policy | None = None,
+        learn: Learn | None = None,
     ) -> None:
         self._store, self._folder_of, self._engines = store, folder_of, engines
         self._settings, self._inventory, self._policy = settings, inventory, policy
         self._preparing: dict[str, threading.Thread] = {}
         self._progress: dict[str, tuple[ProgressReader, float]] = {}
         self._sampling = Sampling(settings, inventory)
+        self._learn = learn
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
         self._run_times = clocks.RunTimes()
@@ -271,6 +276,7 @@ class Keeper:
             self._keep_engine_log(job, engine, folder)
         engine.collect(job, folder)
         ending = with_measurements(ending_of(job, folder, observation), job, self._sampling.finish(job, folder))
+        ending = self._learnt_from(job, ending)
         if ending.result is None or ending.result.reason == "runner_vanished":
             _say(folder, ending.reason.render())
             _publish_partial(job, folder)
@@ -295,6 +301,17 @@ class Keeper:
         self._progress.pop(job.id, None)
         self._stopping.pop(job.id, None)
         self._killed.discard(job.id)
+
+    def _learnt_from(self, job: Job, ending: Ending) -> Ending:
+        """Before the row says that it ended: whoever dies in between leaves it to the next one to learn from it."""
+        if self._learn is None or ending.state != "succeeded" or ending.result is None:
+            return ending
+        try:
+            notes = (*ending.result.notes, *self._learn(job, ending.result))
+        except Exception:  # a job that ended well must be said to have
+            _logger.exception("learning from job %s", job.id)
+            return ending
+        return _change(ending, result=_change(ending.result, notes=notes))
 
     def _keep_engine_log(self, job: Job, engine: Engine, folder: JobFolder) -> None:
         lines = [line for _, line in engine.log(job, folder, "")]

@@ -26,7 +26,7 @@ from ..engines.base import Engine, JobFolder
 from ..matching.policy import Policy
 from ..runner import files
 from . import detached, keeper
-from .keeper import Keeper
+from .keeper import Keeper, Learn
 from .lock import FileLock
 from .log import LogPage, LogReaders
 from .settings import JobSettings, default_data_folder
@@ -54,6 +54,8 @@ class JobService:
         inventory: the devices now, for jobs that leave the choice to us.
         dispatcher: how a detached dispatcher is started when no process looks after the queue (command line);
             None: it is not.
+        learn: called once or more with a job that ended well and its result, in time for what it says of them to be
+            kept with the result.
         policy: which devices may be chosen for a job that names none; None: any, the freest first.
     """
 
@@ -66,12 +68,13 @@ class JobService:
         *,
         inventory: Callable[[], Inventory] | None = None,
         dispatcher: Callable[[], None] | None = None,
+        learn: Learn | None = None,
         policy: Policy | None = None,
     ) -> None:
         self.store, self.folder, self.engines, self.settings = store, folder, engines, settings
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = FileLock(store.path.with_suffix(".lock"))
-        self._keeper = Keeper(store, self.folder_of, engines, settings, inventory, policy=policy)
+        self._keeper = Keeper(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
         self._dispatcher = dispatcher
         self._readers = LogReaders()
         self._callbacks: dict[int, JobCallback] = {}
@@ -90,6 +93,7 @@ class JobService:
         inventory: Callable[[], Inventory] | None = None,
         factory: str = detached.FACTORY,
         dispatcher_environment: Mapping[str, str] | None = None,
+        learn: Learn | None = None,
         policy: Policy | None = None,
     ) -> JobService:
         """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`."""
@@ -102,6 +106,7 @@ class JobService:
             settings,
             inventory=inventory,
             dispatcher=lambda: detached.spawn(data, factory, dispatcher_environment or {}),
+            learn=learn,
             policy=policy,
         )
 

@@ -141,6 +141,8 @@ def facts() -> Dict[str, Any]:
     if paddle is None or core is None:
         return {}
     found: Dict[str, Any] = {"paddle_version": getattr(paddle, "__version__", None)}
+    cuda = str(_ask(paddle.version.cuda, ""))  # "False" in a build without it
+    found["cuda_version"] = cuda if cuda[:1].isdigit() else None
     found["host_allocated_bytes"] = _ask(lambda: max(_steps.overall, core.host_memory_stat_peak_value("Allocated", 0)))
     found["host_reserved_bytes"] = _ask(lambda: core.host_memory_stat_peak_value("Reserved", 0))
     found["device_allocated_bytes"] = _device_peak(paddle, "max_memory_allocated")

@@ -58,6 +58,9 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         token=submission.token,
         estimated_peak_bytes=estimate.peak_bytes if estimate else None,
         estimated_allocated_bytes=estimate.allocated_peak_bytes if estimate else None,
+        estimated_device=(estimate.device or "") if estimate else "",
+        estimated_paddle_version=(estimate.paddle_version or "") if estimate else "",
+        estimated_terms=estimate.terms if estimate and estimate.evidence == "trace" else None,
         options=_options(engine, facts, submission),
     )
 

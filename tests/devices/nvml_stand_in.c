@@ -8,11 +8,16 @@
  *   mig INDEX SLICES              the card is divided
  *   used INDEX BYTES
  *   process INDEX PID BYTES
+ *   busy PID PERCENT              how busy that process keeps each card it is on, in one sample a second
+ *   processes FOLDER              each file PID in it, `INDEX BYTES PERCENT`, is a process as long as /proc/PID is there
  * The file is read anew at each nvmlInit and nvmlDeviceGetCount, so that a test can change the world in between.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #define CARDS 8
 #define PROCESSES 16
@@ -21,6 +26,7 @@ enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND
 
 typedef struct { unsigned int pid; unsigned long long used; unsigned int gi, ci; } process_t;
 typedef struct { unsigned long long total, free, used; } memory_t;
+typedef struct { unsigned int pid; unsigned long long time; unsigned int sm, memory, encoder, decoder; } sample_t;
 typedef struct { unsigned int gpu, memory; } utilization_t;
 typedef struct { char bus_legacy[16]; unsigned int domain, bus, device, id, subsystem; char bus_id[32]; } pci_t;
 typedef struct {
@@ -33,12 +39,49 @@ typedef struct {
 
 static card_t cards[CARDS], slices[CARDS][8];
 static int init_code, count, opened;
+static unsigned int busy[PROCESSES][2];
+static int busy_count;
+
+static void add_process(card_t *card, unsigned int pid, unsigned long long bytes) {
+    if (card->processes >= PROCESSES) return;
+    process_t *process = &card->process[card->processes++];
+    process->pid = pid;
+    process->used = bytes;
+}
+static void add_busy(unsigned int pid, unsigned int percent) {
+    if (busy_count >= PROCESSES) return;
+    busy[busy_count][0] = pid;
+    busy[busy_count++][1] = percent;
+}
+
+static void load_processes(const char *folder) {
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    struct stat status;
+    char path[512];
+    while (directory && (entry = readdir(directory))) {
+        unsigned int pid = (unsigned int)strtoul(entry->d_name, NULL, 10), percent = 0;
+        unsigned long long index, bytes;
+        snprintf(path, sizeof path, "/proc/%u", pid);
+        if (pid == 0 || stat(path, &status)) continue;
+        snprintf(path, sizeof path, "%.200s/%.200s", folder, entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fscanf(file, "%llu %llu %u", &index, &bytes, &percent) == 3) {
+            add_process(&cards[index % CARDS], pid, bytes);
+            cards[index % CARDS].used += bytes;
+            add_busy(pid, percent);
+        }
+        if (file) fclose(file);
+    }
+    if (directory) closedir(directory);
+}
 
 static void load(void) {
     char key[32];
     unsigned long long a, b, c;
     memset(cards, 0, sizeof cards);
-    init_code = count = 0;
+    init_code = count = busy_count = 0;
+    char folder[256] = "";
     for (int i = 0; i < CARDS; i++) {
         cards[i].index = i;
         cards[i].slice = -1;
@@ -48,6 +91,7 @@ static void load(void) {
     char line[256];
     while (file && fgets(line, sizeof line, file)) {
         a = b = c = 0;
+        if (sscanf(line, "processes %255s", folder) == 1) continue;
         if (sscanf(line, "%31s %llu %llu %llu", key, &a, &b, &c) < 2) continue;
         card_t *card = &cards[a % CARDS];
         if (!strcmp(key, "init")) init_code = (int)a;
@@ -57,13 +101,11 @@ static void load(void) {
         if (!strcmp(key, "mute")) card->mute = 1;
         if (!strcmp(key, "mig")) card->slices = (int)b;
         if (!strcmp(key, "used")) card->used = b;
-        if (!strcmp(key, "process") && card->processes < PROCESSES) {
-            process_t *process = &card->process[card->processes++];
-            process->pid = (unsigned int)b;
-            process->used = c;
-        }
+        if (!strcmp(key, "process")) add_process(card, (unsigned int)b, c);
+        if (!strcmp(key, "busy")) add_busy((unsigned int)a, (unsigned int)b);
     }
     if (file) fclose(file);
+    if (folder[0]) load_processes(folder);
     for (int i = 0; i < CARDS; i++)
         for (int s = 0; s < 8; s++) {
             slices[i][s].index = i;
@@ -157,3 +199,22 @@ static int list(card_t *card, unsigned int *n, process_t *out) {
 #endif
 int VERSIONED(nvmlDeviceGetComputeRunningProcesses)(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }
 int VERSIONED(nvmlDeviceGetGraphicsRunningProcesses)(card_t *card, unsigned int *n, process_t *out) { return list(card, n, out); }
+/* A sample a second of the last ten, newer than asked for, for each process of the card; first the number of rows. */
+int nvmlDeviceGetProcessUtilization(card_t *card, sample_t *out, unsigned int *n, unsigned long long since) {
+    OR_MUTE(card);
+    unsigned int found = 0, room = out ? *n : 0;
+    unsigned long long now = (unsigned long long)time(NULL);
+    for (unsigned long long second = now - 10; second <= now; second++)
+        for (int p = 0; p < card->processes; p++)
+            for (int b = 0; b < busy_count; b++) {
+                if (busy[b][0] != card->process[p].pid || second * 1000000 <= since) continue;
+                if (found < room) {
+                    sample_t sample = {busy[b][0], second * 1000000, busy[b][1], 1, 0, 0};
+                    out[found] = sample;
+                }
+                found++;
+            }
+    *n = found;
+    if (found == 0) return NOT_FOUND;
+    return out == NULL || room < found ? INSUFFICIENT_SIZE : SUCCESS;
+}

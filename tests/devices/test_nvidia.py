@@ -167,3 +167,20 @@ def test_another_user_of_the_library_in_this_process_does_no_harm(nvidia: Nvidia
     readings = nvidia("count 1", "count 1", "count 2", between=f"import pynvml; {other}")
     assert [len(r.devices) for r in readings] == [1, 1, 2]
     assert all(r.problems == () for r in readings)
+
+
+def test_how_busy_processes_keep_a_card_is_read_since_the_reading_before(nvidia: Nvidia) -> None:
+    pid = os.getpid()
+    world = f"count 2\nprocess 0 {pid} {GIB}\nprocess 0 1 {GIB}\nbusy {pid} 30\n"
+    first, later = nvidia(world, world.replace("busy", "busy 1 40\nbusy"), between="import time; time.sleep(1.1)")
+    assert [(p.pid, p.utilization) for p in first.devices[0].processes] == [(pid, 30), (1, None)]
+    assert {p.pid: p.utilization for p in later.devices[0].processes} == {pid: 30, 1: 40}
+
+
+def test_processes_of_a_folder_are_on_their_card_as_long_as_they_live(nvidia: Nvidia, tmp_path: Path) -> None:
+    (tmp_path / str(os.getpid())).write_text(f"1 {3 * GIB} 55")
+    (tmp_path / str(max(psutil.pids()) + 100_000)).write_text(f"1 {GIB} 5")
+    (reading,) = nvidia(f"count 2\nprocesses {tmp_path}")
+    assert [[p.pid for p in device.processes] for device in reading.devices] == [[], [os.getpid()]]
+    assert reading.devices[1].processes[0].utilization == 55
+    assert reading.devices[1].memory_used == 3 * GIB
