@@ -40,23 +40,28 @@ function Work({ estimate }: { estimate: IEstimate }): JSX.Element | null {
   if (!flops_per_step) {
     return null;
   }
-  const rows: [string, string][] = [[trans.__('FLOPs of a step'), count(flops_per_step)]];
+  const rows: { name: string; value: string; part?: boolean }[] = [
+    { name: trans.__('FLOPs of a step'), value: count(flops_per_step) }
+  ];
   if (flops_forward && flops_backward) {
-    rows.push([trans.__('forward'), count(flops_forward)]);
-    rows.push([trans.__('backward'), count(flops_backward)]);
+    rows.push({ name: trans.__('forward'), value: count(flops_forward), part: true });
+    rows.push({ name: trans.__('backward'), value: count(flops_backward), part: true });
   }
   if (bytes_moved) {
-    rows.push([trans.__('Memory traffic'), bytes(bytes_moved)]);
+    rows.push({ name: trans.__('Memory traffic'), value: bytes(bytes_moved) });
   }
   if (estimate.arithmetic_intensity) {
-    rows.push([trans.__('FLOPs for a byte'), estimate.arithmetic_intensity.toFixed(1)]);
+    rows.push({
+      name: trans.__('FLOPs for a byte'),
+      value: estimate.arithmetic_intensity.toFixed(1)
+    });
   }
   return (
     <dl className="jp-PaddleGpu-legend">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
+      {rows.map(row => (
+        <div key={row.name} className={row.part ? 'jp-mod-part' : ''}>
+          <dt>{row.name}</dt>
+          <dd>{row.value}</dd>
         </div>
       ))}
     </dl>
