@@ -58,7 +58,7 @@ class EstimateView(View):
         if estimate.status == "no_model":
             return say("Nothing that trains was found in this notebook.")
         if estimate.peak_bytes is None:
-            return say("The estimate needs an answer.")
+            return say("The estimate needs an answer." if estimate.questions else "There is no figure for this.")
         if estimate.target == "cpu":
             return say("{peak} on the CPU", peak=size(estimate.peak_bytes))
         peak, device = size(estimate.peak_bytes), estimate.device or say("a GPU")

@@ -26,7 +26,7 @@ from .narrowed import narrowed
 from .scan import scanned
 from .trace import Trace
 from .traces import Traced, Traces
-from .translate import BATCH_KEPT, note, question
+from .translate import KEPT, note, question
 from .worker import WorkerSettings
 
 DEFAULT_KERNEL = "python3"
@@ -190,8 +190,8 @@ class EstimateService:
             trace = self.traces.trace(facts, folder, asked, interpreter, keep=False).trace
             if trace is None or trace.status != "ok" or trace.evidence != "trace":
                 return None  # real steps know of no what-if but the batch
-            if any(one.code == BATCH_KEPT for one in trace.notes):
-                return None  # a step with another batch than the one asked for is no answer
+            if any(one.code in KEPT for one in trace.notes):
+                return None  # another step than the one asked for is no answer
             return self._peak(trace, asked, accelerator)
 
         return peak

@@ -120,6 +120,8 @@ class Traces:
 
     def _measured(self, worker: Worker, facts: NotebookFacts, folder: Path, asked: dict[str, Any]) -> Traced | None:
         """Real tiny steps instead of a trace; None where they fail as well."""
+        if asked["image_size"] or asked["sequence_length"]:
+            return None  # they are steps of the notebook's own data
         name = facts.batch_size.name if facts.batch_size else ""
         runs: dict[int, Measured] = {}
         for batch in BATCHES:

@@ -7,6 +7,7 @@ import msgspec
 from ..domain.estimates import Question
 from ..domain.messages import Message
 from ..domain.notebooks import Place
+from . import what_ifs
 from .trace import TracedNote, TracedQuestion
 
 NOTES: dict[str, Message] = {
@@ -89,11 +90,12 @@ NOTES: dict[str, Message] = {
             text="The notebook ends after its first training step, so the figure is that of a first step.",
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",
         ),
+        *what_ifs.NOTES,
     )
 }
 """Sentences of the tracer's notes by code."""
-BATCH_KEPT = "batch_size_kept"
-"""The note of a trace whose batch is not the one that was asked for."""
+KEPT = frozenset(("batch_size_kept", "accumulation_kept"))
+"""Notes of a trace whose step is not the one that was asked for."""
 QUESTIONS: dict[str, Message] = {
     message.code: message
     for message in (

@@ -6,11 +6,12 @@ import ast
 import contextlib
 import io
 import linecache
+import re
 import sys
 import types
 from typing import Any
 
-from . import steps
+from . import steps, whatif
 from .environment import DownloadNeeded
 from .steps import StepSeen
 
@@ -40,21 +41,57 @@ class Answers(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
+REPEATED = "__repeated__"
+"""The name under which a notebook's loops find `whatif.repeated`."""
+
+
+class Repeats(ast.NodeTransformer):
+    """Lets a loop go through its data again while gradient accumulation wants more steps than the loop has."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """`for item in items:` as `for item in __repeated__(lambda: items):`."""
+        self.generic_visit(node)
+        if not any(isinstance(part, _ONCE) for part in ast.walk(node.iter)):
+            again = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.iter)
+            call = ast.Call(ast.Name(REPEATED, ast.Load()), [again], [])
+            node.iter = ast.copy_location(call, node.iter)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """A lambda does not see the names of a class: only its methods are rewritten."""
+        node.body = [
+            self.visit(part) if isinstance(part, (ast.FunctionDef, ast.ClassDef)) else part for part in node.body
+        ]
+        return node
+
+
+_ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+
+
 class CellRun:
     """One run of a notebook's cells, up to the end of a training step."""
 
-    def __init__(self, cells: list[dict[str, Any]], answers: dict[str, Any]) -> None:
+    def __init__(
+        self, cells: list[dict[str, Any]], answers: dict[str, Any], rewriting: tuple[ast.NodeTransformer, ...] = ()
+    ) -> None:
         self.cells = cells
         self.answers = answers
+        self.rewriting = (Answers(answers), *rewriting)
         self.finished = False
         self.questions: list[Question] = []
-        self.failure: Question | None = None
+        self.failures: list[Question] = []
+
+    @property
+    def failure(self) -> Question | None:
+        """The first cell that failed for another reason than missing data."""
+        return self.failures[0] if self.failures else None
 
     def run(self) -> None:
         """Execute cell after cell; a cell that fails does not keep the later ones from running."""
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": _no_shell})
+        namespace[REPEATED] = whatif.repeated
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
@@ -71,7 +108,9 @@ class CellRun:
         source = cell["source"]
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
-            tree = Answers(self.answers).visit(ast.parse(source, name))
+            tree = ast.parse(source, name)
+            for rewriting in self.rewriting:
+                tree = rewriting.visit(tree)
             code = compile(ast.fix_missing_locations(tree), name, "exec")
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(code, namespace)
@@ -86,14 +125,13 @@ class CellRun:
         except NameError as problem:
             self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
         except (Exception, SystemExit) as problem:
-            self._fail(cell, problem, "cell_failed", {"error": type(problem).__name__, "message": str(problem)[-400:]})
+            self._fail(cell, problem, "cell_failed", {"error": type(problem).__name__, "message": _said(problem)})
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self.questions.append(self._question(cell, problem, why, params))
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
-        if self.failure is None:
-            self.failure = self._question(cell, problem, why, params)
+        self.failures.append(self._question(cell, problem, why, params))
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
         line = _line_of(problem, f"<cell {cell['index']}>")
@@ -105,6 +143,13 @@ class CellRun:
             "line": line,
             "suggestion": None,
         }
+
+
+def _said(problem: BaseException) -> str:
+    """An exception's text; of what Paddle's C++ says the summary, without its ruler lines and source files."""
+    text = str(problem).rpartition("Error Message Summary:")[2]
+    text = re.sub(r"-{5,}|\(at [^()]*\)", " ", text)
+    return " ".join(text.split())[:400]
 
 
 def _line_of(problem: BaseException, name: str) -> int:

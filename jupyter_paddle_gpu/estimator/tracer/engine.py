@@ -10,6 +10,7 @@ import paddle
 from paddle import _C_ops, _legacy_C_ops
 from paddle.base import core
 
+from . import sizes, steps
 from .arrays import contiguous_strides, new_tensor
 from .autograd import Backward, edge_of
 from .dtypes import SIZE, name_of
@@ -22,6 +23,7 @@ _installed = False
 
 def run_backward(runtime: Runtime, tensors: list[Any], grads: list[Any] | None, retain_graph: bool, *_: Any) -> None:
     """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
+    steps.backward_begins()
     runtime.backward(tensors, list(grads or []), retain_graph)
 
 
@@ -74,7 +76,8 @@ def to_tensor(runtime: Runtime, data: Any, dtype: Any = None, place: Any = None,
         raise TypeError(message)
     if wanted != "bfloat16" and str(array.dtype) != wanted:
         array = array.astype(wanted)
-    made = runtime.create("to_tensor", tuple(array.shape), wanted, Known(array), "inputs")
+    shape, value = sizes.arriving(tuple(array.shape), wanted, Known(array))
+    made = runtime.create("to_tensor", shape, wanted, value, "inputs")
     made.stop_gradient = stop_gradient
     return made
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import paddle
 
-from . import amp, sharding, whatif
+from . import amp, entries, sharding, whatif
 from .dtypes import SIZE, name_of
 from .interception import current
 
@@ -121,7 +121,12 @@ def install() -> None:
             whatif.choose_blocks(self)
             if self.training and not known.has_batch:
                 known.batch = [(tuple(a.shape), name_of(a.dtype)) for a in args if isinstance(a, paddle.Tensor)]
+        is_outside = known.is_outside
         path = known.enter(self)
+        if is_outside and any(self is root for root in known.roots):
+            entries.entries.called(self, (args, kwargs))
+        elif isinstance(self, paddle.nn.Conv1D):
+            entries.entries.convolved(self, args)
         runtime.ledger.layer = path or outer
         depth_entered = id(self) in known._paths
         try:

@@ -14,7 +14,7 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
-from . import steps
+from . import sizes, steps, whatif
 from .interception import current
 from .runtime import Runtime
 from .values import Computed, Known
@@ -46,7 +46,10 @@ def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
     if watch is not None and watch.leaves_epoch:
         yield from _whole_pass(runtime, loader, size, batch)
         return
-    for _ in range(count):
+    began = whatif.changes.attempts
+    for number in itertools.count():
+        if number >= count and not whatif.wants_more(began, number // count):
+            break
         before = 0 if watch is None else watch.updates
         yield _as_tensors(runtime, batch, loader)
         if watch is not None and watch.leaves_epoch and watch.updates > before:
@@ -114,6 +117,25 @@ def _indices(loader: Any, count: int) -> list[int]:
 
 
 def _collated(runtime: Runtime, loader: Any, size: int) -> Any:
+    with sizes.samples():
+        batch = _put_together(runtime, loader, size)
+    return batch if sizes.change is None else _resized(runtime, batch)
+
+
+def _resized(runtime: Runtime, batch: Any) -> Any:
+    """The batch with its tensors in the size that is asked for; arrays have it when they become tensors."""
+    if isinstance(batch, (list, tuple)):
+        return [_resized(runtime, item) for item in batch]
+    if isinstance(batch, dict):
+        return {key: _resized(runtime, item) for key, item in batch.items()}
+    if not isinstance(batch, paddle.Tensor):
+        return batch
+    array = runtime.state(batch).array
+    shape, value = sizes.arriving(array.shape, array.dtype, array.value)
+    return batch if shape == array.shape else runtime.create("stack", shape, array.dtype, value, "inputs")
+
+
+def _put_together(runtime: Runtime, loader: Any, size: int) -> Any:
     if not size and getattr(loader, "batch_sampler", None) is None:
         return _samples(loader, 1)[0]
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
@@ -157,7 +179,8 @@ def _as_tensors(runtime: Runtime, batch: Any, loader: Any) -> Any:
         array = runtime.state(batch).array
         return runtime.create("to_tensor", array.shape, array.dtype, array.value, "inputs")
     if isinstance(batch, np.ndarray):
-        return runtime.create("to_tensor", batch.shape, str(batch.dtype), Known(batch), "inputs")
+        shape, value = sizes.arriving(batch.shape, str(batch.dtype), Known(batch))
+        return runtime.create("to_tensor", shape, str(batch.dtype), value, "inputs")
     return batch
 
 

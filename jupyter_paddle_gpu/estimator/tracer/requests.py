@@ -21,6 +21,7 @@ from . import (
     branches,
     datasets,
     engine,
+    entries,
     environment,
     interception,
     layers,
@@ -29,12 +30,15 @@ from . import (
     overrides,  # noqa: F401 - registers its operators
     pylayers,
     sharding,
+    sizes,
     steps,
     whatif,
+    wishes,
     world,
 )
-from .cells import CellRun
+from .cells import CellRun, Repeats
 from .inference import Inference
+from .literals import Sizes
 from .report import inputs_of, loss_name, rows, shown, versions
 from .runtime import Runtime
 
@@ -69,23 +73,29 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
         and `notes`.
     """
+    return wishes.granted(request, _run)
+
+
+def _run(wish: wishes.Wish) -> wishes.Run:
+    """One run of a notebook."""
+    request, change = wish.request, wish.change
     answers = dict(request.get("answers") or {})
     size = request.get("batch_size")
     if size:
         size = _micro(size, request)
         answers.update({name: size for name in BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
-    folder = request.get("folder")
+    source = "\n".join(cell["source"] for cell in request["cells"])
+    names = Sizes(change, source) if change is not None and wish.binds_names else None
+    repeats = Repeats() if (request.get("accumulation") or 1) > 1 else None
+    run = CellRun(request["cells"], answers, tuple(one for one in (names, repeats) if one is not None))
 
-    def once() -> dict[str, Any]:
-        run = CellRun(request["cells"], answers)
+    def execute() -> None:
+        with _working_in(request.get("folder")):
+            run.run()
 
-        def execute() -> None:
-            with _working_in(folder):
-                run.run()
-
-        return _trace(execute, request, run)
-
-    return branches.explored(once, request.get("target") or "gpu")
+    result = _trace(execute, request, run, wish)
+    seen = entries.entries
+    return wishes.Run(result, seen.image, seen.sequence, run.failures)
 
 
 def trace_live(
@@ -171,12 +181,17 @@ def _placeholder(item: Any, size: int | None) -> Any:
     return runtime.create("to_tensor", shape, dtype, None, "inputs")
 
 
-def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | None) -> dict[str, Any]:
+def _trace(
+    execute: Callable[[], None], request: dict[str, Any], run: CellRun | None, wish: wishes.Wish | None = None
+) -> dict[str, Any]:
     started = time.perf_counter()
     prepare()
     runtime = Runtime(_inference)
     runtime.evaluate = methods.real
-    watch, paths = steps.begin(runtime), layers.begin()
+    watch, paths = steps.begin(runtime, wish.probe if wish else None), layers.begin()
+    entries.begin()
+    sizes.begin(wish.change if wish else None)
+    runtime.resize = sizes.arguments if wish and wish.change else None
     watch.evaluates = run is not None and any(_collects(cell["source"]) for cell in run.cells)
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
@@ -185,6 +200,7 @@ def _trace(execute: Callable[[], None], request: dict[str, Any], run: CellRun | 
     amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
     whatif.begin(request.get("accumulation"), request.get("recompute"), request.get("set_to_zero"))
     loader.divided_by = whatif.changes.accumulation
+    whatif.changes.ended = lambda: watch.window is not None
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -209,6 +225,10 @@ def _result(
     if window is None:
         if run is not None and run.failure is not None and not questions:
             questions.append(run.failure)
+        summed = whatif.changes.accumulation
+        if run is not None and not questions and summed > 1 and whatif.changes.attempts:
+            notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
+            return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
         status = "needs_input" if questions else "no_model"
         return {"status": status, "questions": questions, "notes": notes, **versions()}
     if watch.window is None:
@@ -236,6 +256,8 @@ def _result(
         "parameters": total,
         "trainable_parameters": trainable,
         "inputs": inputs,
+        "image_size": entries.entries.image,
+        "sequence_length": None if entries.entries.sequence is None else entries.entries.sequence.length,
         "operations": operations,
         "storages": storages,
         "layers": paths.tree(),

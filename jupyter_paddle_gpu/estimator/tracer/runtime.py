@@ -16,6 +16,7 @@ from .ledger import Ledger
 from .values import Computed, Value
 
 Convert = Callable[[str, Any, Any], tuple[Any, Any]]
+Resize = Callable[[str, Any], Any]
 
 
 class Runtime:
@@ -26,6 +27,7 @@ class Runtime:
         before_call: called with each operator's name and tensors before it runs.
         evaluate: computes a known value for real, outside the trace.
         convert: mixed precision: casts the arguments of an operator.
+        resize: another size of data that is asked for: the arguments of an operator that makes some.
     """
 
     def __init__(self, inference: Inference) -> None:
@@ -35,6 +37,7 @@ class Runtime:
         self.before_call: Callable[[str, list[Any]], None] | None = None
         self.evaluate: Callable[[Value], Any] | None = None
         self.convert: Convert | None = None
+        self.resize: Resize | None = None
 
     def state(self, tensor: Any) -> State:
         """What we know about a tensor; one that we never saw is adopted."""
@@ -58,6 +61,8 @@ class Runtime:
         """One operator call, `function` being Paddle's own."""
         if self.convert is not None:
             args, kwargs = self.convert(name, args, kwargs)
+        if self.resize is not None:
+            args = self.resize(name, args)
         tensors: list[Any] = []
         encoded, key = encode(args, tensors)
         encoded_kwargs, kwargs_key = encode(kwargs, tensors) if kwargs else ({}, ())

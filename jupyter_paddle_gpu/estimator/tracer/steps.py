@@ -16,6 +16,7 @@ import paddle
 
 from . import amp, whatif
 from .interception import current
+from .probes import Probe
 from .runtime import Runtime
 
 PATIENCE = 20.0
@@ -45,6 +46,8 @@ class StepWatch:
         """Whether the program may keep what an evaluation collects: it is followed into the epoch after it."""
         self.leaves_epoch = False
         """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
+        self.probe: Probe | None = None
+        """Looks at the program instead of tracing a whole step."""
         self._evaluation_until = 0.0
         self._enough = 0
 
@@ -63,8 +66,11 @@ class StepWatch:
 
     def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
         """Run an update, in its phase; nested calls (minimize inside step) count once."""
-        if self._depth == 0 and whatif.skips_update():
-            return None
+        if self._depth == 0:
+            if self.probe is not None and self.probe.updates():
+                raise StepSeen
+            if whatif.skips_update(plain(optimizer)):
+                return None
         self._depth += 1
         amp.before_update(plain(optimizer))
         try:
@@ -103,6 +109,8 @@ class StepWatch:
 
     def check(self) -> None:
         """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
+        if self.probe is not None and self.probe.is_done:
+            raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
             return
         raise StepSeen
@@ -137,12 +145,19 @@ watch: StepWatch | None = None
 _installed = False
 
 
-def begin(runtime: Runtime) -> StepWatch:
+def begin(runtime: Runtime, probe: Probe | None = None) -> StepWatch:
     """Start watching a run."""
     global watch  # noqa: PLW0603
     watch = StepWatch(runtime)
+    watch.probe = probe
     runtime.before_call = lambda name, tensors: watch.check() if watch is not None else None
     return watch
+
+
+def backward_begins() -> None:
+    """A backward pass is about to run."""
+    if watch is not None and watch.probe is not None and watch.probe.backward():
+        raise StepSeen
 
 
 def wrapped(optimizer: Any) -> None:

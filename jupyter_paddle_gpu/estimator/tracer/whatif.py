@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import paddle
+
+PASSES = 3
+"""Passes over its data that a loop makes at most for one micro-batch of an update: two updates are seen in them."""
 
 
 @dataclass
@@ -21,7 +24,14 @@ class Changes:
     blocks: set[int] = field(default_factory=set)
     """Identities of layers to recompute."""
     inside: bool = False
-    updates: int = 0
+    attempts: int = 0
+    """Updates that the program asked for."""
+    counts: Counter[int] = field(default_factory=Counter)
+    """Updates asked for by each optimizer."""
+    held: set[int] = field(default_factory=set)
+    """Identities of parameters whose gradients are being summed."""
+    ended: Callable[[], bool] = bool
+    """Whether a whole step was seen."""
 
 
 changes = Changes()
@@ -33,15 +43,47 @@ def begin(accumulation: int | None, recompute: bool | None, set_to_zero: bool | 
     changes = Changes(max(1, accumulation or 1), bool(recompute), set_to_zero)
 
 
-def skips_update() -> bool:
-    """Whether this update is one that accumulation leaves out; counts it."""
-    changes.updates += 1
-    return changes.updates % changes.accumulation != 0
+def skips_update(optimizer: Any) -> bool:
+    """Whether this update is one that accumulation leaves out; counts it. Each optimizer has its own turn."""
+    changes.attempts += 1
+    if changes.accumulation == 1:
+        return False
+    changes.counts[id(optimizer)] += 1
+    skipped = changes.counts[id(optimizer)] % changes.accumulation != 0
+    (changes.held.update if skipped else changes.held.difference_update)(_parameters(optimizer))
+    return skipped
 
 
-def keeps_gradients() -> bool:
+def keeps_gradient(tensor: Any) -> bool:
     """Whether `clear_grad` is left out now: between the micro-batches of one update."""
-    return changes.updates % changes.accumulation != 0
+    return id(tensor) in changes.held
+
+
+def wants_more(before: int, passes: int) -> bool:
+    """Whether a loop over data goes on from its beginning: it updates, and too rarely for a whole step to be seen.
+
+    Args:
+        before: updates asked for when the loop began.
+        passes: how often it went through its data.
+    """
+    trains = changes.accumulation > 1 and changes.attempts > before
+    return trains and passes <= PASSES * changes.accumulation and not changes.ended()
+
+
+def repeated(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """What a loop of the notebook goes through, again and again while accumulation wants more steps."""
+    began, passes = changes.attempts, 0
+    while True:
+        yield from items()
+        passes += 1
+        if not wants_more(began, passes):
+            return
+
+
+def _parameters(optimizer: Any) -> Iterator[int]:
+    for entry in getattr(optimizer, "_parameter_list", None) or ():
+        for parameter in entry["params"] if isinstance(entry, dict) else (entry,):
+            yield id(parameter)
 
 
 def choose_blocks(model: Any) -> None:

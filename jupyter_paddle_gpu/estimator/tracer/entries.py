@@ -1,0 +1,125 @@
+"""What models are called with from outside: the images and the sequences of a training step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import paddle
+
+from .arrays import Shape, known_state
+from .dtypes import FLOATING, name_of
+
+FEW_CHANNELS = 4
+"""Channels that an image with its channels last has at most, where its sides do not tell."""
+IMAGE_RANK = 4
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A sequence that a model is called with: the whole shape and the axis of its length."""
+
+    shape: Shape
+    axis: int
+    is_integer: bool
+
+    @property
+    def length(self) -> int:
+        """Tokens or time steps."""
+        return self.shape[self.axis]
+
+    @property
+    def batch(self) -> int:
+        """Samples."""
+        return self.shape[1 if self.axis == 0 else 0]
+
+
+class Entries:
+    """What models are called with from outside, the last call first in rank; known data ranks before unknown."""
+
+    def __init__(self) -> None:
+        self._image: tuple[int, tuple[int, int]] | None = None
+        self._tokens: tuple[int, Sequence] | None = None
+        self._features: tuple[int, Sequence] | None = None
+
+    @property
+    def image(self) -> tuple[int, int] | None:
+        """Height and width."""
+        return self._image[1] if self._image else None
+
+    @property
+    def sequence(self) -> Sequence | None:
+        """Integers are looked at first: a model of tokens may get features beside them."""
+        found = self._tokens or self._features
+        return found[1] if found else None
+
+    def called(self, layer: Any, args: Any) -> None:
+        """A model is called from outside any other."""
+        if not paddle.is_grad_enabled():
+            return
+        for tensor in _tensors(args):
+            shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
+            rank = _certainty(tensor)
+            if len(shape) == IMAGE_RANK and dtype != "bool":
+                sides = sides_of(shape)
+                if sides != (1, 1) and (self._image is None or rank >= self._image[0]):
+                    self._image = (rank, sides)
+            elif len(shape) == 2 and dtype.startswith("int") and shape[1] > 1:
+                if self._tokens is None or rank >= self._tokens[0]:
+                    self._tokens = (rank, Sequence(shape, _time_axis(layer, 1), is_integer=True))
+            elif len(shape) == 3 and dtype in FLOATING:
+                axis = _time_axis(layer, 1)
+                if shape[axis] > 1 and (self._features is None or rank >= self._features[0]):
+                    self._features = (rank, Sequence(shape, axis, is_integer=False))
+
+    def convolved(self, layer: Any, args: Any) -> None:
+        """A one-dimensional convolution is called: where it gets the features as they came, the length is its axis."""
+        if self._features is None or not args or not isinstance(args[0], paddle.Tensor):
+            return
+        rank, sequence = self._features
+        last = getattr(layer, "_data_format", "NCL") == "NCL"
+        if last and tuple(args[0].shape) == sequence.shape and sequence.axis == 1:
+            self._features = (rank, Sequence(sequence.shape, 2, is_integer=False))
+
+
+def sides_of(shape: Shape) -> tuple[int, int]:
+    """Height and width of an image of rank 4, wherever its channels stand."""
+    _, first, second, third = shape
+    channels_last = second != third and (first == second or third <= FEW_CHANNELS < first)
+    return (first, second) if channels_last else (second, third)
+
+
+def _tensors(value: Any) -> Iterable[Any]:
+    if isinstance(value, paddle.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _tensors(item)
+
+
+def _certainty(tensor: Any) -> int:
+    """How surely a tensor is data: 2 with known numbers, 1 outside the graph, 0 a model's output."""
+    state = known_state(tensor)
+    if state is None:
+        return 1
+    return 2 if state.array.value is not None else int(state.node is None)
+
+
+def _time_axis(layer: Any, usual: int) -> int:
+    inner = (layer, *layer.sublayers())
+    return 0 if any(getattr(one, "time_major", False) for one in inner) else usual
+
+
+entries = Entries()
+"""What the running trace's models are called with."""
+
+
+def begin() -> Entries:
+    """Start a run."""
+    global entries  # noqa: PLW0603
+    entries = Entries()
+    return entries

@@ -1,0 +1,143 @@
+"""What-ifs that need a look at the program first: the size of images, the length of sequences, accumulation.
+
+A short run (`probes`) tells what there is now. Then names of the notebook that hold the present size are bound to the
+one asked for, as a person would edit it, and data is replaced where it arises (`sizes`); where that fails, data alone
+is replaced. A step that does not get what was asked for is no answer: the result says so in place of a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from . import branches
+from .entries import Sequence
+from .probes import Probe
+from .report import versions
+from .sizes import Change
+
+Result = dict[str, Any]
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One run: the request, what of it changes data, whether names of the notebook follow, or only a look."""
+
+    request: Request
+    change: Change | None = None
+    binds_names: bool = False
+    probe: Probe | None = None
+
+
+@dataclass
+class Run:
+    """What came of it."""
+
+    result: Result
+    image: tuple[int, int] | None = None
+    sequence: Sequence | None = None
+    failures: list[Result] = field(default_factory=list)
+    """Cells that raised, as questions."""
+
+
+def granted(request: Request, trace: Callable[[Wish], Run]) -> Result:
+    """The trace of a notebook under its request.
+
+    Args:
+        request: see `requests.trace_notebook`.
+        trace: one run of the notebook.
+    """
+    image, length, steps = (request.get(name) for name in ("image_size", "sequence_length", "accumulation"))
+    if not (image or length or steps):
+        return explored(Wish(request), trace).result
+    probe = Probe(counts_steps=bool(steps))
+    seen = trace(Wish({**request, "accumulation": None}, probe=probe))
+    kept = None
+    if steps and probe.accumulation > 1:
+        factor, rest = divmod(steps, probe.accumulation)
+        kept = _note("accumulation_kept", asked=steps, found=probe.accumulation) if rest else None
+        request = {**request, "accumulation": None if rest else factor}
+    result = _resized(request, seen, trace, probe) if image or length else explored(Wish(request), trace).result
+    if kept and result["status"] == "ok":
+        result["notes"].append(kept)
+    return result
+
+
+def explored(wish: Wish, trace: Callable[[Wish], Run]) -> Run:
+    """The run that takes most of those that conditions on unknown values give; failures are the first one's."""
+    runs: list[Run] = []
+
+    def once() -> Result:
+        runs.append(trace(wish))
+        return runs[-1].result
+
+    result = branches.explored(once, wish.request.get("target") or "gpu")
+    chosen = next(run for run in runs if run.result is result)
+    return Run(result, chosen.image, chosen.sequence, runs[0].failures)
+
+
+def _resized(request: Request, seen: Run, trace: Callable[[Wish], Run], probe: Probe) -> Result:
+    image, length = request.get("image_size"), request.get("sequence_length")
+    if probe.has_trained and image and seen.image is None:
+        return _refused("no_images", asked=image)
+    if probe.has_trained and length and seen.sequence is None:
+        return _refused("no_sequences", asked=length)
+    if not probe.has_trained:
+        return explored(Wish(request), trace).result  # its questions, or that nothing trains
+    change = Change(
+        (seen.image, image) if image and seen.image not in {None, (image, image)} else None,
+        (seen.sequence, length) if length and seen.sequence and seen.sequence.length != length else None,
+    )
+    if change == Change():
+        return explored(Wish(request), trace).result
+    known = {failure["cell"] for failure in seen.failures}
+    problem = None
+    for wish in _ways(request, change):
+        run = explored(wish, trace)
+        found = _problem(run, request, known)
+        if found is None:
+            return run.result
+        problem = problem or found
+    assert problem is not None
+    return problem
+
+
+def _ways(request: Request, change: Change) -> Iterator[Wish]:
+    yield Wish(request, change, binds_names=True)
+    yield Wish(request, replace(change, in_samples=False))
+
+
+def _problem(run: Run, request: Request, known: set[int]) -> Result | None:
+    """Why a run does not answer what was asked; None where it does."""
+    image, length = request.get("image_size"), request.get("sequence_length")
+    for failure in run.failures:
+        if failure["cell"] not in known:
+            params = {"cell": failure["cell"] + 1, "line": failure["line"], **_said(failure)}
+            asked = {"images": image or 0, "length": length or 0}
+            code = "both_refused" if image and length else "image_refused" if image else "sequence_refused"
+            return _refused(code, **asked, **params)
+    if run.result["status"] != "ok" or (image and run.image is None) or (length and run.sequence is None):
+        return _refused("size_unreached", asked=image or length)
+    if image and run.image != (image, image):
+        height, width = run.image or (0, 0)
+        return _refused("image_kept", asked=image, height=height, width=width)
+    if length and run.sequence and run.sequence.length != length:
+        return _refused("sequence_kept", asked=length, found=run.sequence.length)
+    return None
+
+
+def _said(failure: Result) -> dict[str, Any]:
+    params = failure["params"]
+    if "error" in params:
+        return {"problem": f"{params['error']}: {params['message']}"}
+    return {"problem": ": ".join([failure["why"], *map(str, params.values())])}
+
+
+def _note(code: str, **params: Any) -> Result:
+    return {"code": code, "params": params}
+
+
+def _refused(code: str, **params: Any) -> Result:
+    return {"status": "needs_input", "questions": [], "notes": [_note(code, **params)], "seconds": {}, **versions()}
