@@ -116,7 +116,8 @@ def submit(face: Face, /, notebook: str | None, follow: bool, **chosen: Any) -> 
 def jobs(face: Face, /, job_id: str | None) -> View:
     """List the jobs, or show one."""
     if job_id:
-        return JobView(face.services.find_job(job_id))
+        job = face.services.find_job(job_id)
+        return JobView(job, statistics=face.services.jobs.statistics(job.id).summary)
     return JobsView(face.services.jobs.list())
 
 

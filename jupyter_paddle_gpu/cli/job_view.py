@@ -8,9 +8,11 @@ from typing import Any
 
 from ..domain.jobs import Job
 from ..domain.messages import Message
+from ..domain.statistics import StatisticsSummary
 from .face import View
 from .machine_view import TableView
 from .speech import Speech, moment, run_time, size
+from .usage_view import used
 
 FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
 """Exit status of `--follow` by the job's end; 130 is what shells give an interrupted command."""
@@ -62,9 +64,10 @@ class JobsView(TableView):
 class JobView(TableView):
     """One job."""
 
-    def __init__(self, job: Job, *, status: int = 0) -> None:
+    def __init__(self, job: Job, *, status: int = 0, statistics: StatisticsSummary | None = None) -> None:
         self.data: Job = job
         self.status = status
+        self.statistics = statistics or (job.result.statistics if job.result else None)
 
     def head(self, say: Speech) -> Sequence[str]:
         """The first row is the heading: a job is a list of properties."""
@@ -86,13 +89,16 @@ class JobView(TableView):
         if result is not None:
             measured = result.device_allocated_bytes or result.step_allocated_bytes or result.host_allocated_bytes
             rows.append((say("Measured peak"), size(measured)))
+        if self.statistics is not None and (words := used(say, self.statistics)):
+            rows.append((say("Used"), words))
         if job.state in FOLLOW_STATUS:
             rows.append((say("Executed notebook"), job.spec.output))
         return rows
 
     def sentences(self, say: Speech) -> Sequence[Message]:
-        """Why it is where it is."""
-        return (self.data.reason,) if self.data.reason else ()
+        """Why it is where it is, and what its measurement says of the estimate."""
+        reason = (self.data.reason,) if self.data.reason else ()
+        return (*reason, *(self.data.result.notes if self.data.result else ()))
 
 
 class DoneView(View):

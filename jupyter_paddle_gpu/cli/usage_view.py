@@ -1,0 +1,26 @@
+"""What a job used, in one line."""
+
+from __future__ import annotations
+
+from ..domain.statistics import DeviceSummary, StatisticsSummary
+from .speech import Speech, size
+
+
+def used(say: Speech, summary: StatisticsSummary) -> str:
+    """Peaks and means over the job's time so far; empty where nothing was seen of it."""
+    parts = []
+    if summary.memory_peak_bytes is not None:
+        parts.append(say("memory up to {size}", size=size(summary.memory_peak_bytes)))
+    if summary.cpu_mean_percent is not None:
+        parts.append(say("CPU {percent} % on average", percent=f"{summary.cpu_mean_percent:.0f}"))
+    return " · ".join([*parts, *(_device(say, device) for device in summary.devices)])
+
+
+def _device(say: Speech, device: DeviceSummary) -> str:
+    fields = {"device": device.id, "size": size(device.memory_peak_bytes)}
+    busy = device.process_utilization_mean_percent
+    if busy is None:
+        busy = device.utilization_mean_percent
+    if busy is None:
+        return say("{device} up to {size}", **fields)
+    return say("{device} up to {size}, busy for {percent} %", **fields, percent=f"{busy:.0f}")

@@ -1,0 +1,27 @@
+"""What the command line says of a job beside its state."""
+
+from __future__ import annotations
+
+from jupyter_paddle_gpu.cli.speech import Speech
+from jupyter_paddle_gpu.cli.usage_view import used
+from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
+
+WAIT = "import time\nhold = bytearray(64 << 20)\ntime.sleep(1.5)"
+
+
+def test_what_a_job_used_is_one_line_and_in_the_json(cli, notebook):
+    assert cli("submit", notebook(WAIT), "--follow", "--no-estimate").status == 0
+    statistics = cli("jobs", "last", "--json").json["result"]["statistics"]
+    assert statistics["memory_peak_bytes"] > 64 << 20
+    (line,) = [line for line in cli("jobs", "last").out.splitlines() if "Used" in line]
+    assert "memory up to" in line
+    assert "% on average" in line
+    assert "最多使用内存" in cli("jobs", "last", LANG="zh_CN.UTF-8").out
+
+
+def test_devices_are_said_with_what_the_driver_tells():
+    say = Speech("en")
+    told = DeviceSummary(id="GPU-0", memory_peak_bytes=3 << 30, utilization_mean_percent=37.4)
+    mute = DeviceSummary(id="GPU-1")
+    assert used(say, StatisticsSummary(devices=(told, mute))) == "GPU-0 up to 3.00 GiB, busy for 37 % · GPU-1 up to –"
+    assert used(say, StatisticsSummary()) == ""
