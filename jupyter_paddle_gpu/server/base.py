@@ -106,8 +106,12 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
 
     def answer(self, value: Any, status: int = 200) -> None:
         """Finish with a value as JSON; messages in it are rendered in the reader's language."""
+        self.answer_bytes(encode(value, self.translate), status)
+
+    def answer_bytes(self, encoded: bytes, status: int = 200) -> None:
+        """Finish with JSON that `encode` made in a thread."""
         self.set_status(status)
-        self.finish(encode(value, self.translate))
+        self.finish(encoded)
 
     def send_error(self, status_code: int = 500, **kwargs: Any) -> None:
         """Give our refusals their own status; everything else keeps tornado's."""
