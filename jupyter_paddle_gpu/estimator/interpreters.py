@@ -8,9 +8,9 @@ import sys
 import threading
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
 
 from ..domain.errors import PaddleGpuError
 
@@ -52,6 +52,16 @@ class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
     def environ(self) -> dict[str, str]:
         """The whole environment in which the kernel would run."""
         return {**os.environ, **self.environment}
+
+
+class _Specification(msgspec.Struct, frozen=True):
+    """What is read from a `kernel.json`."""
+
+    argv: tuple[str, ...]
+    display_name: str = ""
+    language: str = ""
+    env: dict[str, str] = {}
+    metadata: dict[str, Any] = {}
 
 
 class _Probed(msgspec.Struct, frozen=True):
@@ -105,10 +115,37 @@ def forget_probes() -> None:
     _probe.cache_clear()
 
 
-def _specification(kernel_name: str) -> KernelSpec:
+def _specification(kernel_name: str) -> _Specification:
+    return _plainly_read(kernel_name) or _as_jupyter_finds_it(kernel_name)
+
+
+def _plainly_read(kernel_name: str) -> _Specification | None:
+    """The `kernel.json` of that name in the first folder that has it, None where it takes more to find or read it.
+
+    `jupyter_client` would find the same one, but importing it takes as long as all else that a command imports.
+    """
+    from jupyter_core.paths import jupyter_path
+
+    if Path(kernel_name).name != kernel_name:
+        return None
+    for folder in jupyter_path("kernels"):
+        file = Path(folder, kernel_name.lower(), "kernel.json")
+        if file.is_file():
+            try:
+                found = msgspec.json.decode(file.read_bytes(), type=_Specification)
+            except (OSError, msgspec.DecodeError):
+                return None
+            return None if "kernel_provisioner" in found.metadata else found
+    return None
+
+
+def _as_jupyter_finds_it(kernel_name: str) -> _Specification:
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
     manager = KernelSpecManager()
     try:
-        return manager.get_kernel_spec(kernel_name)
+        found = manager.get_kernel_spec(kernel_name)
+        return _Specification(tuple(found.argv), found.display_name, found.language, dict(found.env))
     except NoSuchKernel:
         known = ", ".join(sorted(manager.find_kernel_specs())) or "-"
         raise PaddleGpuError(

@@ -6,6 +6,7 @@ Blocking, thread-safe; what a person or their notebook did wrong is an answer, n
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class EstimateService:
         self.settings = settings or EstimateSettings()
         self.calibration = Calibration(self.settings.calibration)
         self.traces = Traces(self.settings.worker, workers=self.settings.workers, kept=self.settings.traces_kept)
+        self._beginning: list[threading.Thread] = []
 
     def estimate(
         self, facts: NotebookFacts, folder: Path, request: EstimateRequest, accelerator: Accelerator | None = None
@@ -134,8 +136,28 @@ class EstimateService:
         if interpreter.paddle_version is not None:
             self.traces.worker(interpreter).start()
 
+    def begin(self, kernel_name: str) -> None:
+        """Where no worker runs yet, have the kernel's start while the caller reads on.
+
+        What hinders it shows at the estimate.
+        """
+        if self.traces.workers:
+            return
+
+        def start() -> None:
+            with contextlib.suppress(PaddleGpuError):
+                interpreter = find_interpreter(kernel_name)
+                if interpreter.paddle_version is not None:
+                    self.traces.worker(interpreter).begin()
+
+        thread = threading.Thread(target=start, name="estimator-begins", daemon=True)
+        self._beginning = [thread, *(one for one in self._beginning if one.is_alive())]
+        thread.start()
+
     def close(self) -> None:
         """End all workers; no process is left."""
+        for thread in self._beginning:
+            thread.join()
         self.traces.close()
 
     def _estimate(

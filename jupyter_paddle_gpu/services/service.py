@@ -71,7 +71,13 @@ class Services(Rooms):
 
     def estimate(self, source: NotebookSource, request: EstimateRequest | None = None) -> Estimate:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
+        self._begin(source)
         return self._estimate(source, self.inspect(source), request or EstimateRequest())
+
+    def _begin(self, source: NotebookSource) -> None:
+        """What imports Paddle starts at once; a notebook that never names it needs none."""
+        if any("paddle" in str(cell.get("source")) for cell in source.content.get("cells", ())):
+            self.estimator.begin(source.kernel_name)
 
     def _estimate(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
         accelerator = targets.resolve(request, self.inventory, self.find_accelerator)
@@ -91,7 +97,9 @@ class Services(Rooms):
         """Read, estimate and match: the verdict on each device, the choice, and why."""
         from .placing import place
 
+        self._begin(source)
         facts, request = self.inspect(source), request or EstimateRequest()
+        self.engines  # noqa: B018 - importing them takes a moment, which the worker needs as well
         estimate = self._estimate(source, facts, request)
         # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
         judged = estimate

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -117,3 +118,31 @@ def test_a_package_installed_later_is_seen(install_kernel, tmp_path):
     os.utime(packages, (1, 1))
 
     assert find_interpreter("later").paddle_version == "9.9"
+
+
+def test_a_kernel_is_found_without_loading_jupyters_client(install_kernel, tmp_path):
+    install_kernel("mine", [sys.executable, *LAUNCH])
+    code = (
+        "import sys; from jupyter_paddle_gpu.estimator.interpreters import find_interpreter\n"
+        "print(find_interpreter('mine').display_name, 'jupyter_client' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["Mine", "False"]
+
+
+@pytest.mark.parametrize("name", ["../kernels/mine", "MINE"])
+def test_other_spellings_are_jupyters_business(install_kernel, name):
+    install_kernel("mine", [sys.executable, *LAUNCH])
+    if name == "MINE":
+        assert find_interpreter(name).display_name == "Mine"
+    else:
+        with pytest.raises(PaddleGpuError, match="no kernel named"):
+            find_interpreter(name)
+
+
+def test_a_kernel_whose_provisioner_is_missing_is_none(install_kernel):
+    provisioner = {"kernel_provisioner": {"provisioner_name": "nobody-has-it"}}
+    install_kernel("remote", [sys.executable, *LAUNCH], metadata=provisioner)
+    with pytest.raises(PaddleGpuError, match="no kernel named"):
+        find_interpreter("remote")

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Accelerator
@@ -162,3 +163,16 @@ def test_every_code_of_the_tracer_has_its_sentence():
 
     assert notes and notes <= NOTES.keys()
     assert questions and questions <= QUESTIONS.keys()
+
+
+@pytest.mark.paddle
+def test_a_worker_that_was_begun_is_the_one_that_answers_and_ends(service, folder):
+    service.begin("python3")
+    service.begin("absent")  # says nothing: the estimate will
+    estimate = service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
+    begun = service.traces.workers[0].process_id
+
+    assert estimate.evidence == "trace" and len(service.traces.workers) == 1
+    assert begun is not None
+    service.close()
+    assert not psutil.pid_exists(begun)
