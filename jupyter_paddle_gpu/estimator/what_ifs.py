@@ -54,6 +54,11 @@ NOTES: tuple[Message, ...] = (
         hint="Ask for a multiple of {found}, or change it in the notebook.",
     ),
     Message(
+        code="batch_undivided",
+        text="The notebook's batches are of one size in any case, so an update sees {asked} times as many samples.",
+        hint="Ask for it together with a batch size where a variable such as BATCH_SIZE sets it.",
+    ),
+    Message(
         code="too_few_steps",
         text="The training ends before gradients of {asked} steps are summed.",
         hint="Let the loop that trains run for more steps.",

@@ -110,6 +110,21 @@ class Sizes(ast.NodeTransformer):
         return ast.copy_location(ast.parse(repr(wanted), mode="eval").body, value)
 
 
+def numbers(cells: list[dict[str, Any]], names: tuple[str, ...]) -> list[int]:
+    """The whole numbers that a notebook assigns to any of some names, in its order."""
+    found = []
+    for cell in cells:
+        try:
+            nodes = list(ast.walk(ast.parse(cell["source"])))
+        except SyntaxError:
+            continue
+        for node in nodes:
+            if isinstance(node, ast.Assign) and any(_name(target) in names for target in node.targets):
+                value = _literal(node.value)
+                found += [value] if isinstance(value, int) else []
+    return found
+
+
 def _image(name: str, value: Any, sides: tuple[int, int], wanted: int) -> Any:
     """What a name of an image's size is to hold; None where it is none."""
     words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}

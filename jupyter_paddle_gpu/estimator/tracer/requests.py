@@ -29,6 +29,7 @@ from . import (
     methods,
     overrides,  # noqa: F401 - registers its operators
     pylayers,
+    readings,
     sharding,
     sizes,
     steps,
@@ -42,8 +43,6 @@ from .literals import Sizes
 from .report import inputs_of, loss_name, rows, shown, versions
 from .runtime import Runtime
 
-BATCH_SIZE_NAMES = ("batch_size", "BATCH_SIZE", "batchsize", "BATCHSIZE", "bs", "BS", "train_batch_size")
-"""Names that a batch size asked for is bound to, besides what loaders take."""
 _inference = Inference()
 
 
@@ -51,6 +50,7 @@ def prepare() -> None:
     """Install the traced runtime's wrappers; pass-through until a trace runs. Cheap, once a process."""
     interception.install()
     methods.install()
+    readings.install()
     engine.install()
     pylayers.install()
     amp.install()
@@ -83,7 +83,7 @@ def _run(wish: wishes.Wish) -> wishes.Run:
     size = request.get("batch_size")
     if size:
         size = _micro(size, request)
-        answers.update({name: size for name in BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
+        answers.update({name: size for name in wishes.BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
     source = "\n".join(cell["source"] for cell in request["cells"])
     names = Sizes(change, source) if change is not None and wish.binds_names else None
     repeats = Repeats() if (request.get("accumulation") or 1) > 1 else None
@@ -95,7 +95,7 @@ def _run(wish: wishes.Wish) -> wishes.Run:
 
     result = _trace(execute, request, run, wish)
     seen = entries.entries
-    return wishes.Run(result, seen.image, seen.sequence, run.failures)
+    return wishes.Run(result, seen.image, seen.sequence, run.failures, bool(loader.seen_batch_sizes))
 
 
 def trace_live(

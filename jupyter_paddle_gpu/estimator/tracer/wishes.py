@@ -13,10 +13,13 @@ from typing import Any
 
 from . import branches
 from .entries import Sequence
+from .literals import numbers
 from .probes import Probe
 from .report import versions
 from .sizes import Change
 
+BATCH_SIZE_NAMES = ("batch_size", "BATCH_SIZE", "batchsize", "BATCHSIZE", "bs", "BS", "train_batch_size")
+"""Names that a batch size asked for is bound to, besides what loaders take."""
 Result = dict[str, Any]
 Request = dict[str, Any]
 
@@ -40,6 +43,8 @@ class Run:
     sequence: Sequence | None = None
     failures: list[Result] = field(default_factory=list)
     """Cells that raised, as questions."""
+    loads: bool = False
+    """Whether batches came from a loader."""
 
 
 def granted(request: Request, trace: Callable[[Wish], Run]) -> Result:
@@ -55,14 +60,28 @@ def granted(request: Request, trace: Callable[[Wish], Run]) -> Result:
     probe = Probe(counts_steps=bool(steps))
     seen = trace(Wish({**request, "accumulation": None}, probe=probe))
     kept = None
-    if steps and probe.accumulation > 1:
-        factor, rest = divmod(steps, probe.accumulation)
-        kept = _note("accumulation_kept", asked=steps, found=probe.accumulation) if rest else None
-        request = {**request, "accumulation": None if rest else factor}
+    if steps:
+        request, kept = _accumulated(request, steps, probe.accumulation, seen)
     result = _resized(request, seen, trace, probe) if image or length else explored(Wish(request), trace).result
     if kept and result["status"] == "ok":
         result["notes"].append(kept)
     return result
+
+
+def _accumulated(request: Request, steps: int, present: int, seen: Run) -> tuple[Request, Result | None]:
+    """The request in multiples of what the notebook sums already, and a note where it is not quite what was asked."""
+    factor, rest = divmod(steps, present)
+    if rest:
+        return {**request, "accumulation": None}, _note("accumulation_kept", asked=steps, found=present)
+    request = {**request, "accumulation": factor}
+    if factor == 1 or request.get("batch_size") or seen.loads:
+        return request, None
+    answers = request.get("answers") or {}
+    named = [answers[name] for name in BATCH_SIZE_NAMES if isinstance(answers.get(name), int)]
+    named += numbers(request["cells"], BATCH_SIZE_NAMES)
+    if named:
+        return {**request, "batch_size": named[-1]}, None
+    return request, _note("batch_undivided", asked=factor)
 
 
 def explored(wish: Wish, trace: Callable[[Wish], Run]) -> Run:
