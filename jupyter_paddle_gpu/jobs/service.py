@@ -73,15 +73,19 @@ class JobService:
     ) -> None:
         self.store, self.folder, self.engines, self.settings = store, folder, engines, settings
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock = FileLock(store.path.with_suffix(".lock"))
+        self._lock_path = store.path.with_suffix(".lock")
+        self._lock = FileLock(self._lock_path)
         self._keeper = Keeper(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
         self._dispatcher = dispatcher
         self._readers = LogReaders()
         self._callbacks: dict[int, JobCallback] = {}
         self._callback_lock = threading.Lock()
         self._wake = threading.Event()
+        self._turn = threading.Lock()  # starting and stopping, one at a time
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
+        self._leaving: threading.Thread | None = None
+        self._late: threading.Thread | None = None
 
     @classmethod
     def open(
@@ -275,38 +279,62 @@ class JobService:
 
     def start(self) -> None:
         """Look after the jobs from now on, unless another process does; then stand by and take over when it goes."""
-        if self._thread is None:
-            self._stopped.clear()
-            self._thread = threading.Thread(target=self._run, name="paddle-gpu jobs", daemon=True)
+        with self._turn:
+            if self._thread is not None:
+                return
+            self._keeper.closing.clear()
+            self._stopped = threading.Event()  # of this thread alone: one that still leaves must not be called back
+            self._thread = threading.Thread(
+                target=self._run, args=(self._stopped, self._leaving), name="paddle-gpu jobs", daemon=True
+            )
             self._thread.start()
 
     def stop(self, timeout: float = 3.0) -> None:
-        """End the thread; jobs go on, and a detached dispatcher looks after those that are left."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._stopped.set()
-            self._wake.set()
-            thread.join(timeout)
-        self._keeper.wait_for_preparations(timeout)
-        self._lock.release()
-        if thread is not None:
-            self._nudge()
+        """End the thread; jobs go on, and a detached dispatcher looks after those that are left.
+
+        A thread that an engine keeps longer than `timeout` seconds ends after it, and holds the queue until then.
+        """
+        with self._turn:
+            thread, self._thread = self._thread, None
+            if thread is not None:
+                self._leaving = thread
+                self._stopped.set()
+                self._wake.set()
+                thread.join(timeout)
+                self._late = thread
+            self._keeper.wait_for_preparations(timeout)
+            if thread is not None:
+                self._nudge()
 
     def _nudge(self) -> None:
         """See to it that somebody looks after the queue, soon."""
         if self._thread is not None:
             self._wake.set()
-        elif self._dispatcher is not None and self._pending() and self._lock.acquire():
-            # Nobody does. (Somebody who ends just now looks once more after he let go of the lock.)
-            self._lock.release()
-            self._dispatcher()
+        elif self._dispatcher is not None and self._pending():
+            # Not our own lock: a thread of ours that is leaving may hold that one still.
+            with FileLock(self._lock_path).held() as free:
+                pass
+            if free:  # Nobody does. (Somebody who ends just now looks once more after he let go of the lock.)
+                self._dispatcher()
 
     def _pending(self) -> bool:
         return bool(self.store.select(states=("queued", "preparing", "running", "stopping"), limit=1))
 
-    def _run(self) -> None:
+    def _run(self, stopped: threading.Event, before: threading.Thread | None) -> None:
+        while before is not None and before.is_alive():  # the keeper is for one thread at a time
+            before.join(self.settings.active_seconds)
+            if stopped.is_set():
+                return
+        try:
+            self._look_until(stopped)
+        finally:
+            self._lock.release()
+            if self._late is threading.current_thread():  # whoever stopped us found the queue still held
+                self._nudge()
+
+    def _look_until(self, stopped: threading.Event) -> None:
         revision = self.store.revision()
-        while not self._stopped.is_set():
+        while not stopped.is_set():
             busy = False
             try:
                 if self._lock.acquire():

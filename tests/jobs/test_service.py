@@ -14,6 +14,8 @@ import pytest
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, Resources
 from jupyter_paddle_gpu.engines import processes
+from jupyter_paddle_gpu.engines.base import JobFolder, Observation
+from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 
@@ -135,6 +137,73 @@ def test_queued_job_can_be_cancelled(open_service: Any, spec: Any, make_notebook
     job = service.submit(spec(), make_notebook("1"))
     assert service.cancel(job.id).state == "cancelled"
     assert service.get(job.id).ended
+
+
+def test_starting_and_stopping_from_many_threads_leaves_one_that_looks_after_the_jobs(
+    open_service: Any, spec: Any, make_notebook: Any
+) -> None:
+    service = open_service()
+    service._dispatcher = None
+    faults: list[BaseException] = []
+
+    def looking() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "paddle-gpu jobs"]
+
+    def turn(number: int) -> None:
+        try:
+            for step in range(25):
+                (service.start if (number + step) % 2 else service.stop)()
+                assert len(looking()) <= 1
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=turn, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not faults
+    service.start()
+    assert len(looking()) == 1
+    assert service.wait(service.submit(spec(), make_notebook("1")).id, 60).state == "succeeded"
+    service.stop()
+    assert looking() == []
+    other = open_service()  # the queue is free again
+    other.start()
+    assert other.wait(other.submit(spec(), make_notebook("1")).id, 60).state == "succeeded"
+
+
+def test_a_thread_that_an_engine_keeps_is_neither_called_back_nor_overtaken(
+    tmp_path: Path, spec: Any, make_notebook: Any
+) -> None:
+    hold, held = threading.Event(), threading.Event()
+
+    class Slow(LocalEngine):
+        """Does not answer for a while, as a daemon may."""
+
+        def observe(self, job: Job, folder: JobFolder) -> Observation:
+            if threading.current_thread().name == "paddle-gpu jobs":
+                held.set()
+                hold.wait(30)
+            return super().observe(job, folder)
+
+    settings = JobSettings(active_seconds=0.05, idle_seconds=0.1, wait_seconds=0.05)
+    services = [JobService.open({"local": Slow()}, data_folder=tmp_path / "data", settings=settings) for _ in range(2)]
+    for service in services:
+        service._dispatcher = None
+    first, second = services
+    first.start()
+    job = first.submit(spec(), make_notebook("1"))
+    assert held.wait(30)
+    first.stop(timeout=0.1)
+    first.start()
+    assert not second._lock.acquire(), "the one that leaves holds the queue until it is through"
+    assert first.get(job.id).state in ("preparing", "running")
+    hold.set()
+    assert first.wait(job.id, 60).state == "succeeded"
+    first.stop()
+    assert second._lock.acquire()
+    second._lock.release()
 
 
 def test_token_makes_submit_idempotent(open_service: Any, spec: Any, make_notebook: Any) -> None:
