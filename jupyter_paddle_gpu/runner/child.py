@@ -14,7 +14,8 @@ from .shell import Publisher, Shell
 
 
 class Stream(io.TextIOWrapper):
-    """stdout as Python code sees it: written through at once, so that its order with native output is kept."""
+    """stdout as Python code sees it: written through at once, so that its order with native output is kept and a crash
+    loses nothing."""
 
     def write(self, text: str) -> int:
         """Write and flush."""
@@ -33,24 +34,29 @@ class ErrorStream(Stream):
         if self.sender is None or not self.sender.mine:
             return super().write(text)
         if text:
-            self.sender.send("stream", name="stderr", text=str(text))
+            self.sender.send_errors(str(text))
         return len(text)
 
 
 def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int:
     """Execute the notebook of a `spec.json`; 0 where every cell ran."""
     processes.die_with_parent(int(parent))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     spec = specs.read(path)
     stdout = os.dup(1)  # marks go there even where the notebook redirects descriptor 1
     sender = channel.Sender(stdout, int(messages), int(answers), nonce)
-    sys.stdout = Stream(io.FileIO(1, "w", closefd=False), encoding="utf-8", errors="replace")
-    sys.stderr = ErrorStream(io.FileIO(2, "w", closefd=False), encoding="utf-8", errors="replace")
+    signal.signal(signal.SIGINT, sender.interrupt)
+    sys.stdout = Stream(_pipe(1), encoding="utf-8", errors="replace")
+    sys.stderr = ErrorStream(_pipe(2), encoding="utf-8", errors="replace")
     sys.stderr.sender = sender
     sys.path.insert(0, spec.folder)
     sys.argv = [sys.argv[0]]
     paddle_hooks.install(sender)
     return _run(spec, sender)
+
+
+def _pipe(descriptor: int) -> io.BufferedWriter:
+    """A pipe as a file: buffered, because only that goes on after a write that a signal cut short."""
+    return io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
 
 
 def _run(spec: specs.Spec, sender: channel.Sender) -> int:

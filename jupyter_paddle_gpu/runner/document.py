@@ -81,6 +81,12 @@ class Document:
             self._current.stream(name, text)
             self._dirty = True
 
+    def lines(self, name: str, lines: List[str]) -> None:
+        """Many complete printed lines."""
+        if self._current:
+            self._current.lines(name, lines)
+            self._dirty = True
+
     def rich(self, message: Dict[str, Any]) -> None:
         """A message of kind `display`, `result`, `update`, `clear` or `error`."""
         kind, display_id = message["kind"], message.get("display_id")

@@ -3,6 +3,7 @@
 `ImportError` on import where there is no IPython."""
 
 import ast
+import contextlib
 import os
 import shutil
 import subprocess
@@ -66,6 +67,10 @@ class _Shell(InteractiveShell):
         except KeyboardInterrupt:
             status = 130
         self.user_ns["_exit_code"] = status
+
+    def _tee(self, channel: str) -> Any:
+        """IPython keeps all that is printed in memory and slows every print by it; the log and the notebook have it."""
+        return contextlib.nullcontext()
 
     def init_io(self) -> None:
         """Keep our streams as they are."""

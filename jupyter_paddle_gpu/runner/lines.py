@@ -2,14 +2,18 @@
 
 import re
 import time
-from typing import Callable
+from typing import Callable, List
 
-_SPECIAL = re.compile("[\r\b\x1b]")
 _TOKENS = re.compile("\r\n|\n|\r|\b+|\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|[^\r\n\b\x1b]+|\x1b")
+_NO_COLOUR = re.compile("\x1b(?!\\[[0-9;]*m)")
+_UNFINISHED = re.compile("\x1b(?:\\[[0-9;?]*|\\][^\x07]*)?\\Z")
+_LONGEST_SEQUENCE = 256
 _ANSI = re.compile("\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|\x1b")
 
 Emit = Callable[[str, bool, bool, str], None]
 """(text, replaces, complete, end): `complete` False for a passing state; `end` is a line feed or nothing."""
+EmitLines = Callable[[List[str]], None]
+"""Many complete lines at once, each with a line feed."""
 
 
 def plain(text: str) -> str:
@@ -20,13 +24,17 @@ def plain(text: str) -> str:
 class Lines:
     """Assembles one stream. Passing states (progress bars, lines without an end yet) come out at a bounded rate."""
 
-    def __init__(self, emit: Emit, *, limit: int, state_seconds: float, partial_seconds: float) -> None:
+    def __init__(
+        self, emit: Emit, emit_lines: EmitLines, *, limit: int, state_seconds: float, partial_seconds: float
+    ) -> None:
         self._emit = emit
+        self._emit_lines = emit_lines
         self._limit = limit
         self._state_seconds = state_seconds
         self._partial_seconds = partial_seconds
         self._line = ""
         self._cursor = 0
+        self._cut = ""  # the beginning of a control sequence that came in two pieces
         self._shown = ""  # the state that was emitted last, where this line has one
         self._has_state = False
         self._in_place = False
@@ -37,11 +45,13 @@ class Lines:
         """Take in text as it was printed."""
         if not text:
             return
-        if not _SPECIAL.search(text) and self._cursor == len(self._line):
-            self._feed_plain(text)
-        else:
+        text, self._cut = self._whole_sequences(self._cut + text)
+        moves = "\r" in text or "\b" in text or ("\x1b" in text and _NO_COLOUR.search(text) is not None)
+        if moves or self._cursor != len(self._line):
             for token in _TOKENS.findall(text):
                 self._take(token)
+        else:
+            self._feed_plain(text)
         self._changed_at = time.monotonic()
         self.tick()
 
@@ -60,15 +70,31 @@ class Lines:
 
     def finish(self) -> None:
         """End a line that has no line feed: something else follows (a figure, the next cell, the end)."""
+        self._cut = ""
         if self._line or self._has_state:
             self._complete("")
 
+    @staticmethod
+    def _whole_sequences(text: str) -> "tuple[str, str]":
+        start = text.rfind("\x1b", -_LONGEST_SEQUENCE)
+        if start >= 0 and _UNFINISHED.match(text, start):
+            return text[:start], text[start:]
+        return text, ""
+
     def _feed_plain(self, text: str) -> None:
-        first, *rest = text.split("\n")
+        first, *lines = text.split("\n")
         self._append(first)
-        for part in rest:
-            self._complete("\n")
-            self._append(part)
+        if not lines:
+            return
+        self._complete("\n")
+        rest = lines.pop()
+        if lines and max(map(len, lines)) <= self._limit:
+            self._emit_lines(lines)
+        else:
+            for line in lines:
+                self._append(line)
+                self._complete("\n")
+        self._append(rest)
 
     def _append(self, text: str) -> None:
         self._line += text

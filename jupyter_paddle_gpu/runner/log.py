@@ -11,7 +11,8 @@ from . import files
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND
 for _name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
     _FLAGS |= getattr(os, _name, 0)
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+# The encoder's own C function for one string (non-ASCII stays as it is): a record needs no more of JSON than that.
+_quote = json.encoder.encode_basestring
 
 
 class Log:
@@ -24,13 +25,17 @@ class Log:
 
     def add(self, time: float, stream: str, text: str, replaces: bool = False, passing: bool = False) -> None:
         """Queue a record (seconds since the epoch); `flush` writes it. `passing`: another state will replace it."""
-        record = {"n": self._next, "t": round(time, 3), "s": stream, "x": text}
-        if replaces:
-            record["r"] = True
-        if passing:
-            record["p"] = True
+        flags = (',"r":true' if replaces else "") + (',"p":true' if passing else "")
+        record = '{"n":%d,"t":%.3f,"s":"%s","x":%s%s}\n' % (self._next, time, stream, _quote(text), flags)
         self._next += 1
-        self._pending.append(_encode(record).encode("utf-8", "replace") + b"\n")
+        self._pending.append(record.encode("utf-8", "replace"))
+
+    def add_lines(self, time: float, stream: str, texts: List[str]) -> None:
+        """Queue many complete lines of the same moment."""
+        head = ',"t":%.3f,"s":"%s","x":' % (time, stream)
+        records = ['{"n":%d%s%s}\n' % (n, head, _quote(text)) for n, text in enumerate(texts, self._next)]
+        self._next += len(texts)
+        self._pending.append("".join(records).encode("utf-8", "replace"))
 
     def flush(self) -> bool:
         """Write what is queued. False: the disk is full, the rest stays queued. Raises other `OSError`."""
@@ -42,23 +47,18 @@ class Log:
         except OSError as error:
             if not files.is_full(error):
                 raise
-            self._keep_whole_lines()
+            self._keep_whole_lines(data)
             return False
         self._size += len(data)
         self._pending = []
         return True
 
-    def _keep_whole_lines(self) -> None:
+    def _keep_whole_lines(self, data: bytes) -> None:
         written = os.fstat(self._descriptor).st_size - self._size
-        count = 0
-        for line in self._pending:
-            if len(line) > written:
-                break
-            written -= len(line)
-            self._size += len(line)
-            count += 1
+        whole = data.rfind(b"\n", 0, written) + 1
+        self._size += whole
         os.ftruncate(self._descriptor, self._size)
-        del self._pending[:count]
+        self._pending = [data[whole:]]
 
     def close(self) -> None:
         """Make what is written durable and let go of the file."""

@@ -1,9 +1,9 @@
 """Progress read from what a training prints: `Epoch 3/5`, `step 40/200 - loss: 0.12 - acc: 0.9`, `loss=0.3`."""
 
 import re
-from typing import Any, Dict
+from typing import Any, Dict, List
 
-_HINT = re.compile(r"epoch|step|iter|batch|loss|acc|\blr\b|auc|f1|ppl|miou", re.IGNORECASE)
+_HINTS = ("epoch", "step", "iter", "batch", "loss", "acc", "lr", "auc", "f1", "ppl", "perplexity", "miou", "map")
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _EPOCH = re.compile(r"\bepochs?\b\s*[:=\[(#]*\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
 _STEP = re.compile(r"\b(?:step|iter|iteration|batch)s?\b\s*[:=\[(#]*\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
@@ -15,11 +15,13 @@ _METRIC = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 500
+_BATCH = 20
+"""Of many lines that come at once only so many of the last ones are read: newer progress replaces older."""
 
 
 def read(line: str) -> Dict[str, Any]:
     """What a line says of progress: any of `epoch`, `epochs`, `step`, `steps`, `metrics`; empty where nothing."""
-    if len(line) > _LONGEST or not _HINT.search(line):
+    if len(line) > _LONGEST or not _speaks(line):
         return {}
     found: Dict[str, Any] = {}
     for name, pattern in (("epoch", _EPOCH), ("step", _STEP)):
@@ -35,3 +37,30 @@ def read(line: str) -> Dict[str, Any]:
     if metrics:
         found["metrics"] = metrics
     return found
+
+
+def read_lines(lines: List[str]) -> Dict[str, Any]:
+    """What many lines that came at once say together."""
+    if len(lines) > _BATCH and not _speaks("\n".join(lines)):
+        return {}
+    speaking: List[str] = []
+    for line in reversed(lines):
+        if len(line) <= _LONGEST and _speaks(line):
+            speaking.append(line)
+            if len(speaking) == _BATCH:
+                break
+    found: Dict[str, Any] = {}
+    metrics: Dict[str, float] = {}
+    for line in reversed(speaking):
+        said = read(line)
+        metrics.update(said.pop("metrics", {}))
+        found.update(said)
+    if metrics:
+        found["metrics"] = metrics
+    return found
+
+
+def _speaks(text: str) -> bool:
+    """Whether a text may speak of progress: many times cheaper than the expressions that read it."""
+    text = text.lower()
+    return any(hint in text for hint in _HINTS)

@@ -37,11 +37,39 @@ class CellOutputs:
             self._keep_tail(text, size)
             return
         self._stream_bytes += size
+        self._join(name, [text])
+
+    def lines(self, name: str, lines: List[str]) -> None:
+        """Many complete lines at once."""
+        texts = [line + "\n" for line in lines]
+        size = len("".join(texts).encode("utf-8", "replace"))
+        if self._clear_next or (not self._cut and self._stream_bytes + size > self._limits.cell_stream_bytes):
+            for text in texts:  # clears, or reaches the limit within these lines
+                self.stream(name, text)
+        elif self._cut:
+            self._keep_tail_of(texts, size)
+        else:
+            self._stream_bytes += size
+            self._join(name, texts)
+
+    def _join(self, name: str, texts: List[str]) -> None:
         last = self._outputs[-1] if self._outputs else {}
         if last.get("output_type") == "stream" and last.get("name") == name:
-            last["text"].append(text)
+            last["text"].extend(texts)
         else:
-            self._outputs.append({"output_type": "stream", "name": name, "text": [text]})
+            self._outputs.append({"output_type": "stream", "name": name, "text": texts})
+
+    def _keep_tail_of(self, texts: List[str], size: int) -> None:
+        kept, start = 0, len(texts)
+        while start and kept <= _TAIL_BYTES:
+            start -= 1
+            kept += len(texts[start].encode("utf-8", "replace"))
+        if start:  # they alone fill the tail
+            self._dropped += self._tail_bytes + size - kept
+            self._tail.clear()
+            self._tail_bytes = 0
+        for text in texts[start:]:
+            self._keep_tail(text, len(text.encode("utf-8", "replace")))
 
     def _keep_tail(self, text: str, size: int) -> None:
         """Beyond the limit the last lines are kept, behind a note of how much lies between."""

@@ -43,8 +43,16 @@ class Recorder:
             if complete:
                 self.document.stream(name, text + end)
 
+        def emit_lines(texts: List[str]) -> None:
+            text = "\n".join(texts)
+            shown = plain(text).split("\n") if "\x1b" in text else texts
+            self._log.add_lines(time.time(), name, shown)
+            self._events.metric(metrics.read_lines(shown))
+            self.document.lines(name, texts)
+
         return Lines(
             emit,
+            emit_lines,
             limit=limits.line_characters,
             state_seconds=limits.state_seconds,
             partial_seconds=limits.partial_seconds,
@@ -61,9 +69,7 @@ class Recorder:
     def message(self, message: Dict[str, Any]) -> None:
         """What the child has to say besides printed bytes."""
         kind = message["kind"]
-        if kind == "stream":
-            self._lines[message["name"]].feed(message["text"])
-        elif kind == "metric":
+        if kind == "metric":
             self._events.metric({key: value for key, value in message.items() if key != "kind"}, callback=True)
         elif kind in ("display", "result", "update", "clear", "error"):
             self._finish_lines()
@@ -72,12 +78,15 @@ class Recorder:
 
     def _log_rich(self, message: Dict[str, Any]) -> None:
         if message["kind"] == "error":
-            for line in "\n".join(message["traceback"]).splitlines():
-                self._log.add(time.time(), "stderr", plain(line))
+            self._add_lines("stderr", "\n".join(message["traceback"]))
         elif message["kind"] in ("display", "result"):
-            text = message["data"].get("text/plain")
-            for line in str(text).splitlines() if text else []:
-                self._log.add(time.time(), "result", plain(line)[: self._spec.limits.line_characters])
+            self._add_lines("result", str(message["data"].get("text/plain") or ""))
+
+    def _add_lines(self, stream: str, text: str) -> None:
+        limit = self._spec.limits.line_characters
+        for line in plain(text).splitlines():
+            for at in range(0, len(line) or 1, limit):
+                self._log.add(time.time(), stream, line[at : at + limit])
 
     def start_cell(self, index: int, count: int) -> None:
         """A cell begins; what is printed from now on is its output."""

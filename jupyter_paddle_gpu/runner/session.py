@@ -1,6 +1,7 @@
 """One run of the notebook's process: reads its pipes, answers it, stops it when it must, and says how it ended."""
 
 import contextlib
+import fcntl
 import os
 import secrets
 import selectors
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from . import channel, ending, processes
 from .recorder import Recorder
@@ -18,6 +19,13 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 """What asks a runner to save and end. A second or a third one changes nothing."""
 _TICK_SECONDS = 0.2
 _READ_BYTES = 1 << 18
+_PIPE_BYTES = 1 << 18
+"""Room in the pipe of stdout, where the system allows it: a loop of prints must not wait for us."""
+_GATHER_SECONDS = 0.01
+"""After printed text was taken in, what is printed next may gather so long: a lone line is shown at once, a flood costs
+a few writes."""
+_SET_PIPE_SIZE = 1031
+"""fcntl's F_SETPIPE_SZ on Linux; Python knows the name from 3.10 on."""
 _INTERRUPT_AGAIN = 0.35
 _KILL_AFTER = 0.7
 """Shares of `stop_seconds`: a second SIGINT for code that swallowed the first, then SIGKILL, then time to save."""
@@ -31,6 +39,7 @@ class Session:
         self._nonce = secrets.token_hex(8)
         self._receiver = channel.Receiver(self._nonce)
         self._selector = selectors.DefaultSelector()
+        self._urgent = selectors.DefaultSelector()  # the same without stdout
         self._started = time.monotonic()
         self._stop_reason: Optional[str] = None
         self._stop_at = 0.0
@@ -105,14 +114,17 @@ class Session:
         self._fds = {"stderr": err[0], "messages": messages[0], "stdout": out[0]}
         for name, descriptor in self._fds.items():
             os.set_blocking(descriptor, False)
-            self._selector.register(descriptor, selectors.EVENT_READ, name)
+            for selector in [self._selector] if name == "stdout" else [self._selector, self._urgent]:
+                selector.register(descriptor, selectors.EVENT_READ, name)
+        _widen(out[0])
 
     def _catch_signals(self) -> int:
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        self._selector.register(reader, selectors.EVENT_READ, "wake")
+        for selector in (self._selector, self._urgent):
+            selector.register(reader, selectors.EVENT_READ, "wake")
         for number in STOP_SIGNALS:
             signal.signal(number, lambda *_: self.stop("cancelled"))
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -122,12 +134,15 @@ class Session:
     # ---- following
 
     def _follow(self, wake: int) -> "tuple[int, int]":
+        gathering = False
         while True:
-            self._selector.select(_TICK_SECONDS)
-            with contextlib.suppress(BlockingIOError):
-                os.read(wake, 512)
+            selector, seconds = (self._urgent, _GATHER_SECONDS) if gathering else (self._selector, _TICK_SECONDS)
+            awake = {key.data for key, _ in selector.select(seconds)}
+            if "wake" in awake:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(wake, 512)
             ended = processes.reap()
-            self._pump()
+            gathering = self._pump(errors_first="stderr" in awake and "stdout" not in awake and not gathering)
             self._recorder.tick()
             if not self._recorder.flush():
                 self._wait_for_space()
@@ -136,31 +151,42 @@ class Session:
             self._check_limits()
             self._push_stop()
 
-    def _pump(self) -> None:
-        """Take in what has come. stderr first: what native code says there comes before the error that follows it."""
-        self._read("stderr")
+    def _pump(self, *, errors_first: bool) -> bool:
+        """Take in what has come; True where something was printed to stdout.
+
+        What native code prints to stderr comes before the error that follows it, and where it is what woke us, before
+        what was printed since.
+        """
+        errors = self._read_bytes("stderr")
         # The printed bytes are read before the messages: a mark that is seen then has its message in the pipe already.
         printed = self._read_bytes("stdout")
-        self._read("messages")
+        self._read_messages()
         if printed:
             self._receiver.take_printed(printed)
-        self._handle_ready()
+        items = self._receiver.ready()
+        first = 0
+        while not errors_first and first < len(items) and not isinstance(items[first], dict):
+            first += 1
+        self._handle_items(items[:first])
+        if errors:
+            self._recorder.printed("stderr", errors)
+        self._handle_items(items[first:])
+        return bool(printed)
 
-    def _handle_ready(self) -> None:
-        for item in self._receiver.ready():
-            if isinstance(item, bytes):
-                self._recorder.printed("stdout", item)
-            else:
+    def _handle_items(self, items: List[Union[channel.Printed, Dict[str, Any]]]) -> None:
+        for item in items:
+            if isinstance(item, dict):
                 self._handle(item)
-
-    def _read(self, name: str) -> None:
-        data = self._read_bytes(name)
-        while data:
-            if name == "stderr":
-                self._recorder.printed("stderr", data)
             else:
-                self._receiver.take_messages(data)
-            data = self._read_bytes(name) if name == "messages" else b""
+                self._recorder.printed(*item)
+
+    def _read_errors(self) -> None:
+        if data := self._read_bytes("stderr"):
+            self._recorder.printed("stderr", data)
+
+    def _read_messages(self) -> None:
+        while data := self._read_bytes("messages"):
+            self._receiver.take_messages(data)
 
     def _read_bytes(self, name: str) -> bytes:
         descriptor = self._fds.get(name)
@@ -172,6 +198,8 @@ class Session:
             return b""
         if not data:
             self._selector.unregister(descriptor)
+            if name != "stdout":
+                self._urgent.unregister(descriptor)
             os.close(descriptor)
             del self._fds[name]
         return data
@@ -184,7 +212,7 @@ class Session:
             if not size and before == self._fds:
                 break
         self._receiver.take_printed(b"", last=True)
-        self._handle_ready()
+        self._handle_items(self._receiver.ready())
 
     def _drain_one(self, name: str) -> int:
         data = self._read_bytes(name)
@@ -194,7 +222,7 @@ class Session:
             self._recorder.printed("stderr", data)
         else:
             self._receiver.take_messages(data)
-        self._handle_ready()
+        self._handle_items(self._receiver.ready())
         return len(data)
 
     def _handle(self, message: Dict[str, Any]) -> None:
@@ -202,11 +230,11 @@ class Session:
         if kind == "hello":
             self._recorder.system(message["text"])
         elif kind == "cell":
-            self._read("stderr")
+            self._read_errors()
             self._recorder.start_cell(message["index"], message["count"])
             self._answer(b"s" if self._stop_reason else b"g")
         elif kind == "end":
-            self._read("stderr")
+            self._read_errors()
             self._failure = message.get("failure")
             self._facts.update(message.get("facts") or {})
             self._recorder.end_cell(message["index"], message["ok"])
@@ -268,3 +296,9 @@ class Session:
                 return
             self._check_limits()
             time.sleep(min(1.0, self._spec.limits.disk_patience_seconds / 4))
+
+
+def _widen(descriptor: int) -> None:
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError):  # somebody's pipes are many already
+            fcntl.fcntl(descriptor, _SET_PIPE_SIZE, _PIPE_BYTES)

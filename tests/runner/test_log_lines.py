@@ -6,6 +6,11 @@ import itertools
 import json
 import os
 import resource
+import select
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +28,13 @@ Execute = Callable[..., Any]
 
 def assemble(*texts: str, limit: int = 1000, state_seconds: float = 0.0) -> list[tuple[str, bool, bool, str]]:
     out: list[tuple[str, bool, bool, str]] = []
-    lines = Lines(lambda *event: out.append(event), limit=limit, state_seconds=state_seconds, partial_seconds=1e9)
+    lines = Lines(
+        lambda *event: out.append(event),
+        lambda many: out.extend((text, False, True, "\n") for text in many),
+        limit=limit,
+        state_seconds=state_seconds,
+        partial_seconds=1e9,
+    )
     for text in texts:
         lines.feed(text)
     lines.finish()
@@ -62,6 +73,12 @@ def test_states_are_throttled_but_the_last_is_kept() -> None:
     assert [text for text, *_ in events][-1] == "1000/1000" and len(events) <= 2
 
 
+def test_colours_stay_and_other_moves_do_not_however_they_are_cut() -> None:
+    text = "a\x1b[31mred\x1b[0m\x1b[2Ab\n"
+    for cut in range(len(text)):
+        assert final(text[:cut], text[cut:]) == ["a\x1b[31mred\x1b[0mb"]
+
+
 def test_long_lines_are_cut_and_nothing_is_lost() -> None:
     pieces = final("x" * 2500 + "\n", limit=1000)
     assert [len(piece) for piece in pieces] == [1000, 1000, 500]
@@ -74,10 +91,11 @@ def test_however_text_is_cut_the_lines_are_the_same(pieces: list[str]) -> None:
     assert final(*pieces) == (expected[:-1] if expected and not expected[-1] else expected)
 
 
-@given(st.binary(max_size=60), st.lists(st.integers(0, 80), max_size=5))
+@given(st.binary(max_size=60), st.lists(st.integers(0, 200), max_size=5))
 def test_marks_are_found_however_the_bytes_are_cut(printed: bytes, cuts: list[int]) -> None:
     nonce = "0123456789abcdef"
-    data = printed + channel.mark(nonce) + printed
+    errors = channel.mark(nonce, channel.ERRORS) + b"err" + printed + channel.mark(nonce, channel.OUTPUT)
+    data = printed + channel.mark(nonce) + printed + errors + printed
     receiver = channel.Receiver(nonce)
     body = json.dumps({"kind": "x"}).encode()
     receiver.take_messages(len(body).to_bytes(4, "big") + body)
@@ -89,7 +107,15 @@ def test_marks_are_found_however_the_bytes_are_cut(printed: bytes, cuts: list[in
     receiver.take_printed(b"", last=True)
     out += receiver.ready()
     where = out.index({"kind": "x"})
-    assert b"".join(out[:where]) == printed and b"".join(out[where + 1 :]) == printed
+    assert joined(out[:where]) == ([("stdout", printed)] if printed else [])
+    rest = [("stdout", printed), ("stderr", b"err" + printed), ("stdout", printed)]
+    assert joined(out[where + 1 :]) == [item for item in rest if item[1]]
+
+
+def joined(items: list[Any]) -> list[Any]:
+    """Pieces of the same stream put together."""
+    streams = itertools.groupby(items, key=lambda item: item[0])
+    return [(name, b"".join(text for _, text in group)) for name, group in streams]
 
 
 def test_log_goes_on_after_what_is_there(tmp_path: Path) -> None:
@@ -103,6 +129,25 @@ def test_log_goes_on_after_what_is_there(tmp_path: Path) -> None:
         {"n": 0, "t": 1.0, "s": "stdout", "x": "a"},
         {"n": 1, "t": 1.0, "s": "stdout", "x": "b"},
     ]
+
+
+@given(st.lists(st.text(st.characters()), max_size=5))
+def test_records_are_the_json_of_any_text(texts: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "log.jsonl")
+        log = Log(path)
+        log.add_lines(1.25, "stdout", texts)
+        for text in texts:
+            log.add(1.25, "stderr", text, replaces=True, passing=True)
+        assert log.flush()
+        log.close()
+        records = [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+    shown = [text.encode("utf-8", "replace").decode() for text in texts]
+    many = [{"n": n, "t": 1.25, "s": "stdout", "x": text} for n, text in enumerate(shown)]
+    one = [
+        {"n": n, "t": 1.25, "s": "stderr", "x": text, "r": True, "p": True} for n, text in enumerate(shown, len(many))
+    ]
+    assert records == many + one
 
 
 @pytest.mark.parametrize("size", [10, 200_000])
@@ -184,6 +229,79 @@ def test_output_beyond_the_limit_is_in_the_log_only(execute: Execute) -> None:
     text = run.stream(0)
     assert text.startswith("line 0\n") and text.endswith("line 4999\n") and "bytes left out" in text
     assert len(run.texts()) == 5001 and run.stream(1) == "small\n"
+
+
+def test_a_flood_of_both_streams_is_whole_and_in_order(execute: Execute) -> None:
+    run = execute(
+        "import sys\nfor n in range(40_000):\n    print(n)\n    if n % 3 == 0:\n        print('e', n, file=sys.stderr)"
+    )
+    expected = [text for n in range(40_000) for text in ([str(n), f"e {n}"] if n % 3 == 0 else [str(n)])]
+    assert [line["x"] for line in run.log if line["s"] in ("stdout", "stderr")] == expected
+    assert [line["n"] for line in run.log] == list(range(len(run.log)))
+
+
+def test_a_line_without_an_end_of_ten_megabytes(execute: Execute) -> None:
+    run = execute("print('x' * 10_000_000, end='')", "print('next')")
+    assert "".join(run.texts()[:-1]) == "x" * 10_000_000
+    assert max(map(len, run.texts())) <= 10_000
+    assert (run.folder / "notebook.ipynb").stat().st_size < 6_000_000 and run.stream(1) == "next\n"
+
+
+SENDING = """
+import signal, sys
+from jupyter_paddle_gpu.runner import channel
+sender = channel.Sender(1, int(sys.argv[1]), -1, "0123456789abcdef")
+signal.signal(signal.SIGINT, sender.interrupt)
+n = 0
+def go():
+    global n
+    while n < 3000:
+        try:
+            n += 1
+            sender.send("x", n=n, filling="y" * 70_000)  # more than the pipe takes at once
+            sender.send_errors(f"{n} ")
+        except KeyboardInterrupt:
+            pass
+while n < 3000:
+    try:
+        go()
+    except KeyboardInterrupt:  # it came between two rounds
+        pass
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+"""
+
+
+def test_an_interrupt_tears_no_message(tmp_path: Path) -> None:
+    """A cancel comes at any moment; whatever is sent is sent whole, or the outcome after it would be lost."""
+    reading, writing = os.pipe()
+    command = [sys.executable, "-c", SENDING, str(writing)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[writing])
+    os.close(writing)
+    assert process.stdout is not None
+    receiver, out = channel.Receiver("0123456789abcdef"), []
+    ends = {process.stdout.fileno(): receiver.take_printed, reading: receiver.take_messages}
+    while ends:
+        ready, _, _ = select.select(list(ends), [], [], 60)
+        assert ready
+        if 0 < len(out) < 2000:  # it is listening, and not yet at its end
+            process.send_signal(signal.SIGINT)
+        for end in ready:
+            data = os.read(end, 1 << 18)
+            ends[end](data)
+            if not data:
+                del ends[end]
+        out += receiver.ready()
+    assert process.wait(60) == 0
+    process.stdout.close()
+    os.close(reading)
+    messages = [item["n"] for item in out if isinstance(item, dict)]
+    assert messages == sorted(set(messages)) and len(messages) > 2000
+    latest = 0
+    for item in out:
+        if isinstance(item, dict):
+            latest = item["n"]
+        else:
+            assert item[0] == "stderr" and all(int(n) == latest for n in item[1].split())
 
 
 def test_text_that_is_no_utf8(execute: Execute) -> None:
