@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import einsums, recurrent
+from . import decompositions, einsums, products, recurrent
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -149,7 +149,23 @@ def _grid_sample_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) 
     return 4 * corner + 6 * grid.nbytes
 
 
+def _deformable(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """deformable_conv lays out the columns of all images and its result (phi/kernels/impl, verified to the byte)."""
+    x, weight, out = operands[0][0], operands[2][0], results[0][0]
+    return x.shape[1] * prod(weight.shape[2:]) * out.shape[0] * prod(out.shape[2:]) * SIZE[x.dtype] + out.nbytes
+
+
+def _deformable_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """deformable_conv_grad: the columns of `im2col_step` images and one of their weight gradients."""
+    x, weight, grad = operands[0][0], operands[2][0], operands[-1][0]
+    images = int(attrs.get("im2col_step", 1))
+    return x.shape[1] * prod(weight.shape[2:]) * images * prod(grad.shape[2:]) * SIZE[x.dtype] + weight.nbytes
+
+
 _CPU: dict[str, Rule] = {
+    "matmul_grad": products.backward_workspace,
+    "cholesky_grad": decompositions.cholesky_grad, "triangular_solve_grad": decompositions.triangular_solve_grad,
+    "deformable_conv": _deformable, "deformable_conv_grad": _deformable_grad,
     "inverse_grad": _gradients(1), "spectral_norm_grad": _gradients(5), "kron_grad": _kron_grad,
     "grid_sample_grad": _grid_sample_grad,
     "conv2d": _convolution, "conv2d_grad": _convolution_grad,

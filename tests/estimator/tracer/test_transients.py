@@ -10,6 +10,7 @@ SCRIPT = """
 import paddle
 from paddle import nn
 import paddle.nn.functional as F
+from paddle.vision.ops import deform_conv2d
 paddle.seed(0)
 w = paddle.create_parameter([{shape}], 'float32')
 optimizer = paddle.optimizer.SGD(1e-6, parameters=[w])
@@ -20,6 +21,7 @@ for step in range(6):
     optimizer.clear_grad()
 """
 GRID = "F.grid_sample(w, paddle.rand([4, {size}, 48, 2]) * 2 - 1{options})"
+DEFORMABLE = "deform_conv2d(paddle.rand([4, 16, {size}, {size}]), paddle.rand([4, 18, {size}, {size}]), w, padding=1)"
 CASES = {
     "inverse": ("8, 60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
     "inverse-one": ("60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
@@ -31,6 +33,15 @@ CASES = {
     "grid-nearest": ("4, 16, 32, 32", GRID.format(size=48, options=", mode='nearest'")),
     "spectral-norm": ("200, 300", "nn.SpectralNorm([200, 300], dim=1, power_iters=2)(w)"),
     "spectral-norm-image": ("64, 32, 3, 3", "nn.SpectralNorm([64, 32, 3, 3], dim=0)(w)"),
+    "batched-broadcast": ("1, 12, 30, 20", "paddle.matmul(w, paddle.ones([6, 1, 20, 40]))"),
+    "batched-both": ("6, 1, 30, 30", "paddle.matmul(w, w.reshape([1, 6, 30, 30]))"),
+    "batched-matrix": ("30, 20", "paddle.matmul(w, paddle.ones([6, 20, 100]))"),
+    "batched-transposed": ("6, 20, 30", "paddle.matmul(w, w[0].T, transpose_x=True)"),
+    "deformable": ("24, 16, 3, 3", DEFORMABLE.format(size=24)),
+    "deformable-image": ("4, 16, 24, 24", "deform_conv2d(w, paddle.rand([4, 2, 24, 24]), paddle.rand([24, 16, 1, 1]))"),
+    "cholesky": ("8, 60, 60", "paddle.linalg.cholesky(w * 0.01 + paddle.eye(60) * 9)"),
+    "cholesky-upper": ("60, 60", "paddle.linalg.cholesky(w * 0.01 + paddle.eye(60) * 9, upper=True)"),
+    "triangular": ("8, 60, 60", "paddle.linalg.triangular_solve(w + paddle.eye(60), paddle.ones([8, 60, 5]))"),
     "fft": ("64, 1000", "paddle.fft.fft(w).abs()"),
 }
 SOURCES = {name: SCRIPT.format(shape=shape, result=result) for name, (shape, result) in CASES.items()}
