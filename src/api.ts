@@ -11,6 +11,7 @@ import type {
   IEstimateRequest,
   IInventory,
   IJob,
+  IJobStatistics,
   ILogPage,
   IMatched,
   IMessage,
@@ -112,6 +113,11 @@ export class Api {
 
   async delete(id: string): Promise<void> {
     await this._request(`jobs/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  /** What a job used over time, so far. */
+  statistics(id: string): Promise<IJobStatistics> {
+    return this._get(`jobs/${encodeURIComponent(id)}/statistics`);
   }
 
   /** Lines from number `since` on. */

@@ -50,6 +50,12 @@ export interface IEstimateRequest {
   amp_dtype?: 'float16' | 'bfloat16' | null;
   accumulation?: number | null;
   recompute?: boolean | null;
+  /** Height and width in pixels. */
+  image_size?: number | null;
+  /** Tokens or time steps. */
+  sequence_length?: number | null;
+  /** Processes that train together, one a device. */
+  devices?: number | null;
   device?: string | null;
   target?: 'gpu' | 'cpu';
   details?: boolean;
@@ -87,7 +93,15 @@ export interface ITimelinePoint {
 }
 
 export interface IRemedy {
-  change: 'amp_o1' | 'amp_o2' | 'batch_size' | 'recompute' | 'accumulation' | 'clear_grad';
+  change:
+    | 'amp_o1'
+    | 'amp_o2'
+    | 'batch_size'
+    | 'recompute'
+    | 'accumulation'
+    | 'clear_grad'
+    | 'image_size'
+    | 'sequence_length';
   request: IEstimateRequest;
   peak_bytes: number;
   saves_bytes: number;
@@ -124,6 +138,8 @@ export interface IEstimate {
   loss: string | null;
   amp: 'off' | 'O1' | 'O2' | null;
   distribution: string | null;
+  /** Processes that the figure is for; null where nothing is distributed. */
+  devices: number | null;
   target: 'gpu' | 'cpu';
   device: string | null;
   parameters: number | null;
@@ -143,6 +159,9 @@ export interface IEstimate {
   bytes_moved: number | null;
   arithmetic_intensity: number | null;
   inputs: string[];
+  /** Height and width of the images, length of the sequences that the model is called with; null where there are none. */
+  image_size: [number, number] | null;
+  sequence_length: number | null;
   remedies: IRemedy[];
   fits: { device: string; limit_bytes: number; largest_batch: number | null }[];
   paddle_version: string | null;
@@ -337,6 +356,43 @@ export interface ILogLine {
   x: string;
   r?: boolean;
   p?: boolean;
+}
+
+/** One device of a job up to a moment; `memory_bytes` is what its driver counts for the job's own processes. */
+export interface IDevicePoint {
+  id: string;
+  memory_bytes: number | null;
+  device_memory_bytes: number | null;
+  utilization_percent: number | null;
+  process_utilization_percent: number | null;
+  temperature_celsius: number | null;
+  power_watts: number | null;
+}
+
+/** What a job used in the `seconds` up to `time`: means of shares (100 for one processor), peaks of memory. */
+export interface IStatisticsPoint {
+  time: number;
+  seconds: number;
+  cpu_percent: number | null;
+  memory_bytes: number | null;
+  memory_limit_bytes: number | null;
+  devices: IDevicePoint[];
+}
+
+export interface IStatisticsSummary {
+  seconds: number;
+  cpu_mean_percent: number | null;
+  cpu_seconds: number | null;
+  memory_peak_bytes: number | null;
+  read_bytes: number | null;
+  written_bytes: number | null;
+  received_bytes: number | null;
+  sent_bytes: number | null;
+}
+
+export interface IJobStatistics {
+  points: IStatisticsPoint[];
+  summary: IStatisticsSummary;
 }
 
 export interface ILogPage {

@@ -12,10 +12,11 @@ import { useApp, useSignal } from './context';
 import { Details } from './jobDetails';
 import { JobMemory } from './jobMemory';
 import { JobMetrics } from './jobMetrics';
+import { JobResources } from './jobResources';
 import { jobRemark, jobSentence, share, stateName, StateSign, StopButton } from './jobs';
 import { LogView } from './logView';
 
-type Tab = 'log' | 'metrics' | 'memory' | 'details';
+type Tab = 'log' | 'metrics' | 'resources' | 'memory' | 'details';
 
 export interface IJobViewProps {
   model: Model;
@@ -40,6 +41,7 @@ export function JobView({ model, openCell }: IJobViewProps): JSX.Element {
   const tabs: [Tab, string][] = [
     ['log', trans.__('Log')],
     ['metrics', trans.__('Metrics')],
+    ['resources', trans.__('Resources')],
     ['memory', trans.__('Memory')],
     ['details', trans.__('Details')]
   ];
@@ -71,6 +73,7 @@ export function JobView({ model, openCell }: IJobViewProps): JSX.Element {
       >
         {tab === 'log' && <LogView model={model} />}
         {tab === 'metrics' && <JobMetrics model={model} />}
+        {tab === 'resources' && <JobResources model={model} job={job} />}
         {tab === 'memory' && <JobMemory job={job} />}
         {tab === 'details' && <Details job={job} />}
       </div>

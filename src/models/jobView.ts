@@ -4,11 +4,12 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api } from '../api';
-import type { IJob, ILogLine } from '../domain';
+import { type IJob, type ILogLine, isEnded } from '../domain';
 import type { EventStream, ILogChunk } from '../events';
 import type { Jobs } from './jobs';
 import { LogStore } from './log';
 import { Metrics } from './metrics';
+import { Statistics } from './statistics';
 import { LogSearch } from './search';
 
 /** Lines that are read at a time, and at most, to draw the curves of a job. */
@@ -25,6 +26,10 @@ export class JobView implements IDisposable {
     const fetch = (since: number, limit: number) => _api.log(id, since, limit);
     this.log = new LogStore(fetch);
     this.search = new LogSearch(fetch);
+    this.statistics = new Statistics(
+      () => _api.statistics(id),
+      () => !!this.job && !isEnded(this.job.state)
+    );
     _events.logReceived.connect(this._onLog, this);
     this._watches = [_events.watch('jobs')];
     void this._open();
@@ -33,6 +38,7 @@ export class JobView implements IDisposable {
   readonly log: LogStore;
   readonly search: LogSearch;
   readonly metrics = new Metrics();
+  readonly statistics: Statistics;
 
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -93,6 +99,7 @@ export class JobView implements IDisposable {
     this._isDisposed = true;
     this._events.logReceived.disconnect(this._onLog, this);
     this._watches.forEach(watch => watch.dispose());
+    this.statistics.dispose();
     Signal.clearData(this.log);
     Signal.clearData(this.search);
     Signal.clearData(this);
