@@ -45,12 +45,11 @@ export function useSignal(signal: ISignal<unknown, unknown>): void {
   }, [signal]);
 }
 
-/** Width of an element in pixels, as it changes. */
-export function useWidth<T extends HTMLElement>(): [React.RefObject<T>, number] {
-  const ref = React.useRef<T>(null);
+/** Width of an element in pixels, as it changes; the element may come and go. */
+export function useWidth(): [React.RefCallback<HTMLElement>, number] {
+  const [node, setNode] = React.useState<HTMLElement | null>(null);
   const [width, setWidth] = React.useState(0);
   React.useEffect(() => {
-    const node = ref.current;
     if (!node) {
       return;
     }
@@ -58,6 +57,6 @@ export function useWidth<T extends HTMLElement>(): [React.RefObject<T>, number] 
     observer.observe(node);
     setWidth(node.clientWidth);
     return () => observer.disconnect();
-  }, []);
-  return [ref, width];
+  }, [node]);
+  return [setNode, width];
 }

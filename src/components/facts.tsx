@@ -133,12 +133,12 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
   };
   return (
     <Note kind="warning" message={question.why}>
-      <label className="jp-PaddleGpu-row">
+      <label className="jp-PaddleGpu-row jp-PaddleGpu-question">
         <code>{question.name} =</code>
         <input
           className="jp-PaddleGpu-input"
           value={value}
-          size={8}
+          size={6}
           onChange={event => setValue(event.target.value)}
           onKeyDown={event => event.key === 'Enter' && use()}
         />

@@ -50,18 +50,21 @@ function Device(props: {
   chosen: boolean;
 }): JSX.Element {
   const { trans } = useApp();
-  const { device, estimate, verdict, chosen } = props;
+  const { device, estimate, chosen } = props;
+  // Without an estimate there is nothing to say of any device; a device's own problem is told once.
+  const silent =
+    props.verdict?.fit === 'unknown' && (!!device.problem || estimate?.status !== 'ok');
+  const verdict = silent ? undefined : props.verdict;
   const need = verdict?.needed_bytes ?? estimate?.peak_bytes ?? null;
   return (
     <div className="jp-PaddleGpu-device" data-fit={verdict?.fit ?? 'unknown'}>
-      <div className="jp-PaddleGpu-row">
-        <b>{trans.__('GPU %1', device.index)}</b>
-        <span className="jp-PaddleGpu-name" title={device.name}>
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+        {!device.simulated && <b>{trans.__('GPU %1', device.index)}</b>}
+        <span className="jp-PaddleGpu-name jp-PaddleGpu-card" title={device.name}>
           {shortName(device.name)}
         </span>
         {chosen && <span className="jp-PaddleGpu-tag jp-mod-ok">{trans.__('chosen')}</span>}
         {device.simulated && <span className="jp-PaddleGpu-tag">{trans.__('simulated')}</span>}
-        <span className="jp-PaddleGpu-space" />
         <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figures(device)}</span>
       </div>
       {device.memory_total !== null && (
@@ -94,12 +97,11 @@ function Host(props: { host: IHostSample; estimate: IEstimate | null }): JSX.Ele
   const share = (size: number) => (100 * size) / host.memory_total;
   return (
     <div className="jp-PaddleGpu-device">
-      <div className="jp-PaddleGpu-row">
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <b>{trans.__('This machine')}</b>
         <span className="jp-PaddleGpu-name">
           {trans._n('%1 processor', '%1 processors', host.cpu_count)}
         </span>
-        <span className="jp-PaddleGpu-space" />
         <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">
           {Math.round(host.cpu_percent)} %
         </span>
@@ -134,22 +136,31 @@ function Sentence({ verdict }: { verdict?: IVerdict }): JSX.Element | null {
   if (!verdict) {
     return null;
   }
+  const { fit, largest_batch } = verdict;
+  const batch = largest_batch === null ? '' : group(largest_batch);
   const more = [
-    verdict.largest_batch !== null && verdict.fit !== 'never'
-      ? trans.__('up to batch %1', group(verdict.largest_batch))
-      : '',
+    batch && (fit === 'fits' || fit === 'tight') ? trans.__('up to batch %1', batch) : '',
+    batch && fit === 'short' ? trans.__('up to batch %1 once it is free', batch) : '',
     verdict.seconds_per_step !== null
       ? trans.__('≥ %1 a step', stepTime(verdict.seconds_per_step, trans))
       : ''
   ].filter(Boolean);
   return (
     <div className="jp-PaddleGpu-row jp-PaddleGpu-small jp-PaddleGpu-wrap">
-      <span className={`jp-PaddleGpu-fit jp-mod-${verdict.fit}`} title={verdict.reason.hint}>
-        <span aria-hidden="true">{SIGNS[verdict.fit]} </span>
+      <span className={`jp-PaddleGpu-fit jp-mod-${fit}`}>
+        <span aria-hidden="true">{SIGNS[fit]} </span>
         {verdict.reason.message}
       </span>
-      <span className="jp-PaddleGpu-space" />
-      <span className="jp-PaddleGpu-muted">{more.join(' · ')}</span>
+      {(fit === 'short' || fit === 'tight') && verdict.reason.hint && (
+        <span className="jp-PaddleGpu-muted jp-PaddleGpu-hint">{verdict.reason.hint}</span>
+      )}
+      {more.length > 0 && (
+        <span className="jp-PaddleGpu-muted jp-PaddleGpu-dots">
+          {more.map(part => (
+            <span key={part}>{part}</span>
+          ))}
+        </span>
+      )}
     </div>
   );
 }

@@ -10,6 +10,7 @@ import { Bar, Busy, Button, Note, Section } from './common';
 import { useApp } from './context';
 import { Inside } from './inside';
 import { Timeline } from './timeline';
+import { WhatIf, Wishes } from './whatIf';
 
 /** Seconds below which an answer was known already. */
 const INSTANT = 0.05;
@@ -59,8 +60,12 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
   const total = estimate.peak_bytes ?? estimate.allocated_peak_bytes;
   const parts = estimate.breakdown;
   const shown = parts ? KINDS.filter(kind => parts[kind] > 0) : [];
+  const kept = useKeptFocus(estimate);
   return (
-    <div className={training.stale || training.isEstimating ? 'jp-PaddleGpu-stale' : ''}>
+    <div
+      {...kept}
+      className={`jp-PaddleGpu-estimate${training.stale || training.isEstimating ? ' jp-PaddleGpu-stale' : ''}`}
+    >
       {total !== null && (
         <div className="jp-PaddleGpu-answer">
           <span className="jp-PaddleGpu-big">{bytes(total)}</span>
@@ -122,9 +127,33 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
         <Note key={index} kind="info" message={note} />
       ))}
       <Remedies estimate={estimate} training={training} />
+      <WhatIf estimate={estimate} training={training} />
       <Inside estimate={estimate} />
     </div>
   );
+}
+
+/** Keeps the focus here when the advice that was pressed is gone with the estimate that it was for. */
+function useKeptFocus(estimate: IEstimate): React.HTMLAttributes<HTMLDivElement> & {
+  ref: React.RefObject<HTMLDivElement>;
+} {
+  const ref = React.useRef<HTMLDivElement>(null);
+  const inside = React.useRef(false);
+  React.useEffect(() => {
+    if (inside.current && document.activeElement === document.body) {
+      ref.current?.focus();
+    }
+  }, [estimate]);
+  return {
+    ref,
+    tabIndex: -1,
+    onFocus: () => (inside.current = true),
+    onBlur: event => {
+      // An element that goes while it has the focus has nobody to give it to.
+      inside.current =
+        !event.relatedTarget || event.currentTarget.contains(event.relatedTarget);
+    }
+  };
 }
 
 /** Each advice a button, with what it was computed to give. */
@@ -160,62 +189,6 @@ function Remedies(props: { estimate: IEstimate; training: Training }): JSX.Eleme
   );
 }
 
-/** What-if wishes that differ from the notebook, each to be taken back. */
-function Wishes({ training }: { training: Training }): JSX.Element | null {
-  const { trans } = useApp();
-  const { request } = training;
-  const wishes: { label: string; undo: object }[] = [];
-  if (request.batch_size) {
-    wishes.push({
-      label: trans.__('with batch %1', request.batch_size),
-      undo: { batch_size: null }
-    });
-  }
-  if (request.amp) {
-    wishes.push({
-      label:
-        request.amp === 'off'
-          ? trans.__('without mixed precision')
-          : trans.__('with mixed precision %1', request.amp),
-      undo: { amp: null, amp_dtype: null }
-    });
-  }
-  if (request.recompute) {
-    wishes.push({ label: trans.__('with recompute'), undo: { recompute: null } });
-  }
-  if (request.accumulation) {
-    wishes.push({
-      label: trans.__('with %1 steps accumulated', request.accumulation),
-      undo: { accumulation: null }
-    });
-  }
-  for (const [name, value] of Object.entries(request.answers ?? {})) {
-    const answers = Object.fromEntries(
-      Object.entries(request.answers ?? {}).filter(([key]) => key !== name)
-    );
-    wishes.push({ label: `${name} = ${String(value)}`, undo: { answers } });
-  }
-  if (!wishes.length) {
-    return null;
-  }
-  return (
-    <div className="jp-PaddleGpu-chips">
-      {wishes.map(wish => (
-        <span className="jp-PaddleGpu-chip jp-mod-wish" key={wish.label}>
-          {wish.label}
-          <Button
-            look="link"
-            aria-label={trans.__('Take back: %1', wish.label)}
-            onClick={() => void training.ask(wish.undo)}
-          >
-            ×
-          </Button>
-        </span>
-      ))}
-    </div>
-  );
-}
-
 function remedyName(remedy: IRemedy, trans: TranslationBundle): string {
   switch (remedy.change) {
     case 'amp_o1':
@@ -230,6 +203,10 @@ function remedyName(remedy: IRemedy, trans: TranslationBundle): string {
       return trans.__('Accumulate %1 steps', remedy.request.accumulation ?? '');
     case 'clear_grad':
       return trans.__('Free gradients');
+    case 'image_size':
+      return trans.__('Images of %1 px', remedy.request.image_size ?? '');
+    case 'sequence_length':
+      return trans.__('Sequences of %1', remedy.request.sequence_length ?? '');
   }
 }
 

@@ -13,7 +13,7 @@ const LABEL_ROOM = 52;
 
 export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | null {
   const { trans } = useApp();
-  const [ref, width] = useWidth<HTMLDivElement>();
+  const [ref, width] = useWidth();
   const points = estimate.timeline;
   if (points.length < 2) {
     return null;
