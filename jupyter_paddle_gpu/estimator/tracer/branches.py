@@ -1,8 +1,9 @@
 """Conditions on values that are not computed: both of their ways are followed, within a bound.
 
 A decision belongs to the place in the user's code that takes it. The first trace goes the first way everywhere: an
-`if` is entered, a `while` turns `TURNS` times unless it holds the training step itself. Further traces take one
-decision otherwise each, and further ones those that only then come up, until `MOST_TRACES` or `PATIENCE` is reached.
+`if` is entered unless it breaks or raises, a `while` turns `TURNS` times unless it holds the training step itself.
+Further traces take one decision otherwise each, and further ones those that only then come up, until `MOST_TRACES` or
+`PATIENCE` is reached.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import ast
 import linecache
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,6 +25,8 @@ PATIENCE = 10.0
 """Seconds after which no further trace is begun."""
 TURNS = 4
 """Turns of a `while` whose condition is not known."""
+VISITS = 64
+"""Visits of another decision without an update in between, after which it goes the other way: a loop that it ends."""
 Site = tuple[str, int, int]
 """File, line and instruction of a decision."""
 Result = dict[str, Any]
@@ -44,15 +47,18 @@ class Decisions:
         if frame is None:
             return True
         file, line = frame.f_code.co_filename, frame.f_lineno
-        turns = _is_while(file, line)  # its condition is compiled twice: before the first turn and after each
-        site = (file, line, 0 if turns else frame.f_lasti)
+        loop = _read(file)[0].get(line)  # a loop's condition is compiled twice: before the first turn, after each
+        site = (file, line, 0 if loop else frame.f_lasti)
         way = self.taken.setdefault(site, self.forced.get(site, True))
-        return way and not (turns and self._is_turned_out(site, updates))
+        if loop is None:
+            return way is not self._is_turned_out(site, updates, VISITS)
+        going_on, most = loop
+        return (way and not self._is_turned_out(site, updates, most)) is going_on
 
-    def _is_turned_out(self, site: Site, updates: int) -> bool:
+    def _is_turned_out(self, site: Site, updates: int, most: int) -> bool:
         since, turns = self._turns.get(site, (updates, 0))
         turns = turns + 1 if since == updates else 1  # an update in between: the training loop itself
-        over = turns > TURNS
+        over = turns > most
         self._turns[site] = (updates, 0 if over else turns)
         return over
 
@@ -138,23 +144,73 @@ def _asking() -> FrameType | None:
     return None if frame is None or frame.f_code.co_filename.startswith(paddles) else frame
 
 
-_loops: dict[tuple[str, int], frozenset[int]] = {}
+Loop = tuple[bool, int]
+"""What a condition comes to when the loop goes on, and how often it does."""
+_known: dict[tuple[str, int], tuple[dict[int, Loop], dict[int, set[str]]]] = {}
+_HARMLESS = frozenset(
+    (
+        *("print", "save", "write", "flush", "info", "debug", "warning", "float", "round", "str", "format", "join"),
+        *("item", "state_dict", "set_description", "set_postfix"),
+    )
+)
+"""Calls that leave no tensor behind."""
 
 
-def _is_while(file: str, line: int) -> bool:
-    """Whether the line belongs to the condition of a `while`."""
+def is_quiet(frame: FrameType) -> bool:
+    """Whether an `if` is decided that only keeps numbers, prints and saves: both ways take the same memory."""
+    names = _read(frame.f_code.co_filename)[1].get(frame.f_lineno)
+    if names is None:
+        return False
+    known = {**frame.f_globals, **frame.f_locals}
+    return not any(isinstance(known.get(name), (paddle.Tensor, list, tuple, dict)) for name in names)
+
+
+def _read(file: str) -> tuple[dict[int, Loop], dict[int, set[str]]]:
+    """What a file's conditions are about, by line.
+
+    Returns:
+        Conditions of `while` and of an `if` that breaks or raises; conditions of quiet `if`s, with the names that must
+        hold no tensor.
+    """
     source = "".join(linecache.getlines(file))
     key = (file, hash(source))
-    if key not in _loops:
-        _loops[key] = frozenset(_lines_of_conditions(source))
-    return line in _loops[key]
+    if key not in _known:
+        try:
+            nodes = list(ast.walk(ast.parse(source)))
+        except SyntaxError:
+            nodes = []
+        loops: dict[int, Loop] = {}
+        quiet: dict[int, set[str]] = {}
+        for node in nodes:
+            if not isinstance(node, (ast.While, ast.If)):
+                continue
+            if isinstance(node, ast.While) or isinstance(node.body[-1], (ast.Break, ast.Raise)):
+                inverted = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+                most = TURNS if isinstance(node, ast.While) else TURNS - 1  # after a turn, not before one
+                loops.update(dict.fromkeys(_lines(node.test), (isinstance(node, ast.While) is not inverted, most)))
+            elif isinstance(node, ast.If) and all(map(_is_quiet, [*node.body, *node.orelse])):
+                names = {name for statement in [*node.body, *node.orelse] for name in _kept(statement)}
+                quiet.update(dict.fromkeys(_lines(node.test), names))
+        _known[key] = loops, quiet
+    return _known[key]
 
 
-def _lines_of_conditions(source: str) -> Iterable[int]:
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.While):
-            yield from range(node.test.lineno, (node.test.end_lineno or node.test.lineno) + 1)
+def _lines(node: ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_quiet(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.If):
+        return all(map(_is_quiet, [*statement.body, *statement.orelse]))
+    if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Pass)):
+        return False
+    calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return all(getattr(call, "attr", getattr(call, "id", "")) in _HARMLESS for call in calls)
+
+
+def _kept(node: ast.AST) -> set[str]:
+    """Names outside of calls."""
+    if isinstance(node, ast.Call):
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
+    return own.union(*map(_kept, ast.iter_child_nodes(node)))

@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any
 
-from . import steps, whatif
+from . import steps, unknowns, whatif
 from .environment import DownloadNeeded
 from .steps import StepSeen
 
@@ -76,7 +76,7 @@ class CellRun:
     ) -> None:
         self.cells = cells
         self.answers = answers
-        self.rewriting = (Answers(answers), *rewriting)
+        self.rewriting = (Answers(answers), unknowns.Floats(), *rewriting)
         self.finished = False
         self.questions: list[Question] = []
         self.failures: list[Question] = []
@@ -91,7 +91,7 @@ class CellRun:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": _no_shell})
-        namespace[REPEATED] = whatif.repeated
+        namespace.update({REPEATED: whatif.repeated, unknowns.FLOAT: unknowns.float_of})
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:

@@ -10,7 +10,7 @@ import paddle
 from paddle import _C_ops, _legacy_C_ops
 from paddle.base import core
 
-from . import sizes, steps
+from . import sizes, steps, unknowns
 from .arrays import contiguous_strides, new_tensor
 from .autograd import Backward, edge_of
 from .dtypes import SIZE, name_of
@@ -67,6 +67,7 @@ def to_tensor(runtime: Runtime, data: Any, dtype: Any = None, place: Any = None,
             made = made.astype(dtype)
         made.stop_gradient = stop_gradient
         return made
+    is_known = not unknowns.is_unknown(data)
     array = np.asarray(_plain(data))
     if array.dtype == np.object_:
         raise ValueError("Failed to convert input data to a regular ndarray")
@@ -76,7 +77,7 @@ def to_tensor(runtime: Runtime, data: Any, dtype: Any = None, place: Any = None,
         raise TypeError(message)
     if wanted != "bfloat16" and str(array.dtype) != wanted:
         array = array.astype(wanted)
-    shape, value = sizes.arriving(tuple(array.shape), wanted, Known(array))
+    shape, value = sizes.arriving(tuple(array.shape), wanted, Known(array) if is_known else None)
     made = runtime.create("to_tensor", shape, wanted, value, "inputs")
     made.stop_gradient = stop_gradient
     return made

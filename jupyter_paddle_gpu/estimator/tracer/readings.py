@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import paddle
 
-from . import branches, steps
+from . import branches, steps, unknowns
 from .dtypes import name_of
-from .interception import tracing
+from .interception import current, tracing
 from .runtime import Runtime
 
 _NUMPY = {"bfloat16": "uint16"}
@@ -41,7 +41,7 @@ def numpy(runtime: Runtime, tensor: Any, *args: Any) -> Any:
         return found
     dtype = name_of(tensor.dtype)
     make = np.ones if dtype.startswith("float") else np.zeros
-    return make(list(tensor.shape), dtype=_NUMPY.get(dtype, dtype))
+    return make(list(tensor.shape), dtype=_NUMPY.get(dtype, dtype)).view(unknowns.UnknownArray)
 
 
 def array(runtime: Runtime, tensor: Any, dtype: Any = None, copy: Any = None) -> Any:
@@ -99,3 +99,15 @@ def _user_line() -> int:
             return frame.f_lineno
         frame = frame.f_back
     return 0
+
+
+def _is_known(value: Any) -> bool:
+    runtime = current()
+    if runtime is None or not isinstance(value, paddle.Tensor):
+        return True
+    return runtime.state(value).array.value is not None
+
+
+def install() -> None:
+    """Numbers that are read keep that they are not known, once a process."""
+    unknowns.install(_is_known, lambda: 0 if steps.watch is None else steps.watch.updates)

@@ -12,7 +12,7 @@ from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace
 pytestmark = pytest.mark.paddle
 
 HEAD = """
-import paddle
+import numpy as np, paddle
 from paddle import nn
 paddle.seed(0)
 x = paddle.rand([64, 200])
@@ -63,6 +63,34 @@ for step in range(9):
     loss = back(wide(model(x))).mean()
     if loss > 1000:
         break"""
+NUMBER = """
+best, losses = float("inf"), []
+for step in range(9):
+    h = model(x)
+    {before}
+    if {condition}:
+        h = back(wide(h))
+    loss = h.mean()"""
+NUMBER_WHILE = """
+for step in range(9):
+    h, turn = model(x), 0
+    {loop}
+    loss = h.mean()"""
+BEST = """
+import json
+best, patience, losses = float("inf"), 0, []
+for step in range(9):
+    loss = back(wide(model(x))).mean()
+    value = loss.item()
+    losses.append(float(loss))
+    if value < best:
+        best, patience = value, 0
+        paddle.save(model.state_dict(), "best.pdparams")
+    else:
+        patience += 1
+    best = min(best, value)
+    print(f"{value:.3f} {loss:.4f} {best:>9.2e}", "%.2f" % value, round(best, 3), sorted(losses), json.dumps(losses))
+    print({value: 1}, isinstance(value, float), loss.numpy().tolist(), int(value), bool(losses), max(losses))"""
 BODIES = {
     "if-large": IF.format(sign="<"),
     "if-small": IF.format(sign=">"),
@@ -72,9 +100,25 @@ BODIES = {
     "training-while": TRAINING,
     "diverged": DIVERGED,
     "early-stop": EARLY,
+    "item": NUMBER.format(before="", condition="h.mean().item() < 1000"),
+    "item-small": NUMBER.format(before="", condition="h.mean().item() > 1000"),
+    "float": NUMBER.format(before="", condition="float(h.mean()) < 1000"),
+    "numpy": NUMBER.format(before="", condition="h.numpy().mean() * 2 < 1000"),
+    "count": NUMBER.format(before="right = (h > -9).astype('int64').sum().item()", condition="right / 19200 > 0.5"),
+    "yes": NUMBER.format(before="", condition="(h > -9).any().item()"),
+    "mean-of-list": NUMBER.format(before="losses.append(h.mean().item())", condition="np.mean(losses) < 1000"),
+    "best-so-far": NUMBER.format(before="best = min(best, float(h.mean()))", condition="best > 1000"),
+    "while-float": NUMBER_WHILE.format(
+        loop="err = 1.0\n    while err < 1000 and turn < 4:\n        h = back(wide(h))\n        "
+        "err, turn = float(h.mean()), turn + 1"
+    ),
+    "while-break": NUMBER_WHILE.format(
+        loop="while True:\n        h, turn = back(wide(h)), turn + 1\n        if h.mean().item() + turn > 3.5: break"
+    ),
+    "best": BEST,
 }
 SOURCES = {name: HEAD + body + TAIL for name, body in BODIES.items()}
-SMALLEST = ("if-small", "while-no-turn")
+SMALLEST = ("if-small", "while-no-turn", "item-small", "best-so-far")
 """Scripts that really go the way that takes least."""
 
 
@@ -101,8 +145,11 @@ def test_ways_are_counted_and_noted(measured):
         "elif": 3,
         "while-four-turns": 2,
         "while-no-turn": 2,
+        **dict.fromkeys(("item", "item-small", "float", "numpy", "count", "yes", "mean-of-list", "best-so-far"), 2),
+        **dict.fromkeys(("while-float", "while-break"), 2),
     }
     assert traced["elif"]["notes"] == ["branches_followed"]
+    assert traced["best"]["notes"] == []  # what it decides takes no memory
     assert traced["diverged"]["notes"] == ["stand_in_branch"]  # the other way raises
 
 
