@@ -36,10 +36,15 @@ export interface IServerOptions {
   settings?: Record<string, object>;
   /** Without our server half. */
   without?: boolean;
+  /** Cards that NVML tells of, as `tests/devices/nvml_stand_in.c` reads them; none by default. */
+  cards?: string[];
+  /** Further environment variables. */
+  environment?: Record<string, string>;
 }
 
 export class LabServer {
-  constructor(options: IServerOptions = {}) {
+  constructor(private readonly _options: IServerOptions = {}) {
+    const options = _options;
     this.folder = mkdtempSync(join(tmpdir(), 'paddle-gpu-ui-'));
     this.root = join(this.folder, 'root');
     mkdirSync(this.root);
@@ -57,6 +62,10 @@ export class LabServer {
     cpSync(join(ROOT, 'labextension'), join(labextensions, 'jupyter-paddle-gpu'), {
       recursive: true
     });
+    if (options.cards) {
+      buildCards(this.folder);
+      this.setCards(options.cards);
+    }
     const config = join(this.folder, 'config');
     mkdirSync(config);
     writeFileSync(
@@ -82,6 +91,11 @@ export class LabServer {
 
   readonly folder: string;
   readonly root: string;
+
+  /** Change what NVML tells from its next reading on. */
+  setCards(cards: string[]): void {
+    writeFileSync(join(this.folder, 'cards'), cards.join('\n'));
+  }
 
   get url(): string {
     return `http://127.0.0.1:${this._port}`;
@@ -118,7 +132,11 @@ export class LabServer {
           JUPYTER_DATA_DIR: join(this.folder, 'data'),
           JUPYTER_RUNTIME_DIR: join(this.folder, 'runtime'),
           JUPYTER_PATH: join(this.folder, 'share', 'jupyter'),
-          JUPYTERLAB_SETTINGS_DIR: join(this.folder, 'settings')
+          JUPYTERLAB_SETTINGS_DIR: join(this.folder, 'settings'),
+          ...(this._options.cards
+            ? { LD_LIBRARY_PATH: this.folder, NVML_STAND_IN: join(this.folder, 'cards') }
+            : {}),
+          ...this._options.environment
         }
       }
     );
@@ -189,6 +207,13 @@ export class LabServer {
 function galataExtension(): string {
   const code = 'import os, jupyterlab.galata as g; print(os.path.dirname(g.__file__))';
   return execFileSync(join(BIN, 'python'), ['-c', code], { encoding: 'utf8' }).trim();
+}
+
+/** A library with NVML's binary interface, where the dynamic loader finds it. */
+function buildCards(folder: string): void {
+  const source = join(ROOT, 'tests', 'devices', 'nvml_stand_in.c');
+  const library = join(folder, 'libnvidia-ml.so.1');
+  execFileSync('gcc', ['-shared', '-fPIC', '-o', library, source]);
 }
 
 /** A notebook with these code cells. */

@@ -1,0 +1,116 @@
+/** Live cards, a question answered in place, what-if, and what a job used: with a stand-in for NVML's library. */
+
+import { writeFileSync } from 'fs';
+import { join } from 'path';
+
+import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import { notebook } from './server';
+
+const GIB = 2 ** 30;
+/** A card with room, one that somebody fills, one that is lost. */
+const CARDS = [
+  'count 3',
+  `used 0 ${20 * GIB}`,
+  `used 1 ${80 * GIB}`,
+  `process 1 1 ${79 * GIB}`,
+  'memory 2 15'
+];
+/** Needs a file that is not there; trains in a loop of its own for some seconds. */
+const TAGGER = [
+  `import paddle
+from paddle import nn
+vocab_size = len(open("corpus.txt").read().split())
+LENGTH = 128`,
+  `class Tagger(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, 256)
+        self.head = nn.Linear(256, 9)
+
+    def forward(self, x):
+        return self.head(self.embedding(x))
+
+model = Tagger()
+optimizer = paddle.optimizer.AdamW(parameters=model.parameters())`,
+  `for step in range(400):
+    x = paddle.randint(0, vocab_size, [64, LENGTH])
+    y = paddle.randint(0, 9, [64, LENGTH])
+    loss = nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()`
+];
+
+test.use({
+  serverOptions: { cards: CARDS, environment: { PADDLE_GPU_SIMULATE: 'RTX 4090' } }
+});
+
+test('a question is answered, the cards say where it fits, and the job draws its use', async ({
+  page,
+  server
+}) => {
+  writeFileSync(join(server.root, 'tagger.ipynb'), JSON.stringify(notebook(TAGGER)));
+  await openNotebook(page, server, 'tagger.ipynb');
+  const panel = await openPanel(page);
+  const memory = panel.getByRole('region', { name: 'Memory of one training step' });
+  const fits = panel.getByRole('region', { name: 'Where it fits' });
+  const card = (name: string) => fits.locator('.jp-PaddleGpu-device').filter({ hasText: name });
+
+  // Before any estimate: each card as it is, the lost one with what to do.
+  await expect(card('GPU 0')).toContainText('60.0 GiB of 80.0 GiB free');
+  await expect(card('GPU 2')).toContainText('does not answer');
+  await expect(card('RTX 4090')).toContainText('simulated');
+
+  // What is missing is asked for in place.
+  await memory.getByRole('button', { name: 'Estimate' }).click();
+  const answer = panel.getByRole('textbox', { name: 'vocab_size' });
+  await expect(panel.getByText('“corpus.txt” is not there')).toBeVisible({ timeout: 60_000 });
+  await expect(panel.getByRole('button', { name: 'Use' })).toBeDisabled();
+  await answer.fill('200000');
+  await answer.press('Enter');
+  const big = memory.locator('.jp-PaddleGpu-big');
+  await expect(big).toHaveText(/GiB$/, { timeout: 60_000 });
+  await expect(memory.getByRole('img', { name: /Memory over one step/ })).toBeVisible();
+  await expect(memory).toContainText('vocab_size = 200000');
+
+  // One verdict a card, with its reason and who holds the memory.
+  await expect(card('GPU 0')).toHaveAttribute('data-fit', 'fits');
+  await expect(card('GPU 0')).toContainText('chosen');
+  await expect(card('GPU 1')).toHaveAttribute('data-fit', 'short');
+  await expect(card('GPU 1')).toContainText('79.0 GiB');
+  await expect(card('GPU 2')).toHaveAttribute('data-fit', 'unknown');
+  await expect(card('GPU 2').getByText('does not answer')).toHaveCount(1);
+
+  // The other user leaves: the row follows by itself.
+  server.setCards(['count 3', `used 0 ${20 * GIB}`, 'used 1 0', 'memory 2 15']);
+  await expect(
+    card('GPU 1').getByRole('img', { name: '0 B of 80.0 GiB in use' })
+  ).toBeVisible();
+
+  // What if: longer sequences, by keyboard, and back.
+  await expect(memory.getByText('Computing what would help')).toBeHidden({ timeout: 90_000 });
+  const before = await big.textContent();
+  await memory.getByText('What if…').click();
+  await memory.getByLabel('Sequence length').fill('1024');
+  await memory.getByLabel('Sequence length').press('Enter');
+  await expect(memory).toContainText('with sequences of length 1024');
+  await expect(big).not.toHaveText(before ?? '', { timeout: 60_000 });
+  await memory
+    .getByRole('button', { name: 'Take back: with sequences of length 1024' })
+    .click();
+  await expect(big).toHaveText(before ?? '', { timeout: 60_000 });
+
+  // The job gets the answer, and draws what it uses while it runs.
+  await panel.getByRole('button', { name: 'Submit training' }).click();
+  const row = jobRow(panel, 'tagger');
+  await row.getByRole('button', { name: 'tagger', exact: true }).click();
+  const view = page.locator('.jp-PaddleGpu-view');
+  await view.getByRole('tab', { name: 'Resources' }).click();
+  await expect(view.getByRole('img', { name: /^Memory of the machine over/ })).toBeVisible({
+    timeout: 60_000
+  });
+  const values = view.getByRole('slider', { name: 'Values of Memory of the machine' });
+  await values.focus();
+  await page.keyboard.press('Home');
+  await expect(values).toHaveAttribute('aria-valuetext', /^[\d.]+ [MG]iB, after 0 s$/);
+});
