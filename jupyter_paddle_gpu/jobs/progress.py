@@ -25,6 +25,7 @@ class ProgressReader:
         self._progress = Progress()
         self._training: tuple[float, float] | None = None  # monotonic time and share done at this cell's first metric
         self._left: tuple[float, float] | None = None  # time of the newest metric, seconds left then
+        self._first_epoch = 1
 
     def read(self, now: float) -> Progress:
         """The state after all events so far; `now` in seconds since the epoch lets the time left run down."""
@@ -60,6 +61,7 @@ class ProgressReader:
         change = msgspec.structs.replace
         if event.get("type") == "cell":
             self._training = self._left = None
+            self._first_epoch = 1
             counts = {"cells_done": event.get("done", 0), "cells_total": event.get("total", 0)}
             if event.get("state") == "started":
                 self._progress = Progress(cell=event.get("cell"), metrics=self._progress.metrics, **counts)
@@ -73,12 +75,14 @@ class ProgressReader:
             if known.get("epoch", self._progress.epoch) != self._progress.epoch and "step" not in known:
                 known["step"] = None
             self._progress = change(self._progress, metrics=metrics, **known)
+            if known.get("epoch") == 0:
+                self._first_epoch = 0  # as `range` counts
             at = float(event.get("t", 0.0))
-            self._estimate(at, float(event.get("m", at)))
+            self._estimate(at, float(event.get("m", at)), epoch_over=_sums_up(event))
 
-    def _estimate(self, at: float, time: float) -> None:
+    def _estimate(self, at: float, time: float, *, epoch_over: bool) -> None:
         """`at` in seconds since the epoch; `time` of the same moment by a clock that is never set."""
-        share = _share(self._progress)
+        share = _share(self._progress, self._first_epoch, epoch_over=epoch_over)
         if share is None:
             return
         if self._training is None or share < self._training[1]:
@@ -89,9 +93,15 @@ class ProgressReader:
             self._left = (at, (time - began) * (1 - share) / (share - first))
 
 
-def _share(progress: Progress) -> float | None:
+def _sums_up(event: dict[str, Any]) -> bool:
+    """Whether an event is of a line that looks back at an epoch (`epoch 3/10 loss 0.5`), not of one that begins it."""
+    return bool("epoch" in event and "step" not in event and event.get("metrics"))
+
+
+def _share(progress: Progress, first_epoch: int, *, epoch_over: bool) -> float | None:
     """The share of a training that is done, 0 to 1; None where its length is not known."""
     within = progress.step / progress.steps if progress.step is not None and progress.steps else None
     if progress.epoch is not None and progress.epochs:
-        return min(1.0, (progress.epoch - 1 + (within if within is not None else 0.0)) / progress.epochs)
+        begun = 1.0 if epoch_over else within if within is not None else 0.0
+        return max(0.0, min(1.0, (progress.epoch - first_epoch + begun) / progress.epochs))
     return min(1.0, within) if within is not None and progress.epoch is None else None

@@ -3,10 +3,13 @@
 import re
 from typing import Any, Dict, List
 
-_HINTS = ("epoch", "step", "iter", "batch", "loss", "acc", "lr", "auc", "f1", "ppl", "perplexity", "miou", "map")
+_HINTS = ("epoch", "step", "iter", "batch", "loss", "acc", "lr", "auc", "f1", "ppl", "perplexity", "miou", "map", "%|")
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-_EPOCH = re.compile(r"\bepochs?\b\s*[:=\[(#]*\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
-_STEP = re.compile(r"\b(?:step|iter|iteration|batch)s?\b\s*[:=\[(#]*\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
+_COUNT = r"s?\b\s*[:=\[(#]*\s*(\d+)(?![\d.]*\s*%)(?:\s*(?:/|of)\s*(\d+))?"  # a share of 100 is no count
+_EPOCH = re.compile(r"\bepoch" + _COUNT, re.IGNORECASE)
+_STEP = re.compile(r"\b(?:step|iter|iteration|batch)" + _COUNT, re.IGNORECASE)
+_BAR = re.compile(r"\d%\|[^|]*\|\s*(\d+)/(\d+)\s*\[")
+"""A bar of tqdm: `45%|####5     | 45/100 [00:10<00:12, 4.42it/s]`; sizes, as a download has them, carry a unit."""
 _METRIC = re.compile(
     r"\b((?:(?:train|val|valid|validation|test|eval|avg|mean)[_ ])?"
     r"(?:loss|acc(?:uracy)?(?:_top\d)?|lr|auc|f1|ppl|perplexity|miou|map))\b\s*(?:is\b)?\s*[:=]?\s*\[?\s*"
@@ -30,6 +33,9 @@ def read(line: str) -> Dict[str, Any]:
             found[name] = int(match.group(1))
             if match.group(2):
                 found[name + "s"] = int(match.group(2))
+    bar = _BAR.search(line) if "step" not in found else None
+    if bar:
+        found["step"], found["steps"] = int(bar.group(1)), int(bar.group(2))
     metrics = {}
     for match in _METRIC.finditer(line):
         value = float(match.group(2))

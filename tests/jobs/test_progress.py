@@ -39,6 +39,80 @@ def test_cells_epochs_and_time_left(tmp_path: Path) -> None:
     assert (done.cell, done.cells_done, done.epoch, done.seconds_left) == (None, 2, 2, None)
 
 
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        # A line at each epoch's beginning: three of four are to come after the first.
+        ([{"epoch": 1, "epochs": 4}, {"epoch": 2, "epochs": 4}], 30),
+        # A line at each epoch's end: two of four are to come after the second.
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (1, 2)], 20),
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (1, 2, 3, 4)], 0),
+        # Counted from 0.
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (0, 1, 2, 3)], 0),
+        ([{"epoch": 0, "epochs": 4}, {"epoch": 1, "epochs": 4}], 30),
+        ([{"step": 10, "steps": 100}, {"step": 30, "steps": 100}], 35),
+        ([{"step": 10, "steps": 100, "epoch": 1, "epochs": 2}, {"step": 60, "steps": 100}], 28),
+        # Of how many epochs, nobody says.
+        ([{"step": 10, "steps": 100, "epoch": 1}, {"step": 60, "steps": 100, "epoch": 1}], None),
+        ([{"epoch": 1}, {"epoch": 2}], None),
+        ([{"metrics": {"loss": 1}}, {"metrics": {"loss": 0.5}}], None),
+    ],
+)
+def test_time_left_from_lines_of_every_kind(tmp_path: Path, events: list[dict[str, Any]], left: float | None) -> None:
+    path = tmp_path / "events.jsonl"
+    add(path, {"t": 0, "type": "cell", "cell": 0, "state": "started", "done": 0, "total": 1})
+    add(path, *({"t": 10 * number, "type": "metric", **event} for number, event in enumerate(events)))
+    found = ProgressReader(path).read(10.0 * (len(events) - 1)).seconds_left
+    assert found is None if left is None else found == pytest.approx(left, abs=0.1)
+
+
+LINES = {
+    "epochs": "print(f'epoch {n}/60')",
+    "steps": "print(f'step {n}/60 - loss: {1 / (n + 1):.3f}')",
+    "bar": "print(f'\\r{100 * n // 60:3d}%|###  | {n}/60 [00:01<00:02, 31it/s]', end='', file=sys.stderr, flush=True)",
+}
+LOOPED = "import sys, time\nfor n in range(60):\n    {line}\n    time.sleep(0.1)"
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_time_left_of_a_running_job(service: Any, spec: Any, make_notebook: Any, until: Any, kind: str) -> None:
+    job = service.submit(spec(), make_notebook("1", LOOPED.replace("{line}", LINES[kind])))
+    progress = until(lambda: (row := service.get(job.id).progress).seconds_left is not None and row)
+    assert 0 < progress.seconds_left < 60
+    assert (progress.cells_done, progress.cells_total) == (1, 2)
+    service.cancel(job.id, force=True)
+    assert service.wait(job.id, 60).progress.seconds_left is None
+
+
+FIT = """
+import time
+import paddle
+
+class Data(paddle.io.Dataset):
+    def __getitem__(self, index):
+        time.sleep(0.05)
+        return paddle.ones([4]), paddle.zeros([1])
+
+    def __len__(self):
+        return 400
+
+net = paddle.nn.Linear(4, 1)
+model = paddle.Model(net)
+model.prepare(paddle.optimizer.SGD(parameters=net.parameters()), paddle.nn.MSELoss())
+model.fit(Data(), batch_size=2, epochs=2, verbose=1)
+"""
+
+
+@pytest.mark.paddle
+def test_time_left_of_a_fit(service: Any, spec: Any, make_notebook: Any, until: Any) -> None:
+    job = service.submit(spec(), make_notebook(FIT))
+    progress = until(lambda: (row := service.get(job.id).progress).seconds_left is not None and row)
+    assert (progress.epoch, progress.epochs, progress.steps) == (1, 2, 200)
+    assert 0 < progress.seconds_left < 600
+    service.cancel(job.id, force=True)
+    service.wait(job.id, 60)
+
+
 def test_half_an_event_and_nonsense(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_text('nonsense\n\n[1]\n{"t": 1, "type": "cell", "cell": 0, "state": "started", "do')

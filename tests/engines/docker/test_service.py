@@ -65,6 +65,17 @@ def test_leftovers_go_when_somebody_begins_to_look_after_the_jobs(bench, service
     assert other.engine.observe(theirs, their_folder).state == "ended", "another store's container stays"
 
 
+def test_time_left_of_a_container_is_read_from_what_it_prints(bench, service):
+    lines = "import time\nfor n in range(100):\n    print(f'epoch {n}/100 loss {1 / (n + 1)}')\n    time.sleep(0.1)"
+    job = service.submit(spec(bench), json.dumps(notebook_of("1", lines)))
+    service.start()
+    progress = until(lambda: (row := service.get(job.id).progress).seconds_left is not None and row, 60)
+    assert 0 < progress.seconds_left < 100
+    assert (progress.epochs, progress.cells_done, progress.cells_total) == (100, 1, 2)
+    service.cancel(job.id, force=True)
+    service.wait(job.id, 60)
+
+
 def test_statistics_with_the_drivers_figures_for_the_containers_processes(bench, tmp_path):
     """The driver names processes by the host's numbers, as `docker top` does."""
 
