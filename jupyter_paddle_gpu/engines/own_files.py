@@ -62,6 +62,36 @@ def read(path: Path, most: int | None = None) -> bytes:
         return file.read() if most is None else file.read(most)
 
 
+def read_below(root: Path, path: Path, most: int) -> bytes:
+    """As `read`, of a file in folders between `root` and it, none of which may be a link. Raises `OSError`."""
+    names = path.relative_to(root).parts
+    if ".." in names or not names:
+        raise LinkError(path)
+    if not _AT:
+        return read(path, most)
+    folder = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        for name in names[:-1]:
+            inner = _open_folder(folder, name, path)
+            os.close(folder)
+            folder = inner
+        with os.fdopen(open_descriptor(names[-1], at=folder), "rb") as file:
+            if os.fstat(file.fileno()).st_size > most:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+            return file.read(most)
+    finally:
+        os.close(folder)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove what is there: a folder with all in it, a file, or a link (not what it leads to)."""
+    with contextlib.suppress(OSError):
+        if path.is_symlink() or not path.is_dir():
+            path.unlink(missing_ok=True)
+        else:
+            shutil.rmtree(path)  # follows no link on systems with `openat`, even one that is exchanged meanwhile
+
+
 def is_file(path: Path) -> bool:
     """Whether a plain file is there, and no link to one."""
     try:
@@ -99,12 +129,16 @@ def write_below(root: Path, path: Path, data: bytes) -> None:
 def _enter(folder: int, name: str, path: Path) -> int:
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, dir_fd=folder)
-    try:
-        inner = os.open(name, _FOLDER, dir_fd=folder)
-    except OSError as error:
-        raise LinkError(path) if error.errno in (errno.ELOOP, errno.ENOTDIR) else error from None
+    inner = _open_folder(folder, name, path)
     os.close(folder)
     return inner
+
+
+def _open_folder(folder: int, name: str, path: Path) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=folder)
+    except OSError as error:
+        raise LinkError(path) if error.errno in (errno.ELOOP, errno.ENOTDIR) else error from None
 
 
 def _write_at(parent: Path, name: str, data: bytes, folder: int | None) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from ..domain import reasons
-from ..domain.jobs import CellFailure, Job, JobResult, JobState
+from ..domain.jobs import Job, JobResult, JobState
 from ..domain.messages import Message
 from ..domain.statistics import StatisticsSummary
 from ..engines import own_files
 from ..engines.base import JobFolder, Observation
 from ..matching.sizes import human
+from . import ranks, told
 
 DIFFERS = 0.01
 """From this difference between an estimated and a measured step on it is said: below it lies what Python allocates."""
@@ -34,10 +35,16 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
-    """The end of a job whose runner is gone. The runner's own word comes first, then the engine's."""
+    """The end of a job whose runner is gone. The runner's own word comes first, then the engine's.
+
+    Where one process of a distributed training fails the launcher stops all: the one that failed has the word then.
+    """
     raw = _read(folder)
+    if job.state != "stopping" and (raw is None or raw.get("reason") in ("cancelled", "killed")):
+        failed = ranks.failure(folder)
+        raw = failed[1] if failed else raw
     if raw is not None:
-        result = _result(raw)
+        result = told.result(raw)
         reason = _reason(job, raw, result)
         state: JobState = "failed"
         if result.reason in ("succeeded", "cancelled"):
@@ -50,7 +57,7 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
         elif result.reason == "cancelled" and job.state != "stopping" and observation.reason is not None:
             # A SIGTERM that no person sent (the daemon or the machine was restarted): the engine says so.
             state, reason = "failed", observation.reason
-        return Ending(state, reason, result, raw.get("ended"))
+        return Ending(state, reason, result, told.moment(raw.get("ended")))
     if job.state == "stopping":
         return Ending("cancelled", reasons.cancelled(), None, observation.ended)
     result = JobResult(reason="runner_vanished", exit_code=observation.exit_code)
@@ -92,30 +99,8 @@ def _read(folder: JobFolder) -> dict[str, Any] | None:
     return raw if isinstance(raw, dict) else None
 
 
-def _result(raw: dict[str, Any]) -> JobResult:
-    told = (name for name in JobResult.__struct_fields__ if name not in ("statistics", "notes"))  # these are ours
-    known = {name: raw[name] for name in told if raw.get(name) is not None}
-    failure = known.pop("failure", None)
-    try:
-        result = msgspec.convert(known, JobResult, strict=False)
-    except msgspec.ValidationError:
-        result = JobResult(reason=str(raw.get("reason", "")))
-    if isinstance(failure, dict):
-        result = msgspec.structs.replace(
-            result,
-            failure=CellFailure(
-                cell=int(failure.get("cell", 0)),
-                line=failure.get("line"),
-                name=str(failure.get("name", "")),
-                value=str(failure.get("value", "")),
-                traceback=str(failure.get("traceback", "")),
-            ),
-        )
-    return result
-
-
 def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noqa: PLR0911  # a table in the form of a match
-    failure, said = result.failure, str(raw.get("message") or "")
+    failure, said = result.failure, str(raw.get("message") or "")[:1000]
     match result.reason:
         case "succeeded":
             return reasons.succeeded()
@@ -134,6 +119,6 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
         case "killed":
             return reasons.killed(result.signal or KILL, said)
         case "exited":
-            return reasons.exited(int(raw.get("status") or 0))
+            return reasons.exited(told.whole(raw.get("status")))
         case _:
             return reasons.runner_error(said or os.fspath(job.spec.notebook))

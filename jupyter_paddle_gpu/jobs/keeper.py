@@ -26,7 +26,7 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation, write_spec
 from ..matching.policy import Policy
 from ..runner import files
-from . import clocks, leftovers, log, queue
+from . import clocks, leftovers, log, queue, ranks
 from .endings import Ending, ending_of, with_measurements
 from .progress import ProgressReader
 from .sampling import Sampling
@@ -333,7 +333,8 @@ def _say(folder: JobFolder, *texts: str) -> None:
 def _clear_attempt(folder: JobFolder) -> None:
     """A new attempt starts without the last one's end; the log goes on, checkpoints stay."""
     for path in (folder.result, folder.identity, folder.events, folder.statistics):
-        path.unlink(missing_ok=True)
+        own_files.remove_tree(path)
+    ranks.clear(folder)
 
 
 def _publish_partial(job: Job, folder: JobFolder) -> None:

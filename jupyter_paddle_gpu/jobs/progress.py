@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ..domain.jobs import Progress
 from ..engines import own_files
+from . import told
 
 _LEAST_SHARE = 0.01
 """Below this share of a training done, its pace says nothing of the time left."""
 
+BLOCK_BYTES = 1 << 20
+LOOK_BLOCKS = 64
+"""What is read at one look at most: days of a runner's events, and not all that a job can write."""
+MOST_METRICS = 200
+"""Names of metrics that a row holds; beyond them only the newest event's."""
+
 
 class ProgressReader:
-    """Follows `events.jsonl` from its beginning; a new one after a restart comes to the same state."""
+    """Follows `events.jsonl` from its beginning; a new one after a restart comes to the same state.
+
+    A job can write that file: what is no event is left out, and one look reads so much of it only.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,49 +47,46 @@ class ProgressReader:
         at, seconds = self._left
         return msgspec.structs.replace(self._progress, seconds_left=max(0.0, round(seconds - max(0.0, now - at), 1)))
 
-    def _new_events(self) -> list[dict[str, Any]]:
-        try:
-            with own_files.open_read(self._path) as file:
-                if os.fstat(file.fileno()).st_size < self._offset:
-                    self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
-                file.seek(self._offset)
-                data = file.read()
-        except OSError:
-            return []
-        self._offset += len(data)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        events = []
-        for line in lines:
-            try:
-                event = msgspec.json.decode(line) if line.strip() else None
-            except msgspec.DecodeError:
-                continue
-            if isinstance(event, dict):
-                events.append(event)
-        return events
+    def _new_events(self) -> Iterator[told.Event]:
+        with contextlib.suppress(OSError), own_files.open_read(self._path) as file:
+            if os.fstat(file.fileno()).st_size < self._offset:
+                self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
+            file.seek(self._offset)
+            for _ in range(LOOK_BLOCKS):
+                data = file.read(BLOCK_BYTES)
+                if not data:
+                    return
+                self._offset += len(data)
+                *lines, self._rest = (self._rest + data).split(b"\n")
+                if len(self._rest) > BLOCK_BYTES:  # no event is that long
+                    self._rest = b""
+                for line in lines:
+                    if line.strip() and (event := told.event(line)) is not None:
+                        yield event
 
-    def _take(self, event: dict[str, Any]) -> None:
+    def _take(self, event: told.Event) -> None:
         change = msgspec.structs.replace
-        if event.get("type") == "cell":
+        if event.type == "cell":
             self._training = self._left = None
             self._first_epoch = 1
-            counts = {"cells_done": event.get("done", 0), "cells_total": event.get("total", 0)}
-            if event.get("state") == "started":
-                self._progress = Progress(cell=event.get("cell"), metrics=self._progress.metrics, **counts)
+            counts = {"cells_done": event.done, "cells_total": event.total}
+            if event.state == "started":
+                self._progress = Progress(cell=event.cell, metrics=self._progress.metrics, **counts)
             else:
                 # What a training cell reached stays readable until the next cell starts.
-                ended = None if event.get("state") == "finished" else event.get("cell")
+                ended = None if event.state == "finished" else event.cell
                 self._progress = change(self._progress, cell=ended, **counts)
-        elif event.get("type") == "metric":
-            known = {name: event[name] for name in ("epoch", "epochs", "step", "steps") if name in event}
-            metrics = {**self._progress.metrics, **event.get("metrics", {})}
+        elif event.type == "metric":
+            told_now = {name: getattr(event, name) for name in ("epoch", "epochs", "step", "steps")}
+            known = {name: value for name, value in told_now.items() if value is not None}
+            metrics = {**self._progress.metrics, **event.metrics}
             if known.get("epoch", self._progress.epoch) != self._progress.epoch and "step" not in known:
                 known["step"] = None
+            if len(metrics) > MOST_METRICS:
+                metrics = dict(event.metrics)
             self._progress = change(self._progress, metrics=metrics, **known)
-            if known.get("epoch") == 0:
-                self._first_epoch = 0  # as `range` counts
-            at = float(event.get("t", 0.0))
-            self._estimate(at, float(event.get("m", at)), epoch_over=_sums_up(event))
+            self._first_epoch = min(self._first_epoch, known.get("epoch", self._first_epoch))
+            self._estimate(event.t, event.t if event.m is None else event.m, epoch_over=_sums_up(event))
 
     def _estimate(self, at: float, time: float, *, epoch_over: bool) -> None:
         """`at` in seconds since the epoch; `time` of the same moment by a clock that is never set."""
@@ -93,9 +101,9 @@ class ProgressReader:
             self._left = (at, (time - began) * (1 - share) / (share - first))
 
 
-def _sums_up(event: dict[str, Any]) -> bool:
+def _sums_up(event: told.Event) -> bool:
     """Whether an event is of a line that looks back at an epoch (`epoch 3/10 loss 0.5`), not of one that begins it."""
-    return bool("epoch" in event and "step" not in event and event.get("metrics"))
+    return event.epoch is not None and event.step is None and bool(event.metrics)
 
 
 def _share(progress: Progress, first_epoch: int, *, epoch_over: bool) -> float | None:

@@ -119,7 +119,7 @@ class JobStore:
                     state=job.state,
                     engine=job.spec.engine,
                     notebook=job.spec.notebook,
-                    data=msgspec.json.encode(job),
+                    data=_encode(job),
                 )
             )
         return job
@@ -175,7 +175,7 @@ class JobStore:
                 _claim(connection, device, job_id)
             if new.state in ENDED or new.state == "queued":
                 connection.execute(_claims.delete().where(_claims.c.job_id == job_id))
-            values = {"revision": _next_revision(connection), "state": new.state, "data": msgspec.json.encode(new)}
+            values = {"revision": _next_revision(connection), "state": new.state, "data": _encode(new)}
             connection.execute(_jobs.update().where(_jobs.c.id == job_id).values(values))
         return new
 
@@ -230,6 +230,13 @@ def _set_up_connection(connection: sa.engine.interfaces.DBAPIConnection, _: obje
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
+
+
+def _encode(job: Job) -> bytes:
+    """A row that cannot be read again would hide all others: it is refused. Raises `msgspec.ValidationError`."""
+    data = msgspec.json.encode(job)
+    _decode(data)
+    return data
 
 
 def _decode(data: bytes) -> Job:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, JobState, Progress
 from jupyter_paddle_gpu.engines import own_files
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation, write_spec
+from jupyter_paddle_gpu.jobs import ranks
 from jupyter_paddle_gpu.jobs.endings import ending_of
 from jupyter_paddle_gpu.jobs.log import LogReader, say
 from jupyter_paddle_gpu.jobs.progress import ProgressReader
@@ -153,3 +155,75 @@ def test_checkpoints_that_are_a_link_themselves_are_not_copied(tmp_path: Path) -
     (tmp_path / "to").mkdir()
     own_files.copy_tree(tmp_path / "checkpoints", tmp_path / "to")
     assert list((tmp_path / "to").iterdir()) == []
+
+
+# ---- rank-N/ of a distributed job
+
+
+def rank(folder: JobFolder, number: int, **result: Any) -> Path:
+    path = folder.path / f"rank-{number}"
+    path.mkdir()
+    (path / "result.json").write_text(json.dumps({"reason": "cell_error", "ended": 5.0, **result}))
+    return path
+
+
+def test_the_rank_that_failed_has_the_word(folder: JobFolder, job: Any) -> None:
+    """The launcher ends the others with SIGTERM, which looks like a cancel that nobody asked for."""
+    folder.result.write_text('{"reason": "cancelled"}')
+    failed = {"cell": 2, "line": 1, "name": "ValueError", "value": "bad shard"}
+    rank(folder, 1, reason="cancelled", ended=3.0)
+    rank(folder, 2, failure=failed, ended=4.0)
+    rank(folder, 10, failure={**failed, "value": "later"}, ended=9.0)
+    ending = ending_of(job(), folder, Observation(state="ended", exit_code=1))
+    assert (ending.state, ending.reason.code) == ("failed", "cell_error")
+    assert "bad shard" in ending.reason.render()
+    asked = ending_of(job("stopping"), folder, Observation(state="ended", exit_code=1))
+    assert (asked.state, asked.reason.code) == ("cancelled", "cancelled"), "a person's cancel stays one"
+
+
+def test_no_result_of_a_rank_is_read_through_a_link(folder: JobFolder, secret: Path, job: Any, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for place in (secret, outside / "result.json"):
+        place.write_text('{"reason": "cell_error", "failure": {"cell": 0, "name": "stolen", "value": "secret"}}')
+    (folder.path / "rank-1").symlink_to(outside)
+    (folder.path / "rank-2").mkdir()
+    (folder.path / "rank-2" / "result.json").symlink_to(secret)
+    (folder.path / "rank-3").mkdir()
+    os.mkfifo(folder.path / "rank-3" / "result.json")
+    (folder.path / "rank-4").mkdir()
+    (folder.path / "rank-4" / "result.json").mkdir()
+    (folder.path / "rank-5").write_text("a file")
+    (folder.path / "rank-0").symlink_to(outside)
+    assert ranks.failure(folder) is None
+    ending = ending_of(job(), folder, Observation(state="ended", exit_code=1))
+    assert ending.reason.code == "runner_vanished"
+
+
+def test_a_result_of_a_rank_that_is_too_large_is_left_alone(folder: JobFolder) -> None:
+    path = rank(folder, 1)
+    with (path / "result.json").open("ab") as file:
+        file.truncate(1 << 33)  # sparse: 8 GiB that take no disk
+    assert ranks.failure(folder) is None
+
+
+def test_another_attempt_removes_the_ranks_and_nothing_that_links_lead_to(
+    folder: JobFolder, secret: Path, tmp_path: Path
+) -> None:
+    """A result that lay there would keep a rank from starting."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text(SECRET)
+    inside = rank(folder, 1)
+    (inside / "out").symlink_to(outside)
+    (inside / "file").symlink_to(secret)
+    (folder.path / "rank-2").symlink_to(outside)
+    ranks.clear(folder)
+    assert not inside.exists()
+    assert (outside / "kept").read_text() == secret.read_text() == SECRET
+
+
+def test_many_ranks_do_not_hold_the_server_up(folder: JobFolder) -> None:
+    for number in range(1, 1500):
+        (folder.path / f"rank-{number}").mkdir()
+    assert len(ranks.folders(folder)) <= 1024

@@ -13,6 +13,7 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.processes import processes_of
+from jupyter_paddle_gpu.jobs.endings import ending_of
 
 WAIT = "import time, pathlib\npathlib.Path('up').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
 
@@ -207,6 +208,23 @@ def test_several_devices_train_together_and_rank_0_writes_the_notebook(make_benc
     other = folder.path / "rank-1" / "log.jsonl"
     assert "rank 1 of 2" in other.read_text()
     assert "rank 1 of 2" not in bench.text(folder)
+
+
+@pytest.mark.paddle
+def test_when_one_of_several_fails_the_job_says_which_error_it_was(make_bench):
+    """The launcher stops the first one then, and leaves with a status of its own."""
+    bench = make_bench(data_folders=(PACKAGES,))
+    cell = (
+        "import os, time\nif os.environ['PADDLE_TRAINER_ID'] == '1': raise ValueError('bad shard')\n"
+        "for _ in range(600): time.sleep(0.1)"
+    )
+    devices = ("GPU-fake-0", "GPU-fake-1")
+    job, folder = bench.job(cell, device_ids=devices, options={"distribution": "launch"})
+    seen = bench.run(job, folder, 120)
+    ending = ending_of(msgspec.structs.replace(job, state="running"), folder, seen)
+    assert (ending.state, ending.reason.code) == ("failed", "cell_error"), bench.explain(job, folder)
+    assert "bad shard" in ending.reason.render()
+    assert (folder.path / "rank-1").stat().st_uid == folder.log.stat().st_uid == bench.work.stat().st_uid
 
 
 @pytest.mark.paddle
