@@ -2,12 +2,15 @@
 
 import os
 import re
+import resource
 import runpy
 import shlex
+import statistics
 import subprocess
 import sys
 import time
 import timeit
+import types
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -15,6 +18,9 @@ _FIELD = re.compile(r"\{([^{}]+)\}|\$(\w+)")
 _IGNORED = frozenset(
     {"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "pylab", "precision", "xmode", "colors"}
 )
+_TIMEIT_OPTION = re.compile(r"-(?:([nrp])\s*(\d+)|([tcqov]))(?:\s+|$)")
+_TIMEIT_SECONDS = 0.2
+"""How long one run of `%timeit` takes at least, as in IPython."""
 _COMMANDS = frozenset({"ls", "mkdir", "rm", "cp", "mv", "cat"})
 
 
@@ -23,7 +29,7 @@ class Calls:
 
     def __init__(self, namespace: Dict[str, Any]) -> None:
         self._namespace = namespace
-        self._since = (0.0, 0.0)
+        self._since = (0.0, 0.0, 0.0)
         self._previous = str(Path.cwd())
 
     def system(self, command: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> None:
@@ -45,12 +51,24 @@ class Calls:
 
     def tick(self) -> None:
         """Start of a timed statement or cell."""
-        self._since = (time.perf_counter(), time.process_time())
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        self._since = (time.perf_counter(), usage.ru_utime, usage.ru_stime)
 
-    def tock(self) -> None:
-        """Its end: prints as IPython does."""
-        wall, cpu = time.perf_counter() - self._since[0], time.process_time() - self._since[1]
-        print("CPU times: total: %s\nWall time: %s" % (_duration(cpu), _duration(wall)))
+    def tock(self, _started: None = None, value: Any = None) -> Any:
+        """Its end: prints as IPython does and gives `value` back."""
+        wall, usage = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
+        user, system = usage.ru_utime - self._since[1], usage.ru_stime - self._since[2]
+        times = (_duration(user), _duration(system), _duration(user + system))
+        print("CPU times: user %s, sys: %s, total: %s" % times)
+        print("Wall time: %s" % _duration(wall - self._since[0]))
+        return value
+
+    def time_statement(self, source: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> None:
+        """`%time for …:`: a statement that cannot share its line with another one."""
+        code = compile(source, "<%time>", "exec")
+        self.tick()
+        exec(code, outer, inner)
+        self.tock()
 
     def magic(self, name: str, argument: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> Any:
         """A line magic."""
@@ -96,11 +114,28 @@ class Calls:
             sys.argv = before
         self._namespace.update({name: value for name, value in found.items() if not name.startswith("__")})
 
-    def _timeit(self, argument: str) -> None:
-        timer = timeit.Timer(re.sub(r"^(-[nr]\s*\d+\s+)+", "", argument), globals=self._namespace)
-        count, _ = timer.autorange()
-        best = min(timer.repeat(3, count)) / count
-        print("%s per loop (best of 3 runs, %d loops each)" % (_duration(best), count))
+    def _timeit(self, argument: str, setup: str = "pass") -> Any:
+        options = {"n": 0, "r": 7}
+        flags = set()
+        match = _TIMEIT_OPTION.match(argument)
+        while match:
+            flags.add(match.group(1) or match.group(3))
+            options[match.group(1)] = int(match.group(2) or 0)
+            argument = argument[match.end() :]
+            match = _TIMEIT_OPTION.match(argument)
+        timer = timeit.Timer(argument, setup, globals=self._namespace)
+        loops = options["n"] or next(n for n in (10**power for power in range(10)) if _long_enough(timer, n))
+        runs = [seconds / loops for seconds in timer.repeat(max(1, options["r"]), loops)]
+        mean, deviation = statistics.mean(runs), statistics.pstdev(runs)
+        if "q" not in flags:
+            counts = (len(runs), "s" * (len(runs) > 1), format(loops, ","), "s" * (loops > 1))
+            spread = "%s ± %s per loop" % (_duration(mean), _duration(deviation))
+            print(spread + " (mean ± std. dev. of %d run%s, %s loop%s each)" % counts)
+        if "o" not in flags:
+            return None
+        return types.SimpleNamespace(
+            loops=loops, repeat=len(runs), all_runs=runs, best=min(runs), worst=max(runs), average=mean, stdev=deviation
+        )
 
     def _sx(self, argument: str) -> List[str]:
         return self.capture_system(argument, {}, {})
@@ -126,7 +161,9 @@ class Calls:
             print("%s %s" % ("Appending to" if append else "Writing", path))
             return None
         if name == "timeit":
-            self._timeit(body)
+            options = re.match(r"(?:-\w+(?:\s+\d+)?\s*)*", argument)
+            end = options.end() if options else 0
+            self._timeit(argument[:end].rstrip() + " " * bool(end) + body, argument[end:] or "pass")
             return None
         programs = {"python": [sys.executable], "python3": [sys.executable], "script": shlex.split(argument)}
         sys.stdout.flush()
@@ -151,7 +188,15 @@ def expand(text: str, names: Dict[str, Any]) -> str:
     return _FIELD.sub(fill, text)
 
 
+def _long_enough(timer: timeit.Timer, loops: int) -> bool:
+    return loops >= 10**9 or timer.timeit(loops) >= _TIMEIT_SECONDS
+
+
 def _duration(seconds: float) -> str:
+    if seconds >= 60:
+        minutes, rest = divmod(seconds, 60)
+        hours, minutes = divmod(minutes, 60)
+        return ("%dh " % hours if hours else "") + "%dmin %ds" % (minutes, rest)
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return "%.3g %s" % (seconds / size, unit)

@@ -4,7 +4,10 @@ Each line stays one line, so that line numbers in errors are those of the cell. 
 the magic and its place: a training that silently went on without it would be another training.
 """
 
+import ast
+import io
 import re
+import tokenize
 from typing import List, NamedTuple, Optional, Tuple
 
 CALL = "__paddle_gpu__"
@@ -90,10 +93,41 @@ def _call(indent: str, target: Optional[str], sign: str, text: str, number: int)
     if name not in LINE_MAGICS:
         raise MagicError("%" + name, number)
     if name == "time" and argument.strip():
-        # The statement stays a statement, so that what it binds stays bound.
-        head = "%s%s.tick(); " % (indent, CALL)
-        return "%s%s; %s.tock()" % (head, (target + " = " if target else "") + argument.strip(), CALL)
+        return _timed(before, indent, argument.strip(), number)
     return "%s%s.magic(%r, %r, globals(), locals())" % (before, CALL, name, argument.strip())
+
+
+def _timed(before: str, indent: str, source: str, number: int) -> str:
+    """`%time …`: what it binds stays bound, and a value is given on as if the magic were not there."""
+    source = _without_comment(source)
+    expression, semicolon = source.rstrip("; "), ";" * source.endswith(";")
+    if _parses(expression, "eval"):
+        return "%s%s.tock(%s.tick(), (%s))%s" % (before, CALL, CALL, expression, semicolon)
+    head = before + "%s.tick(); " % CALL if before == indent else ""
+    if head and _parses("pass; %s; pass" % source.rstrip("; "), "exec"):
+        return "%s%s; %s.tock()" % (head, source.rstrip("; "), CALL)
+    if head and _parses(source, "exec"):
+        return "%s%s.time_statement(%r, globals(), locals())" % (indent, CALL, source)
+    raise SyntaxError("%%time in line %d cannot be read: %s" % (number, source))
+
+
+def _parses(source: str, mode: str) -> bool:
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        compile(source, "<%time>", mode, flags)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _without_comment(source: str) -> str:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                return source[: token.start[1]].rstrip()
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return source
 
 
 def _inside_strings(lines: List[str]) -> List[bool]:

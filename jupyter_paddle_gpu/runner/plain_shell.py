@@ -54,18 +54,18 @@ class PlainShell:
     def _execute(self, source: str, filename: str) -> None:
         prepared = magics.prepare(source)
         if prepared.magic is None:
-            self._execute_python(prepared.source, filename)
+            self._show(self._value(prepared.source, filename))
         elif prepared.magic == "time":
             self._calls.tick()
-            self._execute_python(prepared.source, filename)
-            self._calls.tock()
+            self._show(self._calls.tock(value=self._value(prepared.source, filename)))
         elif prepared.magic == "capture":
             with self._captured(prepared.argument):
-                self._execute_python(prepared.source, filename)
+                self._show(self._value(prepared.source, filename))
         else:
             self._calls.cell(prepared.magic, prepared.argument, prepared.source)
 
-    def _execute_python(self, source: str, filename: str) -> None:
+    def _value(self, source: str, filename: str) -> Any:
+        """Execute Python; the value of the last expression where it is to be shown."""
         tree = sets.bind(ast.parse(source, filename), self._values)
         last = tree.body[-1] if tree.body else None
         show = isinstance(last, ast.Expr) and not source.rstrip().endswith(";")
@@ -74,11 +74,14 @@ class PlainShell:
         self._evaluate(compile(tree, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
         if show and isinstance(last, ast.Expr):
             expression = ast.fix_missing_locations(ast.Expression(last.value))
-            value = self._evaluate(compile(expression, filename, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
-            if value is not None:
-                self._namespace["_"] = value
-                data, metadata = formats.bundle(value)
-                self._publisher.result(data, metadata, self._count)
+            return self._evaluate(compile(expression, filename, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
+        return None
+
+    def _show(self, value: Any) -> None:
+        if value is not None:
+            self._namespace["_"] = value
+            data, metadata = formats.bundle(value)
+            self._publisher.result(data, metadata, self._count)
 
     def _evaluate(self, code: types.CodeType) -> Any:
         value = eval(code, self._namespace)

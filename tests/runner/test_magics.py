@@ -38,9 +38,36 @@ def test_common_magics(execute: Execute, source: str, printed: list[str]) -> Non
     assert run.texts() == printed
 
 
-def test_time_keeps_what_it_binds(execute: Execute) -> None:
-    run = execute("%time x = sum(range(10))\nprint(x)", "%%time\ny = 3", "print(y)", shell="plain")
-    assert run.texts()[1].startswith("Wall time: ") and "45" in run.texts() and run.texts()[-1] == "3"
+@pytest.mark.parametrize("shell", ["auto", "plain"])
+def test_time_keeps_what_it_binds_and_gives_the_value_on(execute: Execute, shell: str) -> None:
+    run = execute(
+        "%time x = sum(range(10))  # a comment\nprint(x)",
+        "%%time\ny = 3\ny + x",
+        "z = %time y * 2\nprint(z)",
+        "%time for n in range(2): print('turn', n)",
+        "%time x;",
+        shell=shell,
+    )
+    assert run.result["reason"] == "succeeded", run.log
+    timed = [text for text in run.texts() if text.startswith(("CPU times: user ", "Wall time: "))]
+    assert len(timed) == 10
+    assert [text for text in run.texts() if text not in timed] == ["45", "6", "turn 0", "turn 1"]
+    assert run.texts("result") == ["48"]
+    assert [out["output_type"] for out in run.outputs(1)] == ["stream", "execute_result"]
+
+
+@pytest.mark.parametrize("shell", ["auto", "plain"])
+def test_timeit(execute: Execute, shell: str) -> None:
+    run = execute(
+        "%timeit -n 10 -r3 sum(range(10))",
+        "%%timeit -n 2 -r 1 base = 5\nbase + 1",
+        "kept = %timeit -n 4 -r 2 -q -o 1 + 1\nprint(kept.loops, len(kept.all_runs), kept.best <= kept.worst)",
+        shell=shell,
+    )
+    lines = [text for text in run.texts() if "slowest run" not in text]
+    assert lines[0].endswith("per loop (mean ± std. dev. of 3 runs, 10 loops each)")
+    assert lines[1].endswith("per loop (mean ± std. dev. of 1 run, 2 loops each)")
+    assert lines[2:] == ["4 2 True"]
 
 
 def test_cd_and_run(execute: Execute) -> None:
