@@ -90,7 +90,7 @@ class EstimateView(View):
         """Each remedy with what the step would take then, and the largest batch that would fit."""
         return [
             (
-                say(_CHANGES[remedy.change]),
+                say(_CHANGES[remedy.change], **remedy.request),
                 f"{size(self.data.peak_bytes)} → {size(remedy.peak_bytes)}",
                 "" if remedy.largest_batch is None else say("batch up to {batch}", batch=remedy.largest_batch),
             )
@@ -221,6 +221,6 @@ _CHANGES = {
     "recompute": "Recompute activations",
     "accumulation": "Sum gradients over smaller batches",
     "clear_grad": "clear_grad(set_to_zero=False)",
-    "image_size": "Smaller images",
-    "sequence_length": "Shorter sequences",
+    "image_size": "Images of {image_size} × {image_size} pixels",
+    "sequence_length": "Sequences of length {sequence_length}",
 }

@@ -6,10 +6,11 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Accelerator
-from jupyter_paddle_gpu.domain.estimates import DeviceTerms, EstimateRequest
+from jupyter_paddle_gpu.domain.estimates import DeviceTerms, Estimate, EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
 from jupyter_paddle_gpu.estimator.calibration import Key
 from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
+from jupyter_paddle_gpu.estimator.remedies import remedies
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 
 PROGRAM = """
@@ -76,6 +77,42 @@ def test_details_bring_the_fit_and_remedies_best_first(service, tmp_path):
 
 
 @pytest.mark.paddle
+def test_smaller_images_come_last_where_the_model_takes_them(service, tmp_path):
+    pooled = PROGRAM.replace(
+        "nn.Flatten(), nn.Linear(8192, 100)", "nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(32, 100)"
+    )
+    notebook = msgspec.structs.replace(NOTEBOOK, cells=(CodeCell(index=0, id="a", source=pooled),))
+    estimate = service.estimate(notebook, tmp_path, EstimateRequest(details=True, target="cpu"))
+    flat = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True, target="cpu"))
+
+    last = estimate.remedies[-1]
+    assert (estimate.image_size, estimate.sequence_length) == ((32, 32), None)
+    assert (last.change, last.request) == ("image_size", {"image_size": 24})
+    again = service.estimate(notebook, tmp_path, EstimateRequest(image_size=24, target="cpu"))
+    assert again.peak_bytes == last.peak_bytes and again.image_size == (24, 24)
+    assert "image_size" not in {remedy.change for remedy in flat.remedies}
+
+
+def test_other_data_comes_last_whatever_it_saves():
+    step = Estimate(
+        status="ok", evidence="trace", peak_bytes=1000, batch_size=8, image_size=(224, 300), sequence_length=128
+    )
+    sizes = {"image_size": 10, "sequence_length": 20, "batch_size": 500}
+    found = remedies(step, lambda asked: min(sizes.get(name, 900) for name in asked), None)
+    assert [remedy.change for remedy in found][0] in {"batch_size", "accumulation"}
+    assert [remedy.request for remedy in found][-2:] == [{"image_size": 160}, {"sequence_length": 64}]
+
+
+@pytest.mark.paddle
+def test_a_size_that_the_model_refuses_is_a_sentence(service, tmp_path):
+    estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(image_size=64))
+
+    assert (estimate.status, estimate.peak_bytes, estimate.questions) == ("needs_input", None, ())
+    assert [note.code for note in estimate.notes] == ["image_refused"]
+    assert "32768" in estimate.notes[0].render() and "cell 1, line 10" in estimate.notes[0].render()
+
+
+@pytest.mark.paddle
 def test_time_that_is_used_up_is_said(tmp_path):
     service = EstimateService(EstimateSettings(details_seconds=0.0, calibration=tmp_path / "calibration.json"))
     estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True), CARD)
@@ -109,8 +146,6 @@ def test_a_trace_of_live_objects_is_the_same_estimate(service, tmp_path):
 
 
 def test_only_a_gpu_estimate_teaches(service):
-    from jupyter_paddle_gpu.domain.estimates import Estimate
-
     terms = DeviceTerms(mapped_low=1, mapped_high=2, context_low=3, context_high=4, source="")
     service.observe(Estimate(status="ok", evidence="trace", device="Other"), 100)
     service.observe(Estimate(status="ok", evidence="trace", terms=terms), 100)

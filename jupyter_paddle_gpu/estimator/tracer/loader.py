@@ -93,8 +93,8 @@ def _size_and_count(loader: Any) -> tuple[int, int]:
     if not size:
         return 0, min(total, EPOCH)
     size = min(int(size), total) if batch_size_override is None else int(size)
-    is_own = sampler is not None and batch_size_override is None and divided_by == 1
-    batches = len(sampler) if is_own else max(1, total // max(size, 1))
+    is_own = batch_size_override is None and divided_by == 1
+    batches = len(sampler) if sampler is not None and is_own else max(1, total // max(size, 1))
     return size, max(1, min(batches, EPOCH))
 
 
