@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from math import prod
 
-from . import costs
+from . import broadcasts, costs
 from .arrays import Array, allocate, contiguous_strides
 from .dtypes import SIZE
 from .exceptions import ONLY_WANTED, gradient_meta
@@ -74,13 +74,24 @@ def _view(step: GradStep, slot: int, environment: Environment, gradient: Gradien
 
 
 def _is_overwritable(step: GradStep, index: int, environment: Environment, meta: Meta) -> bool:
-    """Whether the kernel's in-place twin is taken: its operand has the result's size and nothing else refers to it."""
+    """Whether the kernel's in-place twin is taken: its operand can hold the result and nothing else refers to it."""
     overwritten = step.inplace.get(index)
     operand = None if overwritten is None else step.operands[overwritten]
     held = environment.get(operand) if isinstance(operand, int) else None
-    if held is None or held.storage is None or prod(meta[0]) * SIZE[meta[1]] != held.nbytes:
+    if held is None or held.storage is None:
+        return False
+    if prod(meta[0]) * SIZE[meta[1]] != held.nbytes and not _is_row(step, environment, meta):
         return False
     return sys.getrefcount(held) <= _REFERENCES
+
+
+def _is_row(step: GradStep, environment: Environment, meta: Meta) -> bool:
+    """Whether the result is a row's gradient that keeps the whole incoming one's memory (measured)."""
+    if step.name not in broadcasts.IN_PLACE:
+        return False
+    operand = step.operands[1]
+    other = environment.get(operand) if isinstance(operand, int) else None
+    return other is not None and len(meta[0]) < len(other.shape) and not broadcasts.is_common(meta[0], other.shape)
 
 
 def _overwrite(step: GradStep, index: int, environment: Environment, meta: Meta) -> Array | None:

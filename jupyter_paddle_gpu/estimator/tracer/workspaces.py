@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import decompositions, einsums, products, recurrent
+from . import broadcasts, decompositions, einsums, products, recurrent
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -57,34 +57,6 @@ def _transposed(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int
     """One image's columns of the output, all groups: Cout * kernel * input positions."""
     x, weight = operands[0][0], operands[1][0]
     return prod(weight.shape[1:]) * int(attrs.get("groups") or 1) * prod(x.shape[2:]) * SIZE[x.dtype]
-
-
-def _is_common_broadcast(x: Array, y: Array) -> bool:
-    """Whether `y` over `x` is neither a row, a column nor a block of it (is_run_common_broadcast in phi's
-    elementwise functions: a dimension of 1 before the ones that match)."""
-    small, large = (y, x) if len(y.shape) <= len(x.shape) and y.numel <= x.numel else (x, y)
-    trimmed = list(small.shape)
-    axis = len(large.shape) - len(trimmed)
-    while trimmed and trimmed[-1] == 1:
-        trimmed.pop()
-    return any(size != large.shape[axis + i] for i, size in enumerate(trimmed))
-
-
-def _broadcast_grad(copies: int) -> Rule:
-    """Gradients of broadcast operands on a CPU, as measured: a common broadcast reduces out of place."""
-
-    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-        if len(results) < 2 or not results[0] or not results[1] or len(operands) < 2 or not operands[1]:
-            return 0
-        x, y = operands[0][0], operands[1][0]
-        if x.shape == y.shape:
-            return 0
-        whole = max(x.nbytes, y.nbytes)
-        if _is_common_broadcast(x, y):
-            return copies * whole + min(x.nbytes, y.nbytes)
-        return whole if copies == 2 and x.numel < y.numel else 0
-
-    return rule
 
 
 def _normalised_rows(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
@@ -178,9 +150,10 @@ _CPU: dict[str, Rule] = {
     "depthwise_conv2d_transpose": _transposed, "depthwise_conv2d_transpose_grad": _transposed,
     "layer_norm_grad": _normalised_rows, "batch_norm_grad": _channel_sums, "warpctc": _ctc,
     "einsum_grad": einsums.backward_workspace,
-    "add_grad": _broadcast_grad(2), "subtract_grad": _broadcast_grad(2),
+    **dict.fromkeys(broadcasts.IN_PLACE, broadcasts.sum_workspace),
     **dict.fromkeys(
-        ("multiply_grad", "divide_grad", "maximum_grad", "minimum_grad", "elementwise_pow_grad"), _broadcast_grad(1)
+        ("multiply_grad", "divide_grad", "maximum_grad", "minimum_grad", "elementwise_pow_grad", "fmax_grad", "fmin_grad"),
+        broadcasts.product_workspace,
     ),
 }  # fmt: skip
 _CUDNN = frozenset(
