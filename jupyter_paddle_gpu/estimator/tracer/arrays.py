@@ -6,9 +6,11 @@ one is an attribute of that object, so that it goes when the object goes: Python
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import paddle
 from paddle.base import core
 
 from .dtypes import SIZE, VAR_TYPE, name_of
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
 
 ATTRIBUTE = "_traced_state"
 _DENSE = core.VarDesc.VarType.DENSE_TENSOR
+_TENSOR: Any = core.eager.Tensor
+_fill: Any = getattr(paddle, "original_init", _TENSOR.__init__)
+"""The constructor that Paddle wraps to take devices as well, which takes longer than what it wraps."""
 Shape = tuple[int, ...]
 
 
+@lru_cache(maxsize=4096)
 def contiguous_strides(shape: Shape) -> Shape:
     """Strides, in elements, of a freshly allocated array."""
     strides, step = [], 1
@@ -56,10 +62,10 @@ class Array:
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
+        """Whether the strides are those of a fresh array; as in Paddle, those of dimensions of 1 count too."""
         step = 1
         for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=False):
-            if size != 1 and stride != step:
+            if stride != step:
                 return False
             step *= size
         return True
@@ -105,7 +111,8 @@ class State:
 
 def new_tensor(array: Array, stop_gradient: bool = True) -> Any:
     """A `paddle.Tensor` without memory that stands for the array."""
-    tensor = core.eager.Tensor(VAR_TYPE[array.dtype], list(array.shape), "", _DENSE, False)
+    tensor = _TENSOR.__new__(_TENSOR)
+    _fill(tensor, VAR_TYPE[array.dtype], list(array.shape), "", _DENSE, False)
     tensor.stop_gradient = stop_gradient
     setattr(tensor, ATTRIBUTE, State(array))
     return tensor

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _TENSOR = core.eager.Tensor
 _PLACES = (core.Place, core.CPUPlace, core.CUDAPlace)
+_PLAIN = frozenset((bool, int, float, str, type(None)))
+"""Types of most arguments that are no tensors; asked first, for a trace encodes a hundred thousand of them."""
 _ARGUMENTS = [Argument(i) for i in range(256)]
 
 
@@ -157,6 +159,8 @@ def gather(operand: Operand, environment: dict[int, Array]) -> list[Array]:
 
 def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
     """(the arguments with `Argument`s for tensors, which are collected; a hashable key)."""
+    if type(node) in _PLAIN:
+        return node, node
     if isinstance(node, _TENSOR):
         if len(tensors) == len(_ARGUMENTS):  # the samples of a large batch, put together by `paddle.stack`
             _ARGUMENTS.append(Argument(len(tensors)))

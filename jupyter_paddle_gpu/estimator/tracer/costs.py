@@ -16,10 +16,17 @@ def account(
     """Fill in an operation's row. Kernels that are not views copy strided operands first."""
     if step.name in VIEWS:
         return
-    copies = sum(
-        array.nbytes for group in operands for array in group if array.storage is not None and not array.is_contiguous
-    )
-    operation.bytes_moved = 2 * copies + sum(array.nbytes for group in (*operands, *results) for array in group)
+    copies = moved = 0
+    for group in operands:
+        for array in group:
+            size = array.nbytes
+            moved += size
+            if array.storage is not None and not array.is_contiguous:
+                copies += size
+    for group in results:
+        for array in group:
+            moved += array.nbytes
+    operation.bytes_moved = 2 * copies + moved
     operation.flops = flops_of(step.name, step.attrs, operands, results)
     operation.workspace_cpu = copies + cpu_workspace(step.name, step.attrs, operands, results)
     low, high = gpu_workspace(step.name, step.attrs, operands, results)
