@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
+from typing import Any, ClassVar
 
 import pytest
-from conftest import IMAGE, PACKAGES, Bench, until
+from conftest import IMAGE, PACKAGES, Bench
 from stand_ins.daemon import PrivateDaemon, missing
 from stand_ins.image import make_image
 
@@ -19,7 +23,7 @@ from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
 from jupyter_paddle_gpu.engines.docker.daemon import read_facts
 from jupyter_paddle_gpu.engines.docker.devices import access
-from jupyter_paddle_gpu.engines.docker.faults import classify, unreachable
+from jupyter_paddle_gpu.engines.docker.faults import classify
 
 
 def codes(messages):
@@ -89,25 +93,40 @@ def test_a_socket_nobody_listens_on(tmp_path):
     assert codes(engine.supported_features().problems) == ["engine_unreachable"]
 
 
-def test_no_permission_for_the_socket():
-    # Root may open any socket, so the fault itself is handed in, as the transport raises it.
-    error = ConnectionError("Connection aborted.")
-    error.__cause__ = PermissionError(13, "Permission denied")
-    message = unreachable(error)
-    assert message.code == "docker_permission"
-    assert "usermod -aG docker" in message.render_hint()
+# Everything is imported while it may be read; then a user without any group asks the real daemon's socket.
+_NOBODY = """
+import json, os, sys
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+DockerEngine(DockerSettings(host="unix:///absent.sock")).supported_features()
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+features = DockerEngine(DockerSettings(host=sys.argv[1])).supported_features()
+print(json.dumps([features.available, [(p.code, p.render(), p.render_hint()) for p in features.problems]]))
+"""
 
 
-def test_a_daemon_on_another_machine(monkeypatch):
-    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-    assert codes(DockerEngine().supported_features().problems) in (["engine_unreachable"], ["docker_remote"])
+def test_no_permission_for_the_socket(daemon):
+    daemon.folder.chmod(0o711)  # as /run is: the socket itself is what refuses
+    ask = subprocess.run(
+        [sys.executable, "-c", _NOBODY, daemon.host], capture_output=True, text=True, check=True, timeout=60
+    )
+    available, problems = json.loads(ask.stdout)
+    assert not available
+    ((code, sentence, step),) = problems
+    assert (code, sentence) == ("docker_permission", "Docker's socket may not be used by this user.")
+    assert "`sudo usermod -aG docker $USER`" in step
+    assert "log out and in again" in step
+    assert DockerEngine(DockerSettings(host=daemon.host)).supported_features().available, "who may, can"
 
 
-class _Podman(BaseHTTPRequestHandler):
-    """Podman's Docker interface, as far as it is asked here."""
+class _Answers(BaseHTTPRequestHandler):
+    """Docker's interface, as far as a daemon that is not at hand is asked here: `/info` and `/version`."""
+
+    info: ClassVar[dict[str, Any]] = {}
+    engine = "Engine"
 
     def do_GET(self) -> None:
-        body = b'{"ApiVersion":"1.41","Version":"5.0.0","Components":[{"Name":"Podman Engine","Version":"5.0.0"}]}'
+        version = {"ApiVersion": "1.41", "Version": "28.0.0", "Components": [{"Name": self.engine}]}
+        body = json.dumps(self.info if self.path.endswith("/info") else version).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -125,22 +144,80 @@ class _Server(ThreadingMixIn, UnixStreamServer):
     daemon_threads = True
 
 
-def test_podman_is_refused_for_gpus(tmp_path):
-    path = str(tmp_path / "podman.sock")
-    server = _Server(path, _Podman)
+@pytest.fixture
+def other(tmp_path):
+    """An engine whose daemon says this of itself."""
+    servers = []
+
+    def make(engine="Engine", **info):
+        handler = type("Handler", (_Answers,), {"engine": engine, "info": {"ID": "x", **info}})
+        servers.append(_Server(str(tmp_path / f"{len(servers)}.sock"), handler))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return DockerEngine(DockerSettings(host=f"unix://{tmp_path}/{len(servers) - 1}.sock", disk_bytes=0))
+
+    yield make
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_daemon_on_another_machine(monkeypatch):
+    """It answers, and is of no use: paths of this machine mean nothing there."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    until(lambda: Path(path).exists())
-    engine = DockerEngine(DockerSettings(host=f"unix://{path}"))
+    monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_address[1]}")
     try:
-        features = engine.supported_features()
-        assert "podman_ignores_gpus" in codes(features.problems)
-        assert not features.gpus
-        with pytest.raises(PaddleGpuError) as caught:
-            access(("GPU-1",), engine.daemon.facts(), engine.settings)
-        assert caught.value.code == "podman_ignores_gpus"
+        features = DockerEngine().supported_features()
+        assert not features.available
+        assert codes(features.problems) == ["docker_remote"]
+        assert "DOCKER_HOST" in features.problems[0].render_hint()
     finally:
         server.shutdown()
         server.server_close()
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    assert codes(DockerEngine().supported_features().problems) == ["engine_unreachable"]
+
+
+def test_podman_is_refused_for_gpus(other):
+    engine = other("Podman Engine")
+    features = engine.supported_features()
+    assert "podman_ignores_gpus" in codes(features.problems)
+    assert not features.gpus
+    with pytest.raises(PaddleGpuError) as caught:
+        access(("GPU-1",), engine.daemon.facts(), engine.settings)
+    assert caught.value.code == "podman_ignores_gpus"
+
+
+@pytest.mark.parametrize(
+    ("info", "code", "step"),
+    [
+        ({"SecurityOptions": ["name=rootless"]}, "docker_rootless", "no-cgroups"),
+        ({"OperatingSystem": "Docker Desktop"}, "docker_desktop", "File sharing"),
+        ({"MemoryLimit": False}, "memory_limit_unsupported", "cgroup_enable=memory"),
+    ],
+)
+def test_what_to_expect_of_other_daemons(other, info, code, step):
+    features = other(**info).supported_features()
+    assert features.available
+    assert codes(features.problems) == [code]
+    assert step in features.problems[0].render_hint()
+
+
+def test_a_daemon_that_takes_the_request_and_gives_no_gpu(daemon, bench):
+    """A hook that does nothing, as an unfinished configuration of the toolkit has it."""
+    hook = daemon.folder / "tools" / "nvidia-container-runtime-hook"
+    real = hook.readlink()
+    hook.unlink()
+    hook.symlink_to("/bin/true")
+    try:
+        job, _ = bench.job("1", device_ids=("GPU-fake-0",))
+        (problem,) = bench.engine.check(job)
+        assert problem.code == "gpu_request_ignored"
+        assert "nvidia-ctk runtime configure" in problem.render_hint()
+    finally:
+        hook.unlink()
+        hook.symlink_to(real)
+    assert bench.another().check(job) == ()
 
 
 def test_too_much_is_asked_for(bench):
