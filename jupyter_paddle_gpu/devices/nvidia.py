@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..domain.devices import Device, DeviceProcess
 from ..domain.messages import Message
 from . import nvidia_problems as problems
+from .nvidia_events import XidEvents
 from .nvidia_utilization import ProcessUtilization
 from .pci import PciFunctions
 from .processes import Owners
@@ -40,6 +43,8 @@ class NvidiaReader:
         self._pci = PciFunctions(root)
         self._owners = Owners(root)
         self._utilization = ProcessUtilization()
+        self._events = XidEvents()
+        self._identities: dict[int, tuple[str, str]] = {}  # of cards by index: one that is lost keeps its name
         self._nvml: Any = None
         self._failure: Reading | None = None
         self._retry_at = 0.0
@@ -65,6 +70,7 @@ class NvidiaReader:
         """Give NVML back."""
         nvml, self._nvml = self._nvml, None
         if nvml is not None:
+            self._events.close(nvml)
             with contextlib.suppress(nvml.NVMLError):
                 nvml.nvmlShutdown()
 
@@ -81,6 +87,7 @@ class NvidiaReader:
             if not was_open or error.value != nvml.NVML_ERROR_UNINITIALIZED:
                 raise
             self._nvml = None  # somebody else in this process closed NVML once too often
+            self._events = XidEvents()  # the set went with it
             return self._read(self._open(nvml))
 
     def _open(self, nvml: Any) -> Any:
@@ -92,6 +99,7 @@ class NvidiaReader:
     def _read(self, nvml: Any) -> Reading:
         count = nvml.nvmlDeviceGetCount()
         self._owners.refresh()
+        self._events.read(nvml)
         devices = [device for index in range(count) for device in self._card(nvml, index)]
         cuda = _ask(nvml, nvml.nvmlSystemGetCudaDriverVersion)
         return Reading(
@@ -107,16 +115,23 @@ class NvidiaReader:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
             card = self._device(nvml, handle, index)
         except nvml.NVMLError as error:
-            name = "NVIDIA GPU"
-            yield Device(
-                id=f"nvidia-{index}", index=index, vendor="nvidia", name=name, problem=problems.card(error, index)
+            identity, name = self._identities.get(index, (f"nvidia-{index}", "NVIDIA GPU"))
+            yield self._heard(
+                Device(id=identity, index=index, vendor="nvidia", name=name, problem=problems.card(error, index))
             )
             return
-        yield card
+        self._events.watch(nvml, handle, card.id)
+        self._identities[index] = (card.id, card.name)
+        yield self._heard(card)
         for slot in range(self._slots(nvml, handle)):
             with contextlib.suppress(nvml.NVMLError):  # an empty slot answers "not found"
                 part = nvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, slot)
                 yield self._device(nvml, part, index, parent=card)
+
+    def _heard(self, card: Device) -> Device:
+        """The card with the error that the driver reported of it."""
+        heard = self._events.of(card.id)
+        return card if heard is None else msgspec.structs.replace(card, xid=heard[0], xid_time=heard[1])
 
     def _slots(self, nvml: Any, handle: Any) -> int:
         mode = _ask(nvml, nvml.nvmlDeviceGetMigMode, handle)

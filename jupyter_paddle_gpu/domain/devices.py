@@ -38,6 +38,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         parent: id of the whole card where this is a slice of one (MIG).
         simulated: shown for teaching; nothing can run on it.
         problem: why this one device gives no data.
+        xid, xid_time: number and time (seconds since the epoch) of the newest error of the hardware's own that the
+            driver reported while we looked, NVIDIA only.
     """
 
     id: str
@@ -57,6 +59,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool = False
     processes: tuple[DeviceProcess, ...] = ()
     problem: Message | None = None
+    xid: int | None = None
+    xid_time: float | None = None
 
 
 class HostSample(msgspec.Struct, frozen=True, kw_only=True):

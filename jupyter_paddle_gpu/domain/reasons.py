@@ -172,6 +172,16 @@ def folder_missing(folder: str) -> Message:
     )
 
 
+def device_lost(device: str, error: str) -> Message:
+    """The card itself failed; `error` in the driver's words."""
+    return Message(
+        code="device_lost",
+        text="The device {device} failed while the job ran: {error}",
+        hint="Look with `sudo dmesg | grep -i xid`; the card may need a reset. Submit to another device meanwhile.",
+        params={"device": device, "error": error},
+    )
+
+
 def image_missing(image: str) -> Message:
     """Neither here nor in a registry that answers."""
     return Message(

@@ -28,6 +28,7 @@ from ..matching.policy import Policy
 from ..runner import files
 from . import clocks, leftovers, log, queue, ranks
 from .endings import Ending, ending_of, with_measurements
+from .lost import lost_device
 from .progress import ProgressReader
 from .sampling import Sampling
 from .settings import JobSettings
@@ -276,7 +277,7 @@ class Keeper:
             self._keep_engine_log(job, engine, folder)
         engine.collect(job, folder)
         ending = with_measurements(ending_of(job, folder, observation), job, self._sampling.finish(job, folder))
-        ending = self._learnt_from(job, ending)
+        ending = self._learnt_from(job, self._with_lost_device(job, ending))
         if ending.result is None or ending.result.reason == "runner_vanished":
             _say(folder, ending.reason.render())
             _publish_partial(job, folder)
@@ -301,6 +302,13 @@ class Keeper:
         self._progress.pop(job.id, None)
         self._stopping.pop(job.id, None)
         self._killed.discard(job.id)
+
+    def _with_lost_device(self, job: Job, ending: Ending) -> Ending:
+        """A card that failed explains an end better than the error that followed from it."""
+        if ending.state != "failed" or not job.device_ids or self._inventory is None:
+            return ending
+        reason = lost_device(job, self._inventory().devices)
+        return ending if reason is None else _change(ending, reason=reason)
 
     def _learnt_from(self, job: Job, ending: Ending) -> Ending:
         """Before the row says that it ended: whoever dies in between leaves it to the next one to learn from it."""

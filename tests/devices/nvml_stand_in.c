@@ -8,6 +8,7 @@
  *   mig INDEX SLICES              the card is divided
  *   used INDEX BYTES
  *   process INDEX PID BYTES
+ *   xid INDEX CODE                an event that is waited for, once for each line of the file as it is then
  *   busy PID PERCENT              how busy that process keeps each card it is on, in one sample a second
  *   processes FOLDER              each file PID in it, `INDEX BYTES PERCENT`, is a process as long as /proc/PID is there
  * The file is read anew at each nvmlInit and nvmlDeviceGetCount, so that a test can change the world in between.
@@ -40,6 +41,8 @@ typedef struct {
 static card_t cards[CARDS], slices[CARDS][8];
 static int init_code, count, opened;
 static unsigned int busy[PROCESSES][2];
+static int xids[PROCESSES][2], xid_count, xid_given;
+static int registered[CARDS], event_set;
 static int busy_count;
 
 static void add_process(card_t *card, unsigned int pid, unsigned long long bytes) {
@@ -80,7 +83,7 @@ static void load(void) {
     char key[32];
     unsigned long long a, b, c;
     memset(cards, 0, sizeof cards);
-    init_code = count = busy_count = 0;
+    init_code = count = busy_count = xid_count = 0;
     char folder[256] = "";
     for (int i = 0; i < CARDS; i++) {
         cards[i].index = i;
@@ -102,6 +105,10 @@ static void load(void) {
         if (!strcmp(key, "mig")) card->slices = (int)b;
         if (!strcmp(key, "used")) card->used = b;
         if (!strcmp(key, "process")) add_process(card, (unsigned int)b, c);
+        if (!strcmp(key, "xid") && xid_count < PROCESSES) {
+            xids[xid_count][0] = (int)a;
+            xids[xid_count++][1] = (int)b;
+        }
         if (!strcmp(key, "busy")) add_busy((unsigned int)a, (unsigned int)b);
     }
     if (file) fclose(file);
@@ -217,4 +224,31 @@ int nvmlDeviceGetProcessUtilization(card_t *card, sample_t *out, unsigned int *n
     *n = found;
     if (found == 0) return NOT_FOUND;
     return out == NULL || room < found ? INSUFFICIENT_SIZE : SUCCESS;
+}
+/* Events: one set; lines of the file are given out one by one, those behind the ones that were given already. */
+typedef struct { card_t *card; unsigned long long type, data; unsigned int gi, ci; } event_t;
+int nvmlEventSetCreate(int **out) {
+    *out = &event_set;
+    memset(registered, 0, sizeof registered);
+    return SUCCESS;
+}
+int nvmlEventSetFree(int *set) { (void)set; return SUCCESS; }
+int nvmlDeviceGetSupportedEventTypes(card_t *card, unsigned long long *out) { OR_MUTE(card); *out = 0x1f; return SUCCESS; }
+int nvmlDeviceRegisterEvents(card_t *card, unsigned long long types, int *set) {
+    OR_MUTE(card);
+    (void)set;
+    registered[card->index] = (types & 8) != 0;
+    return SUCCESS;
+}
+int nvmlEventSetWait_v2(int *set, event_t *out, unsigned int milliseconds) {
+    (void)set;
+    (void)milliseconds;
+    while (xid_given < xid_count) {
+        int index = xids[xid_given][0] % CARDS, code = xids[xid_given++][1];
+        if (!registered[index]) continue;
+        event_t event = {&cards[index], 8, (unsigned long long)code, 0, 0};
+        *out = event;
+        return SUCCESS;
+    }
+    return 10; /* timeout */
 }

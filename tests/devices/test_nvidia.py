@@ -184,3 +184,26 @@ def test_processes_of_a_folder_are_on_their_card_as_long_as_they_live(nvidia: Nv
     assert [[p.pid for p in device.processes] for device in reading.devices] == [[], [os.getpid()]]
     assert reading.devices[1].processes[0].utilization == 55
     assert reading.devices[1].memory_used == 3 * GIB
+
+
+def test_errors_of_the_hardware_are_heard_and_those_of_programs_are_not(nvidia: Nvidia) -> None:
+    quiet, heard, still = nvidia(
+        "count 2", "count 2\nxid 1 31\nxid 1 79\nxid 0 13", "count 2\nxid 1 31\nxid 1 79\nxid 0 13"
+    )
+    assert [device.xid for device in quiet.devices] == [None, None]
+    assert [device.xid for device in heard.devices] == [None, 79]
+    assert heard.devices[1].xid_time == still.devices[1].xid_time is not None
+
+
+def test_a_card_that_is_lost_keeps_its_name(nvidia: Nvidia) -> None:
+    well, lost, unknown = nvidia("count 2", "count 2\nhandle 1 15\nxid 1 79", "count 3\nhandle 2 15")
+    assert [device.id for device in lost.devices] == [device.id for device in well.devices] == ["GPU-0", "GPU-1"]
+    assert lost.devices[1].name == well.devices[1].name
+    assert lost.devices[1].problem is not None
+    assert lost.devices[1].xid == 79
+    assert unknown.devices[2].id == "nvidia-2"
+
+
+def test_a_card_that_can_tell_of_no_events_is_read_without(nvidia: Nvidia) -> None:
+    _, reading = nvidia("count 1\nmute 0", "count 1\nmute 0\nxid 0 79")
+    assert (reading.devices[0].xid, reading.devices[0].problem) == (None, None)

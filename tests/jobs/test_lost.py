@@ -1,0 +1,57 @@
+"""A job whose card failed says so."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from jupyter_paddle_gpu.devices.nvidia_problems import card
+from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.jobs import Resources
+
+
+class Lost(Exception):
+    """As NVML raises it."""
+
+    value = 15
+
+    def __str__(self) -> str:
+        return "GPU is lost"
+
+
+WELL: dict[str, Any] = {"memory_total": 1 << 30, "memory_free": 1 << 30, "memory_used": 0}
+
+
+@pytest.mark.parametrize(
+    ("cell", "after", "state", "code"),
+    [
+        ("1 / 0", {"problem": card(Lost(), 0)}, "failed", "device_lost"),
+        ("1 / 0", {**WELL, "xid": 79, "xid_time": time.time() + 1000}, "failed", "device_lost"),
+        ("1 / 0", {**WELL, "xid": 79, "xid_time": 1.0}, "failed", "cell_error"),  # long before the job
+        ("1 / 0", WELL, "failed", "cell_error"),
+        ("1 / 1", {"problem": card(Lost(), 0)}, "succeeded", "succeeded"),
+    ],
+)
+def test_the_card_explains_an_end_better_than_the_error_that_followed(
+    open_service: Any, spec: Any, make_notebook: Any, cell: str, after: dict[str, Any], state: str, code: str
+) -> None:
+    fields = dict(WELL)
+
+    def inventory() -> Inventory:
+        host = HostSample(cpu_count=1, cpu_percent=0, memory_total=1, memory_available=1)
+        device = Device(id="GPU-7", index=0, vendor="nvidia", name="Card", **fields)
+        return Inventory(time=time.time(), host=host, devices=(device,))
+
+    service = open_service(inventory=inventory)
+    service._dispatcher = None
+    job = service.submit(spec(resources=Resources(gpus=1, device_ids=("GPU-7",))), make_notebook(cell))
+    service.start()
+    fields.clear()
+    fields.update(after)
+    ended = service.wait(job.id, 60)
+    assert (ended.state, ended.reason.code) == (state, code)
+    if code == "device_lost":
+        assert "GPU-7" in ended.reason.render()
+        assert ended.result.failure.name == "ZeroDivisionError", "the error itself stays with the result"
