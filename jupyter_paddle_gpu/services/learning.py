@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..devices import catalogue
@@ -9,8 +10,8 @@ from ..domain.devices import Inventory
 from ..domain.estimates import DeviceTerms, Estimate
 from ..domain.jobs import Job, JobResult
 from ..domain.messages import Message
+from ..domain.sizes import human
 from ..domain.statistics import DeviceSummary
-from ..matching.sizes import human
 from . import targets
 
 if TYPE_CHECKING:
@@ -28,8 +29,12 @@ LEAST_MARGIN = 16 << 20
 """The same in bytes, for small models."""
 
 
-def learn(estimator: EstimateService, inventory: Inventory, job: Job, result: JobResult) -> tuple[Message, ...]:
+def learn(
+    estimator: Callable[[], EstimateService], inventory: Callable[[], Inventory], job: Job, result: JobResult
+) -> tuple[Message, ...]:
     """Give the job's peak to the calibration where it can be compared; a sentence on what became of it.
+
+    Neither room is asked for a job that was not estimated for a card.
 
     It counts once, however often a server finds the job ended, and only where all of this holds:
 
@@ -45,7 +50,8 @@ def learn(estimator: EstimateService, inventory: Inventory, job: Job, result: Jo
     if result.reason != "succeeded" or terms is None or len(job.device_ids) != 1 or result.statistics is None:
         return ()
     seen = next((device for device in result.statistics.devices if device.id == job.device_ids[0]), None)
-    card = next((device for device in inventory.devices if device.id == job.device_ids[0]), None)
+    now = inventory()
+    card = next((device for device in now.devices if device.id == job.device_ids[0]), None)
     if seen is None or seen.memory_peak_bytes is None or card is None or card.parent is not None or card.simulated:
         return ()
     if why := _unlike(job, result, terms, seen):
@@ -55,8 +61,8 @@ def learn(estimator: EstimateService, inventory: Inventory, job: Job, result: Jo
         return ()
     version = job.spec.estimated_paddle_version  # under which the next estimate asks
     part = Estimate(status="ok", evidence="trace", device=accelerator.name, terms=terms, paddle_version=version)
-    cuda = result.cuda_version or inventory.cuda_version or ""
-    estimator.observe(part, seen.memory_peak_bytes, cuda=cuda, job=job.id)
+    cuda = result.cuda_version or now.cuda_version or ""
+    estimator().observe(part, seen.memory_peak_bytes, cuda=cuda, job=job.id)
     return (
         Message(
             code="learnt",

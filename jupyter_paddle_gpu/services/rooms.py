@@ -129,7 +129,7 @@ class Rooms:
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),
-                learn=lambda job, result: learn(self.estimator, self.devices.snapshot(), job, result),
+                learn=lambda job, result: learn(lambda: self.estimator, self.devices.snapshot, job, result),
                 policy=self.policy,
             )
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess, HostSample, Inventory
 from jupyter_paddle_gpu.domain.jobs import Job, JobResult, JobSpec, Resources
 from jupyter_paddle_gpu.domain.reasons import succeeded
 from jupyter_paddle_gpu.domain.statistics import DevicePoint, StatisticsPoint, summarize
 from jupyter_paddle_gpu.engines.base import JobFolder
+from jupyter_paddle_gpu.engines.processes import processes_of
 from jupyter_paddle_gpu.jobs.endings import Ending, with_measurements
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.jobs.statistics import History
@@ -130,6 +132,40 @@ def test_a_change_of_servers_leaves_one_history_without_doubles(open_service, sp
     gaps = [after.time - earlier.time for earlier, after in itertools.pairwise(points)]
     assert min(gaps) >= 0.05  # two who sample would not wait for each other
     assert sum(one.seconds for one in points) <= time.time() - second.get(job.id).started + 0.1
+
+
+@pytest.mark.parametrize(("host", "others", "told"), [(True, 1, True), (False, 0, True), (False, 1, False)])
+def test_in_a_container_a_number_of_the_host_is_not_taken_for_one_of_ours(
+    open_service, spec, make_notebook, work, until, host, others, told
+) -> None:
+    held = 5 << 30
+
+    def inventory() -> Inventory:
+        ours = [process.pid for job in service.list() for process in processes_of(job.id)][-1:]
+        foreign = [DeviceProcess(pid=1, memory_bytes=1 << 30)] * others
+        card = Device(
+            id="GPU-7",
+            index=0,
+            vendor="nvidia",
+            name="Card",
+            memory_total=16 << 30,
+            memory_free=8 << 30,
+            memory_used=8 << 30,
+            processes=(*(DeviceProcess(pid=pid, memory_bytes=held) for pid in ours), *foreign),
+        )
+        sample = HostSample(cpu_count=1, cpu_percent=0, memory_total=1, memory_available=1)
+        return Inventory(time=time.time(), host=sample, devices=(card,))
+
+    service = open_service(OFTEN, inventory=inventory)
+    service._dispatcher = None
+    service._keeper._sampling._host_numbers = host
+    job = service.submit(spec(resources=Resources(gpus=1, device_ids=("GPU-7",))), make_notebook(WAIT))
+    service.start()
+    until(lambda: service.statistics(job.id).summary.samples > 3)
+    (work / "go").touch()
+    (device,) = service.wait(job.id, 30).result.statistics.devices
+    assert device.memory_peak_bytes == (held if told else None)
+    assert device.device_memory_peak_bytes == 8 << 30
 
 
 def test_without_samples_there_is_no_summary(open_service, spec, make_notebook) -> None:

@@ -42,7 +42,7 @@ def teach(tmp_path: Path) -> Callable[..., list[str]]:
         host = HostSample(cpu_count=1, cpu_percent=0, memory_total=GIB, memory_available=GIB)
         inventory = Inventory(time=time.time(), host=host, devices=(replace(CARD, **dict(card)),))
         estimator = EstimateService(EstimateSettings(calibration=tmp_path / "calibration.json"))
-        notes = learn(estimator, inventory, replace(row, **dict(job)), ended)
+        notes = learn(lambda: estimator, lambda: inventory, replace(row, **dict(job)), ended)
         assert all(note.render() for note in notes)
         return [note.code for note in notes]
 
