@@ -32,6 +32,18 @@ NOTES: tuple[Message, ...] = (
         "cell {cell}, line {line}: {problem}",
         hint="Ask for one of the two to see which of them the model refuses.",
     ),
+    Message(code="image_refused_live", text="With images of {images} × {images} pixels the step fails: {problem}"),
+    Message(code="sequence_refused_live", text="With sequences of length {length} the step fails: {problem}"),
+    Message(
+        code="both_refused_live",
+        text="With images of {images} × {images} pixels and sequences of length {length} the step fails: {problem}",
+    ),
+    Message(
+        code="live_step",
+        text="The figure is for a plain step of these objects: forward, loss, backward, update.",
+        hint="What the notebook's own loop keeps besides (batches in advance, results of an evaluation, summed "
+        "gradients) is in an estimate of the notebook: `%paddle_gpu estimate`.",
+    ),
     Message(
         code="image_kept",
         text="Images of {asked} × {asked} pixels were asked for, but the model still gets {height} × {width}.",

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 TRACE_SECONDS = 120.0
 """Longest time for the child; a trace takes a second."""
 
+WHAT_IFS = (
+    *("amp", "amp_dtype", "accumulation", "recompute", "set_to_zero", "image_size", "sequence_length", "devices"),
+    "target",
+)
+"""What of a request reaches a live step as it reaches a notebook."""
+
 
 class LiveObjects(msgspec.Struct):
     """The parts of a training step that were found in a kernel."""
@@ -153,7 +159,7 @@ def _is_loss(paddle: Any, item: Any) -> bool:
 
 
 def _trace(objects: LiveObjects, request: EstimateRequest) -> dict[str, Any]:
-    from ..estimator.tracer.requests import trace_live
+    from ..estimator.tracer.live import trace_live
 
     inputs, labels = list(objects.inputs), list(objects.labels)
     size = request.batch_size
@@ -167,9 +173,7 @@ def _trace(objects: LiveObjects, request: EstimateRequest) -> dict[str, Any]:
         inputs,
         labels,
         batch_size=size,
-        amp=request.amp,
-        amp_dtype=request.amp_dtype,
-        devices=request.devices,
+        **{name: getattr(request, name) for name in WHAT_IFS},
     )
 
 
@@ -224,7 +228,9 @@ def _answer(work: Callable[[], dict[str, Any]], writing: int) -> None:
         try:
             data = msgspec.json.encode(work())
         except BaseException as error:  # whatever user code does is an answer
-            data = msgspec.json.encode({"error": f"{type(error).__name__}: {error}"[:500]})
+            kind = type(error).__name__
+            said = str(error) if kind == "StepFailedError" else f"{kind}: {error}"  # which quotes another error
+            data = msgspec.json.encode({"error": said[:500]})
         view = memoryview(data)
         while view:
             view = view[os.write(writing, view) :]

@@ -13,7 +13,7 @@ __all__ = ["prepare", "trace_live", "trace_notebook"]
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from . import requests
+        from importlib import import_module
 
-        return getattr(requests, name)
+        return getattr(import_module(f".{'live' if name == 'trace_live' else 'requests'}", __name__), name)
     raise AttributeError(name)

@@ -13,12 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import paddle
-
 from . import (
     amp,
-    branches,
     datasets,
     engine,
     entries,
@@ -82,7 +78,7 @@ def _run(wish: wishes.Wish) -> wishes.Run:
     answers = dict(request.get("answers") or {})
     size = request.get("batch_size")
     if size:
-        size = _micro(size, request)
+        size = micro(size, request)
         answers.update({name: size for name in wishes.BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
     source = "\n".join(cell["source"] for cell in request["cells"])
     names = Sizes(change, source) if change is not None and wish.binds_names else None
@@ -93,105 +89,28 @@ def _run(wish: wishes.Wish) -> wishes.Run:
         with _working_in(request.get("folder")):
             run.run()
 
-    result = _trace(execute, request, run, wish)
+    result = traced(execute, request, run, wish)
     seen = entries.entries
     return wishes.Run(result, seen.image, seen.sequence, run.failures, bool(loader.seen_batch_sizes))
 
 
-def trace_live(
-    model: Any,
-    loss: Callable[..., Any] | None = None,
-    optimizer: Any = None,
-    inputs: Any = None,
-    labels: Any = None,
-    **options: Any,
-) -> dict[str, Any]:
-    """Trace a plain training step of live objects: forward, loss, backward, update, clear.
-
-    Call it in a fork: the objects carry what the trace wrote on them afterwards.
-
-    Args:
-        model: a `paddle.nn.Layer` or a prepared `paddle.Model`.
-        loss: called with the outputs and the labels; None takes the mean of the first output.
-        optimizer: None takes Adam over the model's parameters.
-        inputs, labels: tensors, arrays or (shape, dtype) pairs; the batch size asked for replaces dimension 0.
-    """
-    size = options.get("batch_size")
-
-    def execute() -> None:
-        nonlocal loss, optimizer
-        network = model
-        if isinstance(model, paddle.Model):
-            network, loss, optimizer = model.network, loss or model._loss, optimizer or model._optimizer
-        chosen = optimizer or paddle.optimizer.Adam(parameters=network.parameters())
-        if steps.watch is not None:
-            steps.watch.created(chosen)
-        while True:
-            batch = [_placeholder(item, size) for item in _listed(inputs)]
-            targets = [_placeholder(item, size) for item in _listed(labels)]
-            _live_step(network, loss, chosen, batch, targets)
-
-    def run() -> None:
-        with contextlib.suppress(steps.StepSeen):
-            execute()
-
-    branches.begin({})
-    return _trace(run, options, None)
-
-
-def _live_step(network: Any, loss: Any, optimizer: Any, batch: list[Any], targets: list[Any]) -> None:
-    outputs = network(*batch)
-    first = _listed(outputs)
-    value = loss(*first, *targets) if loss is not None else first[0].mean()
-    if isinstance(value, (list, tuple)):
-        value = paddle.add_n(list(value))
-    if value.ndim:
-        value = value.mean()
-    value.backward()
-    optimizer.step()
-    optimizer.clear_grad()
-
-
-def _micro(size: int, request: dict[str, Any]) -> int:
+def micro(size: int, request: dict[str, Any]) -> int:
     """The micro-batch of an accumulated step."""
     return max(1, size // max(1, request.get("accumulation") or 1))
 
 
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
-        return [value]
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _placeholder(item: Any, size: int | None) -> Any:
-    runtime = interception.current()
-    assert runtime is not None
-    if isinstance(item, tuple):
-        shape, dtype = item
-    elif isinstance(item, paddle.Tensor):
-        shape, dtype = item.shape, str(item.dtype).rsplit(".", 1)[-1]
-    else:
-        array = np.asarray(item)
-        shape, dtype = array.shape, str(array.dtype)
-    shape = tuple(int(s) for s in shape)
-    if size and shape:
-        shape = (size, *shape[1:])
-    return runtime.create("to_tensor", shape, dtype, None, "inputs")
-
-
-def _trace(
-    execute: Callable[[], None], request: dict[str, Any], run: CellRun | None, wish: wishes.Wish | None = None
+def traced(
+    execute: Callable[[], None], request: dict[str, Any], run: CellRun | None, wish: wishes.Wish
 ) -> dict[str, Any]:
+    """The trace of a program; `run` is None where it is not a notebook."""
     started = time.perf_counter()
     prepare()
     runtime = Runtime(_inference)
     runtime.evaluate = methods.real
-    watch, paths = steps.begin(runtime, wish.probe if wish else None), layers.begin()
+    watch, paths = steps.begin(runtime, wish.probe), layers.begin()
     entries.begin()
-    sizes.begin(wish.change if wish else None)
-    runtime.resize = sizes.arguments if wish and wish.change else None
+    sizes.begin(wish.change)
+    runtime.resize = sizes.arguments if wish.change else None
     watch.evaluates = run is not None and any(_collects(cell["source"]) for cell in run.cells)
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
@@ -240,7 +159,7 @@ def _result(
     inputs = [shown(record) for record in arrived] or [f"{dtype}{list(shape)}" for shape, dtype in paths.batch]
     sizes = [shape[0] for shape, _ in paths.batch if shape] or loader.seen_batch_sizes[:1]
     asked = request.get("batch_size")
-    if asked and sizes and sizes[0] != _micro(asked, request):
+    if asked and sizes and sizes[0] != micro(asked, request):
         notes.append({"code": "batch_size_kept", "params": {"asked": asked, "found": sizes[0]}})
     return {
         "status": "ok",

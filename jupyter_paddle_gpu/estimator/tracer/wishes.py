@@ -42,7 +42,7 @@ class Run:
     image: tuple[int, int] | None = None
     sequence: Sequence | None = None
     failures: list[Result] = field(default_factory=list)
-    """Cells that raised, as questions."""
+    """Cells that raised, as questions; live objects have no cell."""
     loads: bool = False
     """Whether batches came from a loader."""
 
@@ -133,10 +133,11 @@ def _problem(run: Run, request: Request, known: set[int]) -> Result | None:
     image, length = request.get("image_size"), request.get("sequence_length")
     for failure in run.failures:
         if failure["cell"] not in known:
-            params = {"cell": failure["cell"] + 1, "line": failure["line"], **_said(failure)}
             asked = {"images": image or 0, "length": length or 0}
             code = "both_refused" if image and length else "image_refused" if image else "sequence_refused"
-            return _refused(code, **asked, **params)
+            if failure["cell"] is None:
+                return _refused(code + "_live", **asked, **_said(failure))
+            return _refused(code, **asked, cell=failure["cell"] + 1, line=failure["line"], **_said(failure))
     if run.result["status"] != "ok" or (image and run.image is None) or (length and run.sequence is None):
         return _refused("size_unreached", asked=image or length)
     if image and run.image != (image, image):
@@ -149,6 +150,8 @@ def _problem(run: Run, request: Request, known: set[int]) -> Result | None:
 
 def _said(failure: Result) -> dict[str, Any]:
     params = failure["params"]
+    if "problem" in params:
+        return {"problem": params["problem"]}
     if "error" in params:
         return {"problem": f"{params['error']}: {params['message']}"}
     return {"problem": ": ".join([failure["why"], *map(str, params.values())])}
