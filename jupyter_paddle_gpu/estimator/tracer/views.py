@@ -77,8 +77,27 @@ def _split(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
     return source.strides
 
 
+def _axes(attrs: dict[str, Any]) -> list[int] | None:
+    axes = attrs.get("axis")
+    return [axes] if isinstance(axes, int) else None if axes is None else [int(axis) for axis in axes]
+
+
 def _squeeze(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
-    return reshaped_strides(source.shape, source.strides, shape)
+    """The strides that stay (SqueezeStridedKernel)."""
+    rank = len(source.shape)
+    gone = {axis % rank for axis in _axes(attrs) or range(rank)} if rank else set()
+    kept = tuple(s for axis, s in enumerate(source.strides) if axis not in gone or source.shape[axis] != 1)
+    return kept if len(kept) == len(shape) else reshaped_strides(source.shape, source.strides, shape)
+
+
+def _unsqueeze(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
+    """A new dimension has the stride that the one at its place would step by (UnsqueezeStridedKernel)."""
+    sizes, strides = list(source.shape), list(source.strides)
+    for given in _axes(attrs) or ():
+        axis = given + len(sizes) + 1 if given < 0 else given
+        strides.insert(axis, sizes[axis] * strides[axis] if axis < len(sizes) else 1)
+        sizes.insert(axis, 1)
+    return tuple(strides) if tuple(sizes) == shape else reshaped_strides(source.shape, source.strides, shape)
 
 
 def _expand(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
@@ -101,7 +120,7 @@ def _diagonal(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | Non
 
 RULES: dict[str, Rule] = {
     "reshape": _reshape, "flatten": _reshape, "view_shape": _reshape,
-    "squeeze": _squeeze, "unsqueeze": _squeeze,
+    "squeeze": _squeeze, "unsqueeze": _unsqueeze,
     "transpose": _transpose, "slice": _slice, "strided_slice": _slice, "unbind": _unbind,
     "as_strided": _as_strided, "diagonal": _diagonal,
     "share_data": _same, "detach": _same, "share_data_": _same, "view_dtype": _reshape,

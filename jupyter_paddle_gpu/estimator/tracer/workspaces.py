@@ -152,7 +152,8 @@ _CPU: dict[str, Rule] = {
     "einsum_grad": einsums.backward_workspace,
     **dict.fromkeys(broadcasts.IN_PLACE, broadcasts.sum_workspace),
     **dict.fromkeys(
-        ("multiply_grad", "divide_grad", "maximum_grad", "minimum_grad", "elementwise_pow_grad", "fmax_grad", "fmin_grad"),
+        ("multiply_grad", "divide_grad", "maximum_grad", "minimum_grad", "fmax_grad", "fmin_grad",
+         "elementwise_pow_grad"),
         broadcasts.product_workspace,
     ),
 }  # fmt: skip
