@@ -295,6 +295,10 @@ export interface IJobResult {
   process_rss_bytes: number | null;
   paddle_version: string | null;
   failure: ICellFailure | null;
+  /** What engine and driver saw of its processes from outside. */
+  statistics: IStatisticsSummary | null;
+  /** What the measurement says of the estimate, and whether later ones learn from it. */
+  notes: IMessage[];
 }
 
 /** What an estimate is held against, and what it was measured over. */
@@ -388,6 +392,14 @@ export interface IStatisticsSummary {
   written_bytes: number | null;
   received_bytes: number | null;
   sent_bytes: number | null;
+  devices: IDeviceSummary[];
+}
+
+/** One device over the whole job. */
+export interface IDeviceSummary {
+  id: string;
+  memory_peak_bytes: number | null;
+  utilization_mean_percent: number | null;
 }
 
 export interface IJobStatistics {

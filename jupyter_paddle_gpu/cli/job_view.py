@@ -12,7 +12,7 @@ from ..domain.statistics import StatisticsSummary
 from .face import View
 from .machine_view import TableView
 from .speech import Speech, moment, run_time, size
-from .usage_view import used
+from .usage_view import driver_peak, used
 
 FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
 """Exit status of `--follow` by the job's end; 130 is what shells give an interrupted command."""
@@ -88,6 +88,8 @@ class JobView(TableView):
             rows.append((say("Estimated peak"), size(job.spec.estimated_peak_bytes)))
         if result is not None:
             measured = result.device_allocated_bytes or result.step_allocated_bytes or result.host_allocated_bytes
+            if job.spec.resources.gpus:  # the estimate is of what the driver shows
+                measured = driver_peak(result.statistics) or measured
             rows.append((say("Measured peak"), size(measured)))
         if self.statistics is not None and (words := used(say, self.statistics)):
             rows.append((say("Used"), words))

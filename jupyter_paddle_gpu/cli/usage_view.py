@@ -16,6 +16,11 @@ def used(say: Speech, summary: StatisticsSummary) -> str:
     return " · ".join([*parts, *(_device(say, device) for device in summary.devices)])
 
 
+def driver_peak(summary: StatisticsSummary | None) -> int | None:
+    """The most bytes that the driver counted for a job's processes on one of its devices."""
+    return max((device.memory_peak_bytes or 0 for device in summary.devices), default=0) or None if summary else None
+
+
 def _device(say: Speech, device: DeviceSummary) -> str:
     fields = {"device": device.id, "size": size(device.memory_peak_bytes)}
     busy = device.process_utilization_mean_percent

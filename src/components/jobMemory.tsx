@@ -3,9 +3,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, type IMeasured, isEnded, measuredPeak } from '../domain';
+import { type IJob, type IJobResult, type IMeasured, isEnded, measuredPeak } from '../domain';
 import { bytes } from '../format';
-import { Bar } from './common';
+import { Bar, Note } from './common';
 import { useApp } from './context';
 
 interface IRow {
@@ -44,6 +44,12 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
       what: trans.__('what the allocator held of the device'),
       size: result?.device_reserved_bytes || null,
       look: 'workspace'
+    },
+    {
+      name: trans.__('On the device'),
+      what: trans.__('what the driver counted for the job’s processes, context included'),
+      size: driverPeak(result),
+      look: 'gradients'
     },
     {
       name: trans.__('Process'),
@@ -91,6 +97,13 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
           />
         </div>
       ))}
+      {result?.notes.map(note => (
+        <Note
+          key={note.code}
+          kind={note.code === 'estimate_was_off' ? 'warning' : 'info'}
+          message={note}
+        />
+      ))}
       {!isEnded(job.state) && (
         <p className="jp-PaddleGpu-muted">
           {trans.__('The measured peak is here when the job has ended.')}
@@ -98,6 +111,12 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
       )}
     </div>
   );
+}
+
+/** The most that the driver counted on one device. */
+function driverPeak(result: IJobResult | null): number | null {
+  const peaks = result?.statistics?.devices.map(device => device.memory_peak_bytes ?? 0) ?? [];
+  return Math.max(0, ...peaks) || null;
 }
 
 function measuredOver(measured: IMeasured, trans: TranslationBundle): string {

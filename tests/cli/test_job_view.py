@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jupyter_paddle_gpu.cli.speech import Speech
-from jupyter_paddle_gpu.cli.usage_view import used
+from jupyter_paddle_gpu.cli.usage_view import driver_peak, used
 from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
 
 WAIT = "import time\nhold = bytearray(64 << 20)\ntime.sleep(1.5)"
@@ -25,3 +25,5 @@ def test_devices_are_said_with_what_the_driver_tells():
     mute = DeviceSummary(id="GPU-1")
     assert used(say, StatisticsSummary(devices=(told, mute))) == "GPU-0 up to 3.00 GiB, busy for 37 % · GPU-1 up to –"
     assert used(say, StatisticsSummary()) == ""
+    assert driver_peak(StatisticsSummary(devices=(told, mute))) == 3 << 30
+    assert driver_peak(StatisticsSummary(devices=(mute,))) is driver_peak(None) is None

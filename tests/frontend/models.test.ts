@@ -81,7 +81,9 @@ describe('what was measured', () => {
     device_reserved_bytes: null,
     process_rss_bytes: null,
     paddle_version: null,
-    failure: null
+    failure: null,
+    statistics: null,
+    notes: []
   };
   const said = (more: object) => {
     const known = job('a');
