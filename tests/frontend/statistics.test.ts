@@ -80,7 +80,8 @@ describe('asking', () => {
       read_bytes: null,
       written_bytes: null,
       received_bytes: null,
-      sent_bytes: null
+      sent_bytes: null,
+      devices: []
     }
   };
 
