@@ -5,7 +5,7 @@ import os
 import platform
 import signal
 import sys
-from typing import Optional
+from typing import Any, Optional
 
 from . import channel, document, paddle_hooks, processes
 from . import spec as specs
@@ -38,6 +38,19 @@ class ErrorStream(Stream):
         return len(text)
 
 
+class NoKeyboard(io.TextIOWrapper):
+    """stdin of a job: empty for programs that read it, a clear error for code that asks."""
+
+    def readline(self, size: Any = -1) -> Any:
+        """What `input` and `getpass` call."""
+        raise EOFError("nobody is there to answer: put the value into a cell instead of asking for it")
+
+
+def _pass_over(*_: Any, **__: Any) -> None:
+    """`breakpoint()`: a job goes on."""
+    print("breakpoint() was passed over: a job has no keyboard.", file=sys.stderr)
+
+
 def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int:
     """Execute the notebook of a `spec.json`; 0 where every cell ran."""
     processes.die_with_parent(int(parent))
@@ -48,6 +61,8 @@ def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int
     sys.stdout = Stream(_pipe(1), encoding="utf-8", errors="replace")
     sys.stderr = ErrorStream(_pipe(2), encoding="utf-8", errors="replace")
     sys.stderr.sender = sender
+    sys.stdin = NoKeyboard(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
+    sys.breakpointhook = _pass_over
     sys.path.insert(0, spec.folder)
     sys.argv = [sys.argv[0]]
     paddle_hooks.install(sender)

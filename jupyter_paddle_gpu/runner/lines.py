@@ -9,6 +9,7 @@ _NO_COLOUR = re.compile("\x1b(?!\\[[0-9;]*m)")
 _UNFINISHED = re.compile("\x1b(?:\\[[0-9;?]*|\\][^\x07]*)?\\Z")
 _LONGEST_SEQUENCE = 256
 _ANSI = re.compile("\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|\x1b")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 Emit = Callable[[str, bool, bool, str], None]
 """(text, replaces, complete, end): `complete` False for a passing state; `end` is a line feed or nothing."""
@@ -17,8 +18,11 @@ EmitLines = Callable[[List[str]], None]
 
 
 def plain(text: str) -> str:
-    """Text without terminal control sequences (colours, cursor moves, titles)."""
-    return _ANSI.sub("", text) if "\x1b" in text else text
+    """Text without terminal control sequences (colours, cursor moves, titles) and control characters: a terminal that
+    shows a log must not ring or change its character set. Tabs and line feeds stay."""
+    if text.isprintable():
+        return text
+    return _CONTROL.sub("", _ANSI.sub("", text) if "\x1b" in text else text)
 
 
 class Lines:

@@ -28,6 +28,8 @@ _OPERATOR = re.compile(r"^\s*%[^A-Za-z_]")
 class MagicError(Exception):
     """A magic that only IPython knows; `line` counts from 1 in the cell."""
 
+    __module__ = "builtins"  # a traceback names it without a module that nobody knows
+
     def __init__(self, name: str, line: int) -> None:
         super().__init__(
             "The magic %s in line %d needs IPython, which the Python of this job does not have: "

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator
 
 from . import figures, formats, magics, sets
 from .magic_calls import Calls
-from .shell import CellOutcome, Publisher, failure_of, remember_source, text_of
+from .shell import CellOutcome, Publisher, failure_of, from_cell, remember_source, text_of
 
 
 class PlainShell:
@@ -111,8 +111,5 @@ class PlainShell:
 
 def _traceback(error: BaseException, filename: str) -> "list[str]":
     """The traceback from the cell on, without the frames of this executor."""
-    step = error.__traceback__
-    while step is not None and step.tb_frame.f_code.co_filename != filename:
-        step = step.tb_next
-    lines = traceback.format_exception(type(error), error, step)
+    lines = traceback.format_exception(type(error), error, from_cell(error, filename))
     return "".join(lines).rstrip("\n").split("\n")

@@ -14,6 +14,7 @@ from .spec import Spec
 
 RESERVE_BYTES = 256 * 1024
 """Kept free beside the log, so that a full disk still takes the result."""
+_DETAIL_CHARACTERS = 300
 
 
 class Recorder:
@@ -44,8 +45,7 @@ class Recorder:
                 self.document.stream(name, text + end)
 
         def emit_lines(texts: List[str]) -> None:
-            text = "\n".join(texts)
-            shown = plain(text).split("\n") if "\x1b" in text else texts
+            shown = texts if all(map(str.isprintable, texts)) else plain("\n".join(texts)).split("\n")
             self._log.add_lines(time.time(), name, shown)
             self._events.metric(metrics.read_lines(shown))
             self.document.lines(name, texts)
@@ -179,5 +179,5 @@ def _closing_words(outcome: Dict[str, Any]) -> List[str]:
         return ["All cells ran in %s." % seconds]
     failure = outcome.get("failure")
     where = " in cell %d" % (failure["cell"] + 1) if failure else ""
-    detail = outcome.get("message") or ""
+    detail = (outcome.get("message") or "").split("\n")[0][:_DETAIL_CHARACTERS]
     return ["Ended after %s: %s%s%s" % (seconds, outcome["reason"], where, ": " + detail if detail else "")]

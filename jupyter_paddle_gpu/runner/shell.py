@@ -8,6 +8,10 @@ from typing import Any, Dict, List, NamedTuple, Optional, Protocol
 
 from .channel import Sender
 
+_VALUE_CHARACTERS = 10_000
+_TRACEBACK_CHARACTERS = 100_000
+"""Errors may carry whole arrays or recursions in their text; every reader has to hold what is kept of it."""
+
 
 class CellOutcome(NamedTuple):
     """The end of a cell: nothing, or `name`, `value`, `line` and plain `traceback` of what it raised."""
@@ -57,7 +61,8 @@ class Publisher:
 
     def error(self, name: str, value: str, lines: List[str]) -> None:
         """What a cell raised, with its traceback as it is to be shown."""
-        self._sender.send("error", ename=name, evalue=value, traceback=lines)
+        text = shortened("\n".join(lines), _TRACEBACK_CHARACTERS)
+        self._sender.send("error", ename=name, evalue=shortened(value, _VALUE_CHARACTERS), traceback=text.split("\n"))
 
     def metric(self, **fields: Any) -> None:
         """Progress."""
@@ -79,12 +84,29 @@ def encode(data: Dict[str, Any]) -> Dict[str, Any]:
 
 def failure_of(error: BaseException, filename: str) -> Dict[str, Any]:
     """An error as `result.json` tells it; `line` is the one in the cell that `filename` stands for."""
+    lines = traceback.format_exception(type(error), error, from_cell(error, filename) or error.__traceback__)
     return {
         "name": type(error).__name__,
-        "value": text_of(error),
+        "value": shortened(text_of(error), _VALUE_CHARACTERS),
         "line": line_in(error, filename),
-        "traceback": "".join(traceback.format_exception(type(error), error, error.__traceback__)),
+        "traceback": shortened("".join(lines), _TRACEBACK_CHARACTERS),
     }
+
+
+def from_cell(error: BaseException, filename: str) -> Optional[TracebackType]:
+    """The error's traceback from the cell on, without the frames of the executor; None where the cell is not in it."""
+    step = error.__traceback__
+    while step is not None and step.tb_frame.f_code.co_filename != filename:
+        step = step.tb_next
+    return step
+
+
+def shortened(text: str, limit: int) -> str:
+    """A text without its middle where it is longer than `limit`; the end, where errors speak, keeps the larger part."""
+    if len(text) <= limit:
+        return text
+    head = limit // 4
+    return "%s\n[%d characters left out here]\n%s" % (text[:head], len(text) - limit, text[head - limit :])
 
 
 def text_of(error: BaseException) -> str:
