@@ -11,8 +11,9 @@ import sys
 import types
 from typing import Any
 
-from . import steps, unknowns, whatif
+from . import steps, unknowns
 from .environment import DownloadNeeded
+from .loops import LOOP, loop
 from .steps import StepSeen
 
 Question = dict[str, Any]
@@ -41,33 +42,6 @@ class Answers(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-REPEATED = "__repeated__"
-"""The name under which a notebook's loops find `whatif.repeated`."""
-
-
-class Repeats(ast.NodeTransformer):
-    """Lets a loop go through its data again while gradient accumulation wants more steps than the loop has."""
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        """`for item in items:` as `for item in __repeated__(lambda: items):`."""
-        self.generic_visit(node)
-        if not any(isinstance(part, _ONCE) for part in ast.walk(node.iter)):
-            again = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.iter)
-            call = ast.Call(ast.Name(REPEATED, ast.Load()), [again], [])
-            node.iter = ast.copy_location(call, node.iter)
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """A lambda does not see the names of a class: only its methods are rewritten."""
-        node.body = [
-            self.visit(part) if isinstance(part, (ast.FunctionDef, ast.ClassDef)) else part for part in node.body
-        ]
-        return node
-
-
-_ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-
-
 class CellRun:
     """One run of a notebook's cells, up to the end of a training step."""
 
@@ -91,7 +65,7 @@ class CellRun:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": _no_shell})
-        namespace.update({REPEATED: whatif.repeated, unknowns.FLOAT: unknowns.float_of})
+        namespace.update({LOOP: loop, unknowns.FLOAT: unknowns.float_of})
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:

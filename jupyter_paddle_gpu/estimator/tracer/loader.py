@@ -52,7 +52,7 @@ def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
             break
         before = 0 if watch is None else watch.updates
         yield _as_tensors(runtime, batch, loader)
-        if watch is not None and watch.leaves_epoch and watch.updates > before:
+        if watch is not None and watch.may_leave(before):
             break
     del ahead
 

@@ -33,9 +33,11 @@ from . import (
     wishes,
     world,
 )
-from .cells import CellRun, Repeats
+from .cells import CellRun
+from .evaluations import keeps_results
 from .inference import Inference
 from .literals import Sizes
+from .loops import Loops
 from .report import inputs_of, loss_name, rows, shown, versions
 from .runtime import Runtime
 
@@ -82,14 +84,15 @@ def _run(wish: wishes.Wish) -> wishes.Run:
         answers.update({name: size for name in wishes.BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
     source = "\n".join(cell["source"] for cell in request["cells"])
     names = Sizes(change, source) if change is not None and wish.binds_names else None
-    repeats = Repeats() if (request.get("accumulation") or 1) > 1 else None
-    run = CellRun(request["cells"], answers, tuple(one for one in (names, repeats) if one is not None))
+    evaluates = keeps_results(request["cells"])
+    loops = Loops() if evaluates or (request.get("accumulation") or 1) > 1 else None
+    run = CellRun(request["cells"], answers, tuple(one for one in (names, loops) if one is not None))
 
     def execute() -> None:
         with _working_in(request.get("folder")):
             run.run()
 
-    result = traced(execute, request, run, wish)
+    result = traced(execute, request, run, wish, evaluates=evaluates)
     seen = entries.entries
     return wishes.Run(result, seen.image, seen.sequence, run.failures, bool(loader.seen_batch_sizes))
 
@@ -100,9 +103,19 @@ def micro(size: int, request: dict[str, Any]) -> int:
 
 
 def traced(
-    execute: Callable[[], None], request: dict[str, Any], run: CellRun | None, wish: wishes.Wish
+    execute: Callable[[], None],
+    request: dict[str, Any],
+    run: CellRun | None,
+    wish: wishes.Wish,
+    *,
+    evaluates: bool = False,
 ) -> dict[str, Any]:
-    """The trace of a program; `run` is None where it is not a notebook."""
+    """The trace of a program.
+
+    Args:
+        run: None where it is not a notebook.
+        evaluates: whether an evaluation may keep tensors: it is followed into the epoch behind it.
+    """
     started = time.perf_counter()
     prepare()
     runtime = Runtime(_inference)
@@ -111,7 +124,7 @@ def traced(
     entries.begin()
     sizes.begin(wish.change)
     runtime.resize = sizes.arguments if wish.change else None
-    watch.evaluates = run is not None and any(_collects(cell["source"]) for cell in run.cells)
+    watch.evaluates = evaluates
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
@@ -183,12 +196,6 @@ def _result(
         "questions": questions,
         "notes": notes,
     }
-
-
-def _collects(source: str) -> bool:
-    """Whether a cell evaluates and may keep what comes out of it."""
-    evaluates = "no_grad" in source or ".eval()" in source
-    return evaluates and (".append(" in source or ".extend(" in source or "concat(" in source)
 
 
 def _assigns(cells: list[dict[str, Any]], name: str) -> bool:

@@ -48,6 +48,10 @@ class StepWatch:
         """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
         self.probe: Probe | None = None
         """Looks at the program instead of tracing a whole step."""
+        self.loops = 0
+        """Loops of the notebook that are running, one in another; behind the outermost one no training is expected."""
+        self.has_left = False
+        """The loop that trains was ended: later passes are whole ones."""
         self._evaluation_until = 0.0
         self._enough = 0
 
@@ -55,6 +59,12 @@ class StepWatch:
     def updates(self) -> int:
         """Updates that have ended."""
         return len(self._ends)
+
+    def may_leave(self, updates: int) -> bool:
+        """Whether a loop ends behind an item in which the updates beyond so many were made; only the first one does."""
+        leaves = self.leaves_epoch and not self.has_left and self.updates > updates
+        self.has_left = self.has_left or leaves
+        return leaves
 
     def created(self, optimizer: Any) -> None:
         """An optimizer was made: the step is not whole before it has updated."""

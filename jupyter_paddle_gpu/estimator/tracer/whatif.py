@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,16 +68,6 @@ def wants_more(before: int, passes: int) -> bool:
     """
     trains = changes.accumulation > 1 and changes.attempts > before
     return trains and passes <= PASSES * changes.accumulation and not changes.ended()
-
-
-def repeated(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-    """What a loop of the notebook goes through, again and again while accumulation wants more steps."""
-    began, passes = changes.attempts, 0
-    while True:
-        yield from items()
-        passes += 1
-        if not wants_more(began, passes):
-            return
 
 
 def _parameters(optimizer: Any) -> Iterator[int]:

@@ -74,7 +74,8 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
     import tracer
 
     for name, source in sources.items():
-        request = {"cells": [{"index": 0, "source": source}], "answers": {}, "target": "cpu"}
+        cells = [{"index": index, "source": cell} for index, cell in enumerate(source.split("#---\n"))]
+        request = {"cells": cells, "answers": {}, "target": "cpu"}
         request.update(requests.get(name, {}))
         found = tracer.trace_notebook(request)
         peak = None

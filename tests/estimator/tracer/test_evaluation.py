@@ -48,6 +48,60 @@ def evaluate():
             kept.append(float(model(x).mean()))
     return kept
 """
+RETURNED = """
+@paddle.no_grad()
+def predict(data):
+    model.eval()
+    return [model(x) for x, y in data]
+"""
+COLLECTED = """
+def collect(data, into):
+    for x, y in data:
+        into.append(model(x))
+def evaluate(data):
+    outputs = []
+    with paddle.no_grad():
+        collect(data, outputs)
+    return outputs
+"""
+WRAPPED = """
+class Trainer:
+    kept = None
+    def epoch(self):
+        model.train()
+        for x, y in training:
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+    def check(self):
+        self.kept = predict(checking)
+    def fit(self):
+        for epoch in range(9):
+            self.epoch()
+            self.check()
+"""
+RAW = """
+X, Y = np.zeros((192, 8), 'float32'), np.zeros(192, 'int64')
+for epoch in range(9):
+    for i in range(0, 192, 64):
+        loss = F.cross_entropy(model(paddle.to_tensor(X[i:i + 64])), paddle.to_tensor(Y[i:i + 64]))
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    model.eval()
+    kept = [model(paddle.to_tensor(X[i:i + 64])).detach() for i in range(0, 192, 64)]
+"""
+FULL = """
+X, Y = paddle.zeros([192, 8]), paddle.zeros([192], dtype='int64')
+for epoch in range(9):
+    loss = F.cross_entropy(model(X), Y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    with paddle.no_grad():
+        kept = [model(X) for _ in range(3)]
+"""
 PLAIN = HEAD.format(checked=700, drop=False)
 SOURCES = {
     "kept": PLAIN + TRAIN + KEPT,
@@ -56,6 +110,11 @@ SOURCES = {
     "joined": PLAIN + TRAIN + JOINED,
     "dropped": PLAIN + TRAIN + DROPPED,
     "numbers": PLAIN + FUNCTION + TRAIN + "    history = evaluate()\n",
+    "returned-in-another-cell": PLAIN + "#---\n" + RETURNED + "#---\n" + TRAIN + "    outputs = predict(checking)\n",
+    "collected-by-another-function": PLAIN + COLLECTED + "#---\n" + TRAIN + "    outputs = evaluate(checking)\n",
+    "methods-of-a-class": PLAIN + "#---\n" + RETURNED + "#---\n" + WRAPPED + "#---\nTrainer().fit()",
+    "raw-loops": PLAIN + RAW,
+    "whole-data-a-step": PLAIN + FULL,
     "only-at-the-end": PLAIN + TRAIN + KEPT.replace("\n    ", "\n"),
 }
 
