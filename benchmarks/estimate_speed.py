@@ -1,32 +1,35 @@
-"""How long an estimate takes, cold and warm, and how that grows with the model.
+"""How long an estimate takes, cold, warm and at a terminal, what memory it takes, and how that grows with the model.
 
-`python -m benchmarks estimate_speed`. Everything is measured in one run on one machine and shown as ratios to
-`import paddle` and to one real CPU step of the same program, since seconds alone mean little elsewhere.
+`python -m benchmarks estimate_speed`, on a machine that does nothing else; three minutes. Everything is shown beside
+`import paddle` taken in turn with it, and beside one real CPU step of the same program, since seconds alone mean
+little elsewhere.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import psutil
+import nbformat
 
 from jupyter_paddle_gpu.domain.estimates import Estimate, EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
-from jupyter_paddle_gpu.estimator.interpreters import Interpreter, find_interpreter
+from jupyter_paddle_gpu.estimator.interpreters import find_interpreter, forget_probes
 from jupyter_paddle_gpu.estimator.service import EstimateService
 from jupyter_paddle_gpu.estimator.traces import tracer_request
 from jupyter_paddle_gpu.estimator.worker import Outcome
 
+from .measuring import Compared, MemoryMeter, compared, exponent, timed
 from .programs import bert, gpt, resnet
 from .report import save, show
 
-REPEATS = 3
+REPEATS = 5
 MIB = 1 << 20
 ON_CPU = EstimateRequest(target="cpu")
 HERE = Path(__file__).parent
@@ -38,17 +41,18 @@ PROGRAMS: dict[str, tuple[Callable[[int], str], int, int | None]] = {
     "GPT-2-small-like, T 1024": (lambda batch: gpt(batch, 12, 768, 12, 1024), 8, 1),
     "GPT 1.3B, 24 layers, T 1024": (lambda batch: gpt(batch, 24, 2048, 16, 1024), 8, None),
 }
-GROWTH = (12, 24, 48, 96)
+GROWTH = (12, 24, 48, 96, 192)
 METER = """
-import time, paddle
+import sys, time, paddle
 _step, _times = paddle.optimizer.AdamW.step, []
 def _timed(self):
     _step(self)
     _times.append(time.perf_counter())
+    if len(_times) == 2:
+        print(_times[1] - _times[0])
+        sys.exit()
 paddle.optimizer.AdamW.step = _timed
 """
-
-T = TypeVar("T")
 
 
 def facts(program: str) -> NotebookFacts:
@@ -62,12 +66,6 @@ def facts(program: str) -> NotebookFacts:
     )
 
 
-def timed(call: Callable[[], T]) -> tuple[float, T]:
-    start = time.perf_counter()
-    value = call()
-    return time.perf_counter() - start, value
-
-
 def estimate(service: EstimateService, program: str) -> Estimate:
     found = service.estimate(facts(program), HERE, ON_CPU)
     if found.evidence != "trace":
@@ -75,36 +73,50 @@ def estimate(service: EstimateService, program: str) -> Estimate:
     return found
 
 
-def import_seconds() -> float:
-    command = [sys.executable, "-c", "import paddle"]
-    return statistics.median(
-        timed(lambda: subprocess.run(command, capture_output=True, check=True))[0] for _ in range(REPEATS)
-    )
+def import_paddle() -> None:
+    subprocess.run([sys.executable, "-c", "import paddle"], capture_output=True, check=True)
 
 
 def import_cpu_seconds() -> float:
     """Processor time of one `import paddle`; unlike wall time it does not grow with what else the machine does."""
     code = "import paddle, resource; u = resource.getrusage(0); print(u.ru_utime + u.ru_stime)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return float(done.stdout)
+    done = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(REPEATS)]
+    return statistics.median(float(one.stdout) for one in done)
 
 
 def real_step_seconds(program: str) -> float:
-    """One steady training step on the CPU: the third."""
-    code = METER + program + "\nprint(_times[2] - _times[1])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    """One training step on the CPU: from the end of the first to the end of the second."""
+    done = subprocess.run([sys.executable, "-c", METER + program], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
 
 
-def cold_seconds(program: str) -> float:
-    """No worker runs yet: starting one, importing Paddle, tracing, replaying."""
+def cold(program: str) -> Compared:
+    """Nothing is known and no worker runs: ask the kernel, start, import Paddle, trace, replay, end."""
 
     def once() -> None:
+        forget_probes()
         service = EstimateService()
         estimate(service, program)
         service.close()
 
-    return statistics.median(timed(once)[0] for _ in range(REPEATS))
+    return compared(once, import_paddle, REPEATS)
+
+
+def at_a_terminal(program: str) -> Compared:
+    """`jupyter paddle-gpu estimate NOTEBOOK` from the first to the last byte."""
+    with tempfile.TemporaryDirectory() as folder:
+        cell = nbformat.v4.new_code_cell(program)
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+        nbformat.write(notebook, Path(folder, "train.ipynb"))
+        programs = Path(sys.executable).parent
+        environment = {**os.environ, "PADDLE_GPU_DATA": folder, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+
+        def once() -> None:
+            command = [str(programs / "jupyter"), "paddle-gpu", "estimate", "train.ipynb"]
+            subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
+
+        return compared(once, import_paddle, REPEATS)
 
 
 def warm_seconds(service: EstimateService, programs: list[str]) -> tuple[float, Estimate]:
@@ -113,45 +125,92 @@ def warm_seconds(service: EstimateService, programs: list[str]) -> tuple[float, 
     return statistics.median(seconds for seconds, _ in runs), runs[0][1]
 
 
-def outcome(service: EstimateService, interpreter: Interpreter, program: str) -> Outcome:
-    """The child's own answer, with its resident memory."""
-    return service.traces.worker(interpreter).request("trace", tracer_request(facts(program), HERE, ON_CPU), HERE)
+class Worker:
+    """The service's worker, looked at from beside."""
+
+    def __init__(self, service: EstimateService) -> None:
+        self._worker = service.traces.worker(find_interpreter("python3"))
+        pid = self._worker.process_id
+        assert pid is not None
+        self.pid = pid
+
+    def outcome(self, program: str) -> tuple[float, Outcome]:
+        """(median of the child's processor seconds, its answer)."""
+        request = tracer_request(facts(program), HERE, ON_CPU)
+        done = [self._worker.request("trace", request, HERE) for _ in range(REPEATS)]
+        return statistics.median(one.cpu_seconds for one in done), done[0]
+
+    def memory(self, program: str) -> int:
+        """Bytes that worker and child take together at their most."""
+        with MemoryMeter(self.pid) as meter:
+            self._worker.request("trace", tracer_request(facts(program), HERE, ON_CPU), HERE)
+        return meter.peak
 
 
-def main() -> None:
-    """Print the tables and write `results/estimate_speed.json`."""
-    paddle_seconds = import_seconds()
-    import_cpu = import_cpu_seconds()
-    interpreter = find_interpreter("python3")
-    service = EstimateService()
-    service.warm("python3")
-    zygote = psutil.Process(service.traces.worker(interpreter).process_id).memory_info().rss
-    rows: list[dict[str, Any]] = []
+def measured(service: EstimateService, worker: Worker, import_cpu: float) -> list[dict[str, Any]]:
+    """A row for each program."""
+    rows = []
     for name, (program, batch, small) in PROGRAMS.items():
-        step = real_step_seconds(program(small)) if small else None
+        first = cold(program(batch))
         warm, found = warm_seconds(service, [program(batch + extra) for extra in range(REPEATS)])
-        child = outcome(service, interpreter, program(batch))
-        cold = cold_seconds(program(batch))
+        cpu, child = worker.outcome(program(batch))
+        step = real_step_seconds(program(small)) if small else None
         rows.append(
             {
                 "program": name,
                 "batch": batch,
                 "operations": len(child.value["operations"]),
                 "peak_bytes": found.peak_bytes,
-                "cold_seconds": cold,
-                "cold_over_import": cold / paddle_seconds,
+                "cold_seconds": first.seconds,
+                "cold_over_import": first.ratio,
                 "warm_seconds": warm,
-                "warm_over_import": warm / paddle_seconds,
-                "trace_cpu_seconds": child.cpu_seconds,
-                "trace_cpu_over_import_cpu": child.cpu_seconds / import_cpu,
+                "warm_over_import": warm / first.base_seconds,
+                "trace_cpu_seconds": cpu,
+                "trace_cpu_over_import_cpu": cpu / import_cpu,
                 "real_step_batch": small,
                 "real_step_seconds": step,
                 "warm_over_real_step": warm / step if step else None,
                 "resident_bytes": child.resident,
+                "memory_bytes": worker.memory(program(batch)),
             }
         )
+    return rows
+
+
+def grown(service: EstimateService, worker: Worker) -> list[dict[str, Any]]:
+    """A row for each number of layers."""
+    rows = []
+    for layers in GROWTH:
+        programs = [gpt(1 + extra, layers, 256, 4, 128) for extra in range(REPEATS)]
+        warm, _ = warm_seconds(service, programs)
+        cpu, child = worker.outcome(programs[0])
+        rows.append(
+            {
+                "layers": layers,
+                "operations": len(child.value["operations"]),
+                "warm_seconds": warm,
+                "trace_cpu_seconds": cpu,
+                "memory_bytes": worker.memory(programs[0]),
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    """Print the tables and write `results/estimate_speed.json`."""
+    import_cpu = import_cpu_seconds()
+    terminal = at_a_terminal(resnet(64))
+    service = EstimateService()
+    service.warm("python3")
+    worker = Worker(service)
+    idle = MemoryMeter(worker.pid).now()
+    rows = measured(service, worker, import_cpu)
+    growth = grown(service, worker)
+    service.close()
+    paddle = terminal.base_seconds
     show(
-        f"Estimates (import paddle: {paddle_seconds:.2f} s; idle worker: {zygote / MIB:.0f} MiB)",
+        f"Estimates (import paddle: {paddle:.2f} s; `jupyter paddle-gpu estimate` of the first: "
+        f"{terminal.seconds:.2f} s, {terminal.ratio:.2f} of that; idle worker: {idle / MIB:.0f} MiB)",
         [
             *("program", "batch", "cold s", "/import", "warm s", "/import", "CPU s", "/import"),
             *("real step s", "warm/step", "MiB", "peak GB"),
@@ -168,28 +227,19 @@ def main() -> None:
                 row["trace_cpu_over_import_cpu"],
                 f"{row['real_step_seconds']:.2f} (b {row['real_step_batch']})" if row["real_step_batch"] else "-",
                 row["warm_over_real_step"] or "-",
-                f"{row['resident_bytes'] / MIB:.0f}",
+                f"{row['memory_bytes'] / MIB:.0f}",
                 f"{row['peak_bytes'] / 1e9:.2f}",
             ]
             for row in rows
         ],
     )
-    growth: list[dict[str, Any]] = []
-    for layers in GROWTH:
-        programs = [gpt(1 + extra, layers, 256, 4, 128) for extra in range(REPEATS)]
-        warm, _ = warm_seconds(service, programs)
-        child = outcome(service, interpreter, programs[0])
-        growth.append(
-            {
-                "layers": layers,
-                "operations": len(child.value["operations"]),
-                "warm_seconds": warm,
-                "trace_cpu_seconds": child.cpu_seconds,
-                "resident_bytes": child.resident,
-            }
-        )
+    exponents = {
+        cost: exponent([row["operations"] for row in growth], [row[cost] for row in growth])
+        for cost in ("warm_seconds", "trace_cpu_seconds")
+    }
     show(
-        "Growth with the model: GPT, width 256, T 128",
+        "Growth with the model: GPT, width 256, T 128; seconds grow with operations to the power of "
+        f"{exponents['warm_seconds']:.2f}, CPU seconds {exponents['trace_cpu_seconds']:.2f} (1: linear)",
         ["layers", "operations", "warm s", "CPU s", "CPU ms a layer", "MiB"],
         [
             [
@@ -198,19 +248,21 @@ def main() -> None:
                 row["warm_seconds"],
                 row["trace_cpu_seconds"],
                 1000 * row["trace_cpu_seconds"] / row["layers"],
-                f"{row['resident_bytes'] / MIB:.0f}",
+                f"{row['memory_bytes'] / MIB:.0f}",
             ]
             for row in growth
         ],
     )
-    service.close()
     save(
         "estimate_speed",
         {
-            "import_paddle_seconds": paddle_seconds,
+            "import_paddle_seconds": paddle,
             "import_paddle_cpu_seconds": import_cpu,
-            "idle_worker_resident_bytes": zygote,
+            "idle_worker_bytes": idle,
+            "terminal_seconds": terminal.seconds,
+            "terminal_over_import": terminal.ratio,
             "programs": rows,
             "growth": growth,
+            "growth_exponents": exponents,
         },
     )
