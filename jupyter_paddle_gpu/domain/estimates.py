@@ -196,6 +196,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     arithmetic_intensity: float | None = None
     inputs: tuple[str, ...] = ()
     """The batch as the loader gave it, for display: `float32[64, 1, 28, 28]`."""
+    shared_memory_bytes: int = 0
+    """What DataLoader workers fill of /dev/shm, which is small in many containers."""
     image_size: tuple[int, int] | None = None
     """Height and width of the images that the model is called with; None where it is called with none."""
     sequence_length: int | None = None

@@ -79,6 +79,17 @@ def out_of_memory_host(limit_bytes: int | None = None) -> Message:
     )
 
 
+def shared_memory_short(needed: str, free: str) -> Message:
+    """DataLoader workers would fill /dev/shm, which ends them with SIGBUS."""
+    return Message(
+        code="shared_memory_short",
+        text="DataLoader workers hand over {needed} of batches in /dev/shm, which has {free} free.",
+        hint="Use fewer workers (num_workers), a smaller batch or use_shared_memory=False, or give this place a larger "
+        "/dev/shm.",
+        params={"needed": needed, "free": free},
+    )
+
+
 def killed(signal: int, name: str = "") -> Message:
     """A signal from outside, or a crash in native code, ended the notebook's process."""
     if signal in {4, 6, 7, 8, 11}:  # SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: raised by the process's own code

@@ -17,6 +17,7 @@ from ..domain import reasons
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
 from ..domain.messages import Message
+from ..domain.sizes import human
 from . import own_files, processes
 from .base import RUNNER, Features, Handle, JobFolder, Observation, Say
 from .usage import Usage, of_tree
@@ -56,12 +57,15 @@ class LocalEngine:
         )
 
     def check(self, job: Job) -> tuple[Message, ...]:
-        """The interpreter and the folder must be there; several devices need a launcher that this engine has not."""
+        """The interpreter and the folder must be there, and room for what DataLoader workers hand over."""
         problems = [] if processes.supported() else [_unsupported()]
         if not os.access(_python(job), os.X_OK):
             problems.append(reasons.interpreter_missing(_python(job)))
         if not Path(job.spec.folder).is_dir():
             problems.append(reasons.folder_missing(job.spec.folder))
+        wanted, there = job.spec.resources.shm_bytes or 0, _shared_memory()
+        if there is not None and wanted > there:
+            problems.append(reasons.shared_memory_short(human(wanted), human(there)))
         return tuple(problems)
 
     def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
@@ -165,6 +169,14 @@ class LocalEngine:
 
 def _python(job: Job) -> str:
     return job.spec.python or sys.executable
+
+
+def _shared_memory(folder: str = "/dev/shm") -> int | None:
+    """Bytes free in shared memory; None where there is no such folder."""
+    try:
+        return int(psutil.disk_usage(folder).free)
+    except OSError:
+        return None
 
 
 def _unsupported() -> Message:

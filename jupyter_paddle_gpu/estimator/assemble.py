@@ -128,6 +128,7 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
         bytes_moved=moved,
         arithmetic_intensity=flops / moved if moved else None,
         inputs=trace.inputs,
+        shared_memory_bytes=trace.shared_memory,
         image_size=trace.image_size,
         sequence_length=trace.sequence_length,
         terms=peak.terms,

@@ -93,6 +93,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int = 0
     trainable_parameters: int = 0
     inputs: tuple[str, ...] = ()
+    shared_memory: int = 0
+    """Bytes of /dev/shm that DataLoader workers fill."""
     image_size: tuple[int, int] | None = None
     sequence_length: int | None = None
     operations: tuple[Operation, ...] = ()

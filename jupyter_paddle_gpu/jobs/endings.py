@@ -10,10 +10,10 @@ import msgspec
 from ..domain import reasons
 from ..domain.jobs import Job, JobResult, JobState
 from ..domain.messages import Message
+from ..domain.sizes import human
 from ..domain.statistics import StatisticsSummary
 from ..engines import own_files
 from ..engines.base import JobFolder, Observation
-from ..matching.sizes import human
 from . import ranks, told
 
 DIFFERS = 0.01

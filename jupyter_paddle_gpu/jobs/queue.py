@@ -9,8 +9,8 @@ import msgspec
 from ..domain.devices import Device
 from ..domain.jobs import Job
 from ..domain.messages import Message
+from ..domain.sizes import human
 from ..matching.policy import Policy
-from ..matching.sizes import human
 from ..matching.waiting import too_small, usable, with_room
 from .settings import JobSettings
 

@@ -10,8 +10,8 @@ from ..domain.devices import Accelerator, Device, DeviceProcess
 from ..domain.estimates import Estimate
 from ..domain.messages import Message
 from ..domain.placements import Verdict
+from ..domain.sizes import human
 from .policy import Policy
-from .sizes import human
 
 _AMPERE = (8, 0)
 

@@ -10,9 +10,9 @@ from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.messages import Message, Param
 from ..domain.placements import Placement, Verdict
+from ..domain.sizes import human
 from .fit import judge, judge_model
 from .policy import Policy
-from .sizes import human
 from .waiting import is_excluded
 
 _RANK = {"fits": 0, "tight": 1, "short": 2, "unknown": 3, "never": 4}

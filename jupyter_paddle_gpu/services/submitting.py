@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 RUNS_FOLDER = "paddle-gpu-runs"
 """Beside the notebook: where executed notebooks are published."""
+SHARED_MARGIN = 1.25
+"""Batches of samples that are larger than those the estimate has looked at."""
+SHARED_LEAST = 64 << 20
+"""Bytes; what else uses /dev/shm (NCCL, locks of multiprocessing): Docker's own default."""
 
 
 def specify(services: Services, source: NotebookSource, submission: Submission) -> JobSpec:
@@ -43,6 +47,8 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
     estimate = _estimate(services, source, facts, submission, on_gpu=resources.gpus > 0)
     if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
         resources = msgspec.structs.replace(resources, gpu_memory_bytes=_needed(services, estimate, resources.gpus))
+    if estimate is not None and resources.shm_bytes is None:
+        resources = msgspec.structs.replace(resources, shm_bytes=_shared(services, engine, estimate))
     return JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
@@ -132,6 +138,18 @@ def _needed(services: Services, estimate: Estimate, count: int) -> int | None:
     if upper is None or too_small(devices, upper, services.policy) is None:
         return upper
     return estimate.low or upper
+
+
+def _shared(services: Services, engine: str, estimate: Estimate) -> int | None:
+    """What DataLoader workers need of /dev/shm; None where they need none or the engine gives more anyway.
+
+    The local engine compares it with what is free, a container gets it with a margin.
+    """
+    needed = estimate.shared_memory_bytes
+    if engine != "docker":
+        return needed or None
+    wanted = round(needed * SHARED_MARGIN) + SHARED_LEAST
+    return wanted if needed and wanted > services.policies.docker.shm_bytes else None
 
 
 def _estimate(

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.devices import Accelerator, Device, DeviceProcess
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
+from jupyter_paddle_gpu.domain.sizes import human
 from jupyter_paddle_gpu.matching.fit import judge, judge_model, seconds_per_step
 from jupyter_paddle_gpu.matching.policy import Policy
-from jupyter_paddle_gpu.matching.sizes import human
 
 GIB = 2**30
 

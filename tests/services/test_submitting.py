@@ -28,6 +28,7 @@ for _ in range(5):
 
 @pytest.fixture
 def services(tmp_path):
+    (tmp_path / "work").mkdir()
     made = Services(Settings(data_folder=tmp_path / "data", root=tmp_path))
     yield made
     made.close()
@@ -65,9 +66,37 @@ def test_the_estimate_that_was_shown_goes_with_the_job(services):
     services.match(notebook, EstimateRequest(amp="O1"))
     spec = specify(services, notebook, Submission(request=EstimateRequest(amp="O1")))
     plain = services.estimate(notebook, EstimateRequest(target="cpu"))
+    assert plain.evidence == "trace"
     assert spec.estimated_allocated_bytes == plain.allocated_peak_bytes, "a job runs the notebook as it is written"
     assert services.kept_estimate(notebook, EstimateRequest(target="cpu")) == plain
     assert specify(services, notebook, Submission(estimate=False)).estimated_peak_bytes is None
+
+
+WORKERS = """
+import numpy as np, paddle
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return np.zeros([1000], "float32"), i
+    def __len__(self):
+        return 640
+net = paddle.nn.Linear(1000, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(Data(), batch_size=64, num_workers=4, prefetch_factor=3):
+    net(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.mark.paddle
+def test_shared_memory_follows_from_the_loaders_workers(services):
+    notebook = source(services, WORKERS)
+    batch = 64 * (1000 * 4 + 8)
+    assert services.estimate(notebook, EstimateRequest(target="cpu")).shared_memory_bytes == (4 * 3 + 1) * batch
+    spec = specify(services, notebook, Submission(estimate=True))
+    assert spec.resources.shm_bytes == (4 * 3 + 1) * batch
+    mine = Resources(shm_bytes=1 << 20)
+    assert specify(services, notebook, Submission(estimate=True, resources=mine)).resources == mine
 
 
 def test_rooms_are_built_when_they_are_needed(services):

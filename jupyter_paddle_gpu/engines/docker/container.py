@@ -114,7 +114,7 @@ def compose(
         "OpenStdin": False,
         "NetworkDisabled": grant.network == "none",
         "StopSignal": "SIGTERM",
-        "HostConfig": _host_config(job, folder, grant, devices, settings=settings, cpuset=cpuset),
+        "HostConfig": _host_config(job, folder, grant, devices, settings=settings, facts=facts, cpuset=cpuset),
     }
 
 
@@ -211,10 +211,12 @@ def _host_config(
     devices: DeviceAccess,
     *,
     settings: DockerSettings,
+    facts: DaemonFacts,
     cpuset: str,
 ) -> dict[str, Any]:
     resources = job.spec.resources
-    memory = resources.memory_bytes or settings.memory_bytes or 0
+    memory = resources.memory_bytes or settings.memory_bytes or int(facts.memory_bytes * settings.memory_share)
+    memory = memory if facts.limits_memory else 0
     options = f"rw,exec,nosuid,nodev,mode=1777,size={settings.tmp_bytes}"
     return {
         "Mounts": [
@@ -233,7 +235,7 @@ def _host_config(
         "Memory": memory,
         # Memory and swap together as much as memory: a training that swaps is worse than one that ends with a reason.
         "MemorySwap": memory,
-        "NanoCpus": int((resources.cpus or 0) * 1e9),
+        "NanoCpus": int((resources.cpus or settings.cpus or 0) * 1e9),
         "CpusetCpus": cpuset,
         "PidsLimit": settings.pids,
         "Init": True,

@@ -11,6 +11,7 @@ from docker import errors
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
+from ...domain.sizes import human
 from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon, DaemonFacts
 from .devices import access
@@ -104,8 +105,11 @@ class Doctor:
         if wanted.cpus and facts.processors and wanted.cpus > facts.processors:
             found.append(_too_much("processors", f"{wanted.cpus:g}", str(facts.processors)))
         if wanted.memory_bytes and facts.memory_bytes and wanted.memory_bytes > facts.memory_bytes:
-            asked, there = f"{wanted.memory_bytes / 2**30:.1f} GiB", f"{facts.memory_bytes / 2**30:.1f} GiB"
-            found.append(_too_much("memory", asked, there))
+            found.append(_too_much("memory", human(wanted.memory_bytes), human(facts.memory_bytes)))
+        limit = wanted.memory_bytes or self.daemon.settings.memory_bytes or facts.memory_bytes
+        needs = 0 if wanted.gpus else (job.spec.estimated_allocated_bytes or 0)
+        if limit and needs > limit:
+            found.append(_step_too_large(human(needs), human(limit)))
         return found
 
     def _paths(self, image: str, grant: Grant) -> list[Message]:
@@ -238,6 +242,15 @@ def _no_limits() -> Message:
         code="memory_limit_unsupported",
         text="This kernel does not let Docker limit memory: limits of jobs are not enforced.",
         hint="Start the kernel with cgroup_enable=memory swapaccount=1.",
+    )
+
+
+def _step_too_large(needs: str, limit: str) -> Message:
+    return Message(
+        code="step_too_large",
+        text="One training step alone takes {needs} of memory, and the job may have {limit}.",
+        hint="Use a smaller batch, or give the job more memory.",
+        params={"needs": needs, "limit": limit},
     )
 
 

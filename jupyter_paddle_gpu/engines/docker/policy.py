@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import JobSpec
+from ...domain.jobs import JobSpec, Resources
+from ...domain.sizes import human
 from .settings import PADDLE_IMAGES, DockerSettings
 
 OPTIONS = frozenset({"network", "data", "layers", "requirements", "distribution", "python"})
@@ -91,6 +92,7 @@ def authorize(spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, An
         )
     if image:
         check_image(image, settings)
+    check_limits(spec.resources, settings)
     return Grant(
         image=image,
         folder=_folder(spec.folder, settings),
@@ -106,6 +108,24 @@ def authorize(spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, An
         ),
         python=_python(options.get("python", "")),
     )
+
+
+def check_limits(wanted: Resources, settings: DockerSettings) -> None:
+    """Refuse (403) more memory or processors than the settings give to one job."""
+    asked = (
+        (wanted.memory_bytes, settings.memory_bytes, human),
+        (wanted.cpus, settings.cpus, "{:g} processors".format),
+    )
+    for amount, most, say in asked:
+        if amount and most and amount > most:
+            raise PaddleGpuError(
+                "limit_exceeded",
+                "The job asks for {asked}; at most {most} is given to a job here.",
+                hint="Ask for less, or ask the administrator for more.",
+                status=403,
+                asked=say(amount),
+                most=say(most),
+            )
 
 
 def check_image(image: str, settings: DockerSettings) -> None:

@@ -32,8 +32,11 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
         user: `uid:gid` to run as; empty: the caller's, or where the caller is root the owner of the notebook's folder.
         read_only_root: the image's own files cannot be changed; /tmp, /var/tmp and /run are memory.
         tmp_bytes: size of /tmp (memory of the job, as far as it is used).
-        shm_bytes: /dev/shm where the job does not say; DataLoader workers hand batches over there.
-        memory_bytes: host memory where the job does not say; None: no limit.
+        shm_bytes: /dev/shm where the job does not say; more where the estimate saw DataLoader workers that need it.
+        memory_bytes: host memory that a job may have at most, and has where it does not say; None: `memory_share`.
+        memory_share: part of the host's memory that a job may have where nothing else is said: when it wants more the
+            kernel ends the training and not the services of the host.
+        cpus: processors that a job may have at most, and has where it does not say; None: all.
         pids: processes and threads of one job.
         numa: keep a job on the processors next to its device.
         gpu_access: `runtime` (NVIDIA's hook or runtime), `cdi`, or `auto`: CDI only where the daemon has nothing else.
@@ -65,6 +68,8 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     tmp_bytes: int = 8 << 30
     shm_bytes: int = 8 << 30
     memory_bytes: int | None = None
+    memory_share: float = 0.95
+    cpus: float | None = None
     pids: int = 8192
     numa: bool = True
     gpu_access: Literal["auto", "runtime", "cdi"] = "auto"

@@ -128,6 +128,7 @@ def traced(
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
+    loader.handed_over.clear()
     sharding.begin(request.get("devices"), request.get("processes"), loader.target)
     amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
     whatif.begin(request.get("accumulation"), request.get("recompute"), request.get("set_to_zero"))
@@ -188,6 +189,7 @@ def _result(
         "parameters": total,
         "trainable_parameters": trainable,
         "inputs": inputs,
+        "shared_memory": loader.shared_memory(),
         "image_size": entries.entries.image,
         "sequence_length": None if entries.entries.sequence is None else entries.entries.sequence.length,
         "operations": operations,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import JobSpec
+from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
 from jupyter_paddle_gpu.engines.docker.policy import authorize, is_below, options_of
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 
@@ -91,6 +91,14 @@ def test_data_only_from_what_the_settings_name(work, tmp_path):
     (data / "out").symlink_to("/etc")
     assert refused(spec(work, options={"data": [str(data / "out")]}), settings) == "data_not_allowed"
     assert refused(spec(work, options={"data": "/etc"}), settings) == "option_value"
+
+
+def test_no_job_has_more_than_the_settings_give(work):
+    settings = DockerSettings(memory_bytes=4 << 30, cpus=2)
+    assert refused(spec(work, resources=Resources(memory_bytes=5 << 30)), settings) == "limit_exceeded"
+    assert refused(spec(work, resources=Resources(cpus=2.5)), settings) == "limit_exceeded"
+    assert authorize(spec(work, resources=Resources(memory_bytes=4 << 30, cpus=2)), settings).folder
+    assert authorize(spec(work, resources=Resources(memory_bytes=5 << 30, cpus=9)), DockerSettings()).folder
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec
+from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.engines.base import Engine, JobFolder, write_spec
 from jupyter_paddle_gpu.engines.local import LocalEngine
@@ -53,6 +54,14 @@ def prepared(tmp_path: Path) -> Iterator[Callable[..., tuple[Job, JobFolder]]]:
     yield make
     for job in made:
         processes.kill_all(None, job.id)
+
+
+def test_workers_that_need_more_shared_memory_than_there_is_are_told_before(engine: Engine, prepared: Any) -> None:
+    free = psutil.disk_usage("/dev/shm").free
+    job, _ = prepared("1", resources=Resources(shm_bytes=free + (1 << 30)))
+    assert [message.code for message in engine.check(job)] == ["shared_memory_short"]
+    small = msgspec.structs.replace(job, spec=msgspec.structs.replace(job.spec, resources=Resources(shm_bytes=1 << 20)))
+    assert engine.check(small) == ()
 
 
 def test_start_observe_end(engine: Engine, prepared: Any) -> None:

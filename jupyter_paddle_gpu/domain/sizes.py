@@ -1,4 +1,4 @@
-"""Bytes as people read them in the sentences of the match."""
+"""Bytes as people read them in sentences."""
 
 from __future__ import annotations
 
