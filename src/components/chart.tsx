@@ -59,7 +59,7 @@ export function Chart(props: IChartProps): JSX.Element | null {
   return (
     <figure className="jp-PaddleGpu-figure">
       <figcaption className="jp-PaddleGpu-row">
-        <h3>{props.name}</h3>
+        <span className="jp-PaddleGpu-figureName">{props.name}</span>
         <span className="jp-PaddleGpu-space" />
         {chosen !== null && (
           <span className="jp-PaddleGpu-muted jp-PaddleGpu-small">{props.at(shown.x)}</span>

@@ -87,12 +87,14 @@ function JobHead({ job, model }: { job: IJob; model: Model }): JSX.Element {
   useTick(running);
   const run = (command: string) => void commands.execute(command, { id: job.id });
   return (
-    <header className="jp-PaddleGpu-viewHead">
+    <div className="jp-PaddleGpu-viewHead">
       <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <StateSign state={job.state} />
         <h1>{job.spec.name}</h1>
-        <Chip>{stateName(job.state, trans)}</Chip>
-        <span className="jp-PaddleGpu-muted" role="status">
+        <span role="status">
+          <Chip>{stateName(job.state, trans)}</Chip>
+        </span>
+        <span className="jp-PaddleGpu-muted">
           {[
             place(job, trans),
             job.started !== null
@@ -126,7 +128,7 @@ function JobHead({ job, model }: { job: IJob; model: Model }): JSX.Element {
           parts={[{ share: share(job), look: 'need' }]}
         />
       )}
-    </header>
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
+import type { ApiError } from '../api';
 import { type IJob, isEnded, type JobState, measuredPeak } from '../domain';
 import { bytes, duration, metric } from '../format';
 import type { PanelModel } from '../models/panel';
@@ -12,17 +13,21 @@ import { Bar, Button, Busy, Note, Section } from './common';
 import { useApp, useSignal } from './context';
 import { LogText } from './logLine';
 
-/** Jobs that are shown before somebody asks for all. */
+/** Ended jobs that are shown before somebody asks for more, and how many more come at a time. */
 const SHOWN = 6;
+const MORE = 30;
 /** Lines of a job's log in the panel. */
 const TAIL = 8;
 
 export function JobList({ model }: { model: PanelModel }): JSX.Element {
   const { trans } = useApp();
   const { jobs } = model;
-  const [all, setAll] = React.useState(false);
+  const [most, setMost] = React.useState(SHOWN);
+  const [word, setWord] = React.useState('');
   const list = jobs.list;
-  const shown = all ? list : list.slice(0, SHOWN);
+  const found = findJobs(list, most > SHOWN ? word : '', trans);
+  const shown = found.filter((job, index) => index < most || !isEnded(job.state));
+  const rest = found.length - shown.length;
   return (
     <Section title={trans.__('Jobs')}>
       {!jobs.isLoaded && !model.serverError && <Busy>{trans.__('Looking for jobs…')}</Busy>}
@@ -33,56 +38,125 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
           )}
         </p>
       )}
-      <ul className="jp-PaddleGpu-jobs">
-        {shown.map(job =>
-          jobs.isLeaving(job.id) ? (
-            <li key={job.id} className="jp-PaddleGpu-row" role="status">
-              <span className="jp-PaddleGpu-muted">
-                {trans.__('%1 will be deleted.', job.spec.name)}
-              </span>
-              <span className="jp-PaddleGpu-space" />
-              <Button look="link" onClick={() => jobs.keep(job.id)}>
-                {trans.__('Undo')}
-              </Button>
-            </li>
-          ) : (
-            <JobRow key={job.id} job={job} model={model} />
-          )
-        )}
-      </ul>
-      {list.length > SHOWN && (
-        <Button look="link" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all
-            ? trans.__('Show fewer')
-            : trans._n('Show %1 more', 'Show %1 more', list.length - SHOWN)}
-        </Button>
+      {most > SHOWN && (
+        <input
+          className="jp-PaddleGpu-input jp-PaddleGpu-find"
+          type="search"
+          value={word}
+          placeholder={trans.__('Find by name or state')}
+          aria-label={trans.__('Find jobs')}
+          onChange={event => setWord(event.target.value)}
+        />
       )}
+      <ul className="jp-PaddleGpu-jobs">
+        {shown.map(job => (
+          <JobItem
+            key={job.id}
+            job={job}
+            model={model}
+            leaving={jobs.isLeaving(job.id)}
+            expanded={model.expanded?.id === job.id ? model.expanded : null}
+            failure={jobs.failure?.id === job.id ? jobs.failure.error : null}
+          />
+        ))}
+      </ul>
+      {most > SHOWN && !found.length && (
+        <p className="jp-PaddleGpu-muted" role="status">
+          {trans.__('No job is like this.')}
+        </p>
+      )}
+      <div className="jp-PaddleGpu-row">
+        {rest > 0 && (
+          <Button look="link" onClick={() => setMost(most === SHOWN ? MORE : most + MORE)}>
+            {trans._n('Show more (%1)', 'Show more (%1)', rest)}
+          </Button>
+        )}
+        {most > SHOWN && (
+          <Button look="link" onClick={() => setMost(SHOWN)}>
+            {trans.__('Show fewer')}
+          </Button>
+        )}
+      </div>
     </Section>
   );
 }
 
-function JobRow(props: { job: IJob; model: PanelModel }): JSX.Element {
+/** Jobs with each of the words in their name, notebook or state. */
+export function findJobs(list: IJob[], words: string, trans: TranslationBundle): IJob[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return list.filter(job => {
+    const text = [job.spec.name, job.spec.notebook, stateName(job.state, trans)].join(' ');
+    return wanted.every(word => text.toLowerCase().includes(word));
+  });
+}
+
+interface IItemProps {
+  job: IJob;
+  model: PanelModel;
+  /** It is about to be deleted. */
+  leaving: boolean;
+  expanded: JobView | null;
+  failure: ApiError | null;
+}
+
+/** A row, or the way back while its job is about to be deleted. Drawn anew only when its own job has news. */
+const JobItem = React.memo(function JobItem(props: IItemProps): JSX.Element {
+  const { trans } = useApp();
+  const { job, model, leaving } = props;
+  if (!leaving) {
+    return <JobRow {...props} />;
+  }
+  return (
+    <li className="jp-PaddleGpu-row" role="status">
+      <span className="jp-PaddleGpu-muted jp-PaddleGpu-name">
+        {trans.__('%1 will be deleted.', job.spec.name)}
+      </span>
+      <span className="jp-PaddleGpu-space" />
+      <UndoButton onClick={() => model.jobs.keep(job.id)} />
+    </li>
+  );
+});
+
+/** Takes the focus that the pressed “Delete” leaves behind. */
+function UndoButton(props: { onClick: () => void }): JSX.Element {
+  const { trans } = useApp();
+  const ref = React.useRef<HTMLSpanElement>(null);
+  React.useEffect(() => {
+    if (document.activeElement === document.body) {
+      ref.current?.querySelector('button')?.focus();
+    }
+  }, []);
+  return (
+    <span ref={ref}>
+      <Button look="link" onClick={props.onClick}>
+        {trans.__('Undo')}
+      </Button>
+    </span>
+  );
+}
+
+function JobRow(props: IItemProps): JSX.Element {
   const { trans, commands } = useApp();
-  const { job, model } = props;
-  const expanded = model.expanded?.id === job.id ? model.expanded : null;
-  const failure = model.jobs.failure;
+  const { job, model, expanded, failure } = props;
   const running = !isEnded(job.state);
   const remark = jobRemark(job, trans);
   return (
     <li className="jp-PaddleGpu-job" data-state={job.state} aria-label={job.spec.name}>
       <div className="jp-PaddleGpu-row">
         <StateSign state={job.state} />
-        <Button
-          look="link"
-          className="jp-PaddleGpu-jobName"
-          title={trans.__('Open log, metrics and memory of this job')}
-          onClick={() => void commands.execute(CommandIDs.openJob, { id: job.id })}
-        >
-          {job.spec.name}
-        </Button>
-        <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays" role="status">
-          {jobSentence(job, trans)}
-        </span>
+        <div className="jp-PaddleGpu-jobTitle">
+          <Button
+            look="link"
+            className="jp-PaddleGpu-jobName"
+            title={trans.__('%1: open log, metrics and memory of this job', job.spec.name)}
+            onClick={() => void commands.execute(CommandIDs.openJob, { id: job.id })}
+          >
+            {job.spec.name}
+          </Button>
+          <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">
+            {jobSentence(job, trans)}
+          </span>
+        </div>
         <Button
           look="link"
           className="jp-PaddleGpu-toggle"
@@ -101,15 +175,22 @@ function JobRow(props: { job: IJob; model: PanelModel }): JSX.Element {
           parts={[{ share: share(job), look: 'need' }]}
         />
       )}
-      {job.state === 'failed' && job.reason && <Note kind="error" message={job.reason} />}
+      {job.state === 'failed' && job.reason && expanded && (
+        <Note kind="error" message={job.reason} />
+      )}
+      {job.state === 'failed' && job.reason && !expanded && (
+        <div className="jp-PaddleGpu-jobMore jp-PaddleGpu-jobReason" title={job.reason.hint}>
+          {job.reason.message}
+        </div>
+      )}
       {expanded && (
         <>
           <Tail view={expanded} />
           <JobActions job={job} model={model} />
         </>
       )}
-      {failure?.id === job.id && (
-        <Note kind="error" message={failure.error}>
+      {failure && (
+        <Note kind="error" message={failure}>
           <Button onClick={() => model.jobs.dismissFailure()}>{trans.__('Dismiss')}</Button>
         </Note>
       )}
@@ -128,6 +209,7 @@ function Tail({ view }: { view: JobView }): JSX.Element {
       role="log"
       aria-live="polite"
       aria-label={trans.__('Last lines of the log')}
+      tabIndex={0}
     >
       {lines.map(line => (
         <div key={line.n} className="jp-PaddleGpu-tailLine">

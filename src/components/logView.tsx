@@ -101,7 +101,7 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
     <div className="jp-PaddleGpu-logView">
       <div className="jp-PaddleGpu-row jp-PaddleGpu-logTools">
         <SearchBox model={model} />
-        <span className="jp-PaddleGpu-muted" role="status">
+        <span className="jp-PaddleGpu-muted">
           {trans
             ._n('%1 line', '%1 lines', log.total)
             .replace(String(log.total), group(log.total))}

@@ -46,7 +46,7 @@ function Head({ model }: { model: PanelModel }): JSX.Element {
   const { trans } = useApp();
   const name = model.training?.source.name;
   return (
-    <header className="jp-PaddleGpu-head jp-PaddleGpu-row">
+    <div className="jp-PaddleGpu-head jp-PaddleGpu-row">
       <h1>{PRODUCT}</h1>
       <span className="jp-PaddleGpu-space" />
       {name && (
@@ -57,7 +57,7 @@ function Head({ model }: { model: PanelModel }): JSX.Element {
           {name}
         </span>
       )}
-    </header>
+    </div>
   );
 }
 
