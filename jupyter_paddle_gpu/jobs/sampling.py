@@ -22,6 +22,8 @@ _logger = logging.getLogger(__name__)
 
 INVENTORY_SECONDS = 0.4
 """So long one look at the devices serves the samples of several jobs."""
+FULL_PACE_JOBS = 8
+"""With more running jobs than this each is looked at less often, so that looking never costs more."""
 LAST_SAMPLE_SECONDS = 2.0
 """How long the end of a job waits for a sample that is being taken."""
 
@@ -51,13 +53,17 @@ class Sampling:
             return
         now, last = time.monotonic(), self._begun.get(job.id)
         age = max(0.0, time.time() - (job.started or time.time()))
-        if last is not None and (last.thread.is_alive() or now - last.at < self._settings.statistics_after(age)):
+        wait = self._settings.statistics_after(age) * self._stretch()
+        if last is not None and (last.thread.is_alive() or now - last.at < wait):
             return
         thread = threading.Thread(
             target=self._sample, args=(job, engine, folder), name=f"statistics {job.id}", daemon=True
         )
         self._begun[job.id] = _Under(now, thread)
         thread.start()
+
+    def _stretch(self) -> float:
+        return max(1.0, len(self._begun) / FULL_PACE_JOBS)
 
     def finish(self, job: Job, folder: JobFolder) -> StatisticsSummary | None:
         """The job has ended: the summary of all that was seen of it, None where nothing was."""
@@ -100,7 +106,7 @@ class Sampling:
         return StatisticsPoint(
             time=round(now, 3),
             # Twice the longest wait may pass on a busy machine; what is longer, nobody watched.
-            seconds=round(min(max(0.0, passed), 2 * self._settings.statistics_seconds), 3),
+            seconds=round(min(max(0.0, passed), 2 * self._settings.statistics_seconds * self._stretch()), 3),
             cpu_percent=round(100 * used / passed, 1) if used is not None and used >= 0 and passed > 0 else None,
             cpu_seconds=usage.cpu_seconds,
             memory_bytes=usage.memory_bytes,

@@ -16,6 +16,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec
 from jupyter_paddle_gpu.engines import processes
+from jupyter_paddle_gpu.estimator.calibration import Calibration, Key
 from jupyter_paddle_gpu.jobs.service import JobService
 
 SERVER = """
@@ -68,6 +69,49 @@ def client(open_service: Callable[..., JobService]) -> JobService:
     service = open_service()
     service._dispatcher = None
     return service
+
+
+DIES_LEARNING = """
+import os, signal, sys, time
+from pathlib import Path
+from jupyter_paddle_gpu.domain.estimates import DeviceTerms
+from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.engines.local import LocalEngine
+from jupyter_paddle_gpu.estimator.calibration import Calibration, Key
+from jupyter_paddle_gpu.jobs.service import JobService
+calibration = Calibration(Path(sys.argv[1]) / "calibration.json")
+terms = DeviceTerms(mapped_low=1, mapped_high=2, context_low=3, context_high=4, source="")
+def learn(job, result):
+    calibration.observe(Key("Card"), terms, 1 << 30, job=job.id)
+    if sys.argv[2] == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return (Message(code="learnt", text="Learnt."),)
+service = JobService.open({"local": LocalEngine()}, data_folder=Path(sys.argv[1]), learn=learn)
+service.start()
+time.sleep(600)
+"""
+
+
+def test_whoever_dies_while_learning_leaves_it_to_the_next_and_the_job_counts_once(
+    client: JobService, spec: Callable[..., JobSpec], make_notebook: Any, tmp_path: Path
+) -> None:
+    def serve(how: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", DIES_LEARNING, str(tmp_path / "data"), how])
+
+    job = client.submit(spec(), make_notebook("1"))
+    first = serve("die")
+    assert first.wait(60) == -signal.SIGKILL
+    assert client.get(job.id).state == "running", "the row does not say yet that it ended"
+    second = serve("live")
+    try:
+        ended = client.wait(job.id, 60)
+    finally:
+        second.kill()
+        second.wait()
+    assert ended.state == "succeeded"
+    assert ended.result and [note.code for note in ended.result.notes] == ["learnt"]
+    observed = Calibration(tmp_path / "data" / "calibration.json").observations(Key("Card"))
+    assert [one.job for one in observed] == [job.id]
 
 
 def stdout(service: JobService, job_id: str) -> list[str]:

@@ -206,8 +206,14 @@ class DockerEngine:
             api = self.daemon.api
             with explained():
                 answer = api.stats(inspected["Id"], stream=False, one_shot=True)
-                pids = pids_of(api.top(inspected["Id"])) if job.device_ids else frozenset()
+                pids = self._pids(inspected["Id"]) if job.device_ids else frozenset()
         return read_usage(answer, pids)
+
+    def _pids(self, container: str) -> frozenset[int]:
+        # The daemon asks `ps` of its machine, which a small one may not have: then the devices' share is not told.
+        with contextlib.suppress(errors.APIError):
+            return pids_of(self.daemon.api.top(container))
+        return frozenset()
 
     # Containers
 
