@@ -3,7 +3,8 @@
     python -m benchmarks.docker_overhead [--host unix:///run/docker.sock --image IMAGE] [--lines 300000]
 
 Without `--host` the tests' private daemon and their image are used (root, dockerd). Each pair is measured alternately,
-so that a busy machine slows both.
+so that a busy machine slows both. `reader`: who reads the log in the server's own process; `panel`: a client on the
+WebSocket of a real Jupyter server, until it has decoded the message.
 """
 
 from __future__ import annotations
@@ -137,9 +138,9 @@ def first_line(side: Any) -> float:
     return at
 
 
-def delays(side: Any, count: int = 30) -> list[float]:
-    """Seconds from `print` to the reader, line by line."""
-    code = f"import time\nfor n in range({count}):\n    print(time.time(), flush=True)\n    time.sleep(0.1)"
+def delays(side: Any, count: int) -> list[float]:
+    """Seconds from `print` to the reader, line by line; the first two lines, which wait for a start, are left out."""
+    code = f"import time\nfor n in range({count} + 2):\n    print(time.time(), flush=True)\n    time.sleep(0.1)"
     return [time.time() - float(line) for line in side.lines(code)][2:]
 
 
@@ -156,10 +157,12 @@ def rate(side: Any, lines: int) -> float:
 
 
 class Memory:
-    """Peak of this process's resident memory while it is entered, above what it was before."""
+    """Peak of a process's resident memory while it is entered, above what it was before."""
+
+    def __init__(self, process: psutil.Process) -> None:
+        self._process = process
 
     def __enter__(self) -> Memory:
-        self._process = psutil.Process()
         self.before = self.peak = self._process.memory_info().rss
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -175,7 +178,51 @@ class Memory:
         self._thread.join()
 
 
+def measure(host: str, image: str, folder: Path, *, lines: int, rounds: int) -> tuple[dict[str, Any], dict[str, float]]:
+    """(row -> figures of the three sides, memory of the server)."""
+    from .panel import Panel
+
+    ours, plain = Ours(folder, host, image), Plain(host, image)
+    first: dict[str, list[float]] = {"reader": [], "panel": [], "plain": []}
+    delay: dict[str, list[float]] = {"reader": [], "panel": [], "plain": []}
+    rates: dict[str, float] = {}
+    with Panel(folder / "server", host, image) as panel:
+        sides: dict[str, Any] = {"reader": ours, "panel": panel, "plain": plain}
+        for _ in range(rounds):
+            for name, side in sides.items():
+                first[name].append(first_line(side))
+                _settle(side)
+        for _ in range(rounds):
+            for name, side in sides.items():
+                delay[name] += delays(side, 10)
+                _settle(side)
+        with Memory(panel.process) as memory:
+            rates["panel"] = rate(panel, lines)
+        panel.settle()
+        rates["reader"] = rate(ours, lines)
+        ours.settle()
+        rates["plain"] = rate(plain, lines)
+    ours.service.stop()
+    rows = {
+        "submit to first line, s": {name: statistics.median(seconds) for name, seconds in first.items()},
+        "a line from print to reader, ms": {name: 1000 * statistics.median(all_) for name, all_ in delay.items()},
+        "the same, 95th of a hundred": {
+            name: 1000 * statistics.quantiles(all_, n=20)[-1] for name, all_ in delay.items()
+        },
+        "lines a second": rates,
+    }
+    streamed = lines * (WIDTH + 9) / 1e6
+    grown = (memory.peak - memory.before) / 2**20
+    return rows, {"streamed_mb": streamed, "before_mib": memory.before / 2**20, "grown_mib": grown}
+
+
+def _settle(side: Any) -> None:
+    if not isinstance(side, Plain):
+        side.settle()
+
+
 def main() -> None:
+    """Measure, show, keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--host", default="", help="a daemon; none: a private one")
     parser.add_argument("--image", default="stand-in/paddle:1")
@@ -183,34 +230,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options, _ = parser.parse_known_args()
     with daemon(options.host, options.image) as (host, image), tempfile.TemporaryDirectory() as text:
-        ours, plain = Ours(Path(text), host, image), Plain(host, image)
-        first: dict[str, list[float]] = {"ours": [], "plain": []}
-        for _ in range(options.rounds):
-            first["ours"].append(first_line(ours))
-            ours.settle()
-            first["plain"].append(first_line(plain))
-        delay = {"ours": delays(ours), "plain": delays(plain)}
-        ours.settle()
-        with Memory() as memory:
-            ours_rate = rate(ours, options.lines)
-        ours.settle()
-        plain_rate = rate(plain, options.lines)
-        ours.service.stop()
-    median = statistics.median
-    rows = [
-        ("submit to first line, s", median(first["ours"]), median(first["plain"])),
-        ("a line from print to reader, ms", 1000 * median(delay["ours"]), 1000 * median(delay["plain"])),
-        ("lines a second", ours_rate, plain_rate),
+        rows, memory = measure(host, image, Path(text), lines=options.lines, rounds=options.rounds)
+    table = [
+        (name, row["reader"], row["panel"], row["plain"], row["panel"] / row["plain"]) for name, row in rows.items()
     ]
-    table = [(*row, row[1] / row[2]) for row in rows]
-    show("Docker engine against plain Docker", ["", "ours", "docker run / logs -f", "ratio"], table)
-    grown = (memory.peak - memory.before) / 2**20
-    megabytes = options.lines * (WIDTH + 9) / 1e6
-    about = f"{memory.before / 2**20:.0f} MiB, {grown:+.1f} MiB at its peak"
-    print(f"Server's memory while {megabytes:.0f} MB were streamed: {about}")
-    figures = {name: {"ours": a, "plain": b, "ratio": a / b} for name, a, b in rows}
-    memory_figures = {"streamed_mb": megabytes, "before_mib": memory.before / 2**20, "grown_mib": grown}
-    print(save("docker_overhead", {"rows": figures, "memory": memory_figures}))
+    show("Docker engine against plain Docker", ["", "reader", "panel", "docker run / logs -f", "panel's ratio"], table)
+    about = f"{memory['before_mib']:.0f} MiB, {memory['grown_mib']:+.1f} MiB at its peak"
+    print(f"The Jupyter server's memory while {memory['streamed_mb']:.0f} MB went to the panel: {about}")
+    print(save("docker_overhead", {"rows": rows, "memory": memory}))
 
 
 if __name__ == "__main__":

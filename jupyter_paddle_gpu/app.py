@@ -44,8 +44,9 @@ class PaddleGpuApp(ExtensionApp):
         config=True
     )
     log_poll_seconds = Float(
-        0.1,
-        help="How often a log that a client follows is looked at; half of it is the mean delay of a line.",
+        0.05,
+        help="""How often a log that a client follows is looked at; half of it is the mean delay of a line. A look takes
+        0.2 ms.""",
         min=0.01,
     ).tag(config=True)
     device_seconds = Float(

@@ -33,7 +33,7 @@ class ServerContext:
         threads: int = 8,
         estimates_at_once: int = 2,
         max_body_bytes: int = 40_000_000,
-        log_poll_seconds: float = 0.1,
+        log_poll_seconds: float = 0.05,
     ) -> None:
         self.services = services
         self.max_body_bytes = max_body_bytes

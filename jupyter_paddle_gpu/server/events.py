@@ -16,7 +16,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..domain.errors import PaddleGpuError
 from ..i18n import translator
-from .base import RESOURCE, encode
+from .base import RESOURCE, encode, encode_plain
 from .bodies import Subscription
 from .context import SETTING, ServerContext
 from .feed import Feed
@@ -100,4 +100,6 @@ class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, Jup
             self.close(1011, "internal error")
 
     async def _write(self, event: dict[str, Any]) -> None:
-        await self.write_message(encode(event, self._translate).decode())
+        # Log lines hold no sentence of ours to translate: they are written as JSON without a look at each.
+        data = encode_plain(event) if event["type"] == "log" else encode(event, self._translate)
+        await self.write_message(data.decode())

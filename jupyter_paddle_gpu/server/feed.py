@@ -13,8 +13,8 @@ from ..domain.jobs import Job
 from .bodies import Subscription
 from .context import ServerContext
 
-LOG_LINES = 500
-"""Lines in one message: with lines of common length some 50 kB, so that other events wait for milliseconds only."""
+LOG_LINES = 2000
+"""Lines in one message: with lines of common length some 200 kB, which take a millisecond of the event loop."""
 
 ALIVE_SECONDS = 20.0
 """After so long without an event one says that we are here, so that silence can be told from a dead line."""
@@ -122,7 +122,7 @@ class Feed:
         return {"type": "log", "id": job_id, "lines": page.lines, "next": page.next, "ended": finished}
 
     async def _pause(self, longest: float) -> None:
-        # A file tells nobody that it grew: followed logs are looked at ten times a second, everything else wakes us.
+        # A file tells nobody that it grew: followed logs are looked at every so often, everything else wakes us.
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._context.log_poll_seconds if self._logs else longest)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
-from .base import PaddleGpuHandler, encode, permitted
+from .base import PaddleGpuHandler, encode, encode_plain, permitted
 from .bodies import CancelBody, SubmitBody
 
 LOG_PAGE = 1_000
@@ -115,7 +115,7 @@ class LogHandler(PaddleGpuHandler):
         """Answer a page of the log from line `since` on; a negative one counts from the end."""
         since = self.whole_number("since", 0, lowest=-LOG_PAGE_HIGHEST)
         limit = self.whole_number("limit", LOG_PAGE, highest=LOG_PAGE_HIGHEST)
-        self.answer(await self.context.call(self.services.jobs.log, job_id, since, limit))
+        self.answer_bytes(encode_plain(await self.context.call(self.services.jobs.log, job_id, since, limit)))
 
 
 class LogFileHandler(PaddleGpuHandler):
