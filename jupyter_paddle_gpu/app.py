@@ -54,9 +54,9 @@ class PaddleGpuApp(ExtensionApp):
     ).tag(config=True)
     freeze = Bool(
         True,
-        help="""Leave what the server has loaded at its start out of Python's searches for garbage (`gc.freeze`). A whole
-        search goes through some 240,000 objects and holds up every request, of all extensions, for a tenth of a second
-        and more.""",
+        help="""Leave what the server has loaded at its start out of Python's searches for garbage (`gc.freeze`). A
+        whole search goes through some 240,000 objects and holds up every request, of all extensions, for a tenth of a
+        second and more.""",
     ).tag(config=True)
     stop_seconds = Float(
         3.0, help="Longest time that shutting the server down waits for us; jobs go on in any case.", min=0.0
