@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from . import steps, whatif
@@ -26,9 +27,11 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     watch.loops += 1
     try:
         while True:
-            for item in items():
+            iterator = iter(items())
+            # No name holds the item here: it is to go when the program lets it go.
+            while held := list(islice(iterator, 1)):
                 before = watch.updates
-                yield item
+                yield held.pop()
                 if watch.loops > 1 and watch.may_leave(before):
                     return
             passes += 1
