@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
+import msgspec
 import psutil
 
 from ..domain.devices import DeviceProcess
 
 _HOST_PID_NAMESPACE = "pid:[4026531836]"
 """The first PID namespace of a Linux kernel (PROC_PID_INIT_INO in include/linux/proc_ns.h)."""
+JOB_VARIABLE = "PADDLE_GPU_JOB_ID"
+"""Names the job in the environment of its processes, whichever engine started them."""
 MAX_COMMAND = 120
 """Characters of a command line that are kept."""
 
@@ -41,23 +45,18 @@ class Owners:
 
     def describe(self, pid: int, memory_bytes: int | None, utilization: int | None = None) -> DeviceProcess:
         """The process with its user and command, where they can be told."""
-        user, command = None, None
-        if (known := self._known.get(pid)) is not None and psutil.pid_exists(pid):
-            user, command = known.user, known.command
-        elif self._on_host:
-            user, command = _look(pid)
-        process = DeviceProcess(pid=pid, memory_bytes=memory_bytes, utilization=utilization, user=user, command=command)
+        if (known := self._known.get(pid)) is None or not psutil.pid_exists(pid):
+            known = _look(pid) if self._on_host else DeviceProcess(pid=pid)
+        process = msgspec.structs.replace(known, memory_bytes=memory_bytes, utilization=utilization)
         self._next[pid] = process
         return process
 
 
-def _look(pid: int) -> tuple[str | None, str | None]:
-    user: str | None = None
-    command: str | None = None
-    try:
+def _look(pid: int) -> DeviceProcess:
+    user = command = job = None
+    with contextlib.suppress(psutil.Error, OSError):
         process = psutil.Process(pid)
         user = process.username()
         command = " ".join(process.cmdline())[:MAX_COMMAND] or process.name()
-    except (psutil.Error, OSError):
-        pass
-    return user, command
+        job = process.environ().get(JOB_VARIABLE) or None  # last: it may be read of one's own processes alone
+    return DeviceProcess(pid=pid, user=user, command=command, job_id=job)

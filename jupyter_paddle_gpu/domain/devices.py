@@ -16,6 +16,7 @@ class DeviceProcess(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         utilization: share of the time since the look before in which a kernel of this process ran, 0 to 100.
+        job_id: the job that it belongs to, where that may be read: of the reader's own processes.
     """
 
     pid: int

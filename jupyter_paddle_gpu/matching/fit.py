@@ -142,7 +142,14 @@ def _largest(processes: tuple[DeviceProcess, ...]) -> DeviceProcess | None:
 
 def _with_holder(verdict: Verdict, holder: DeviceProcess) -> Verdict:
     params = {**verdict.reason.params, "pid": holder.pid, "held": human(holder.memory_bytes or 0)}
-    if holder.user:
+    if holder.job_id:
+        reason = Message(
+            code="short_held_by_job",
+            text="{missing} short: {needed} are needed, {free} can be had now.",
+            hint="The job {job} holds {held} of it. Wait for its end, or choose another device.",
+            params={**params, "job": holder.job_id},
+        )
+    elif holder.user:
         reason = Message(
             code="short_held_by",
             text="{missing} short: {needed} are needed, {free} can be had now.",

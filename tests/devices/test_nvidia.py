@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +48,21 @@ def test_processes_are_named_where_their_numbers_mean_something(nvidia: Nvidia, 
     assert mine.user == psutil.Process().username()
     assert mine.command
     assert (other.pid, other.memory_bytes, other.user, other.command) == (gone, GIB, None, None)
+
+
+def test_a_process_of_a_job_is_named_by_it(nvidia: Nvidia, tmp_path: Path) -> None:
+    on_host(tmp_path / "root")
+    environment = {**os.environ, "PADDLE_GPU_JOB_ID": "20260101-a"}
+    command = [sys.executable, "-c", "print(flush=True); input()"]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # before it runs Python, its environment is still ours
+        first, second = nvidia(*[f"count 1\nprocess 0 {process.pid} {n * GIB}\nprocess 0 1 {GIB}" for n in (2, 3)])
+        process.communicate(b"\n")
+    for reading, size in ((first, 2 * GIB), (second, 3 * GIB)):
+        ours, other = reading.devices[0].processes
+        assert (ours.pid, ours.job_id, ours.memory_bytes) == (process.pid, "20260101-a", size)
+        assert (other.pid, other.job_id) == (1, None)
 
 
 def test_a_driver_before_510_lists_its_processes_too(nvidia: Nvidia) -> None:

@@ -60,6 +60,9 @@ def test_who_holds_the_memory_is_named() -> None:
     other = DeviceProcess(pid=8, memory_bytes=11 * GIB, user="alice")
     verdict = judge(device(20 * GIB, 13 * GIB, mine, other), estimate(9 * GIB), Policy())
     assert verdict.reason.render_hint() == "alice holds 11.0 GiB of it (process 8). Wait, or choose another device."
+    job = DeviceProcess(pid=9, memory_bytes=13 * GIB, user="li", job_id="20260101-a")
+    verdict = judge(device(20 * GIB, 13 * GIB, job), estimate(9 * GIB), Policy())
+    assert verdict.reason.render_hint().startswith("The job 20260101-a holds 13.0 GiB of it.")
     nameless = DeviceProcess(pid=9, memory_bytes=13 * GIB)
     verdict = judge(device(20 * GIB, 13 * GIB, nameless), estimate(9 * GIB), Policy())
     assert verdict.reason.render_hint() == "Process 9 holds 13.0 GiB of it. Wait, or choose another device."
