@@ -36,12 +36,19 @@ main()
 """A command that gets its Ctrl-C when it enters a certain function."""
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_counts():
+    """Also where the tests run in the background: `pytest &` in a script hands down that it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @contextlib.contextmanager
 def started(arguments, folder, environment, **options) -> Iterator[subprocess.Popen[bytes]]:
     """A command; whatever a test does, it is gone afterwards."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyter_paddle_gpu", *arguments], cwd=folder, env=environment, bufsize=0, **options
-    )
+    command = [sys.executable, "-m", "jupyter_paddle_gpu", *arguments]
+    process = subprocess.Popen(command, cwd=folder, env=environment, bufsize=0, **options)
     try:
         yield process
     finally:
@@ -146,7 +153,8 @@ def test_ctrl_c_while_a_library_holds_the_process(cli, environment, tmp_path):
         "    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "    ctypes.CDLL(None).sleep(600)\n"
     )
-    ran = subprocess.run([sys.executable, "-c", stuck], env=environment, timeout=LIMIT, check=False)
+    command = [sys.executable, "-c", stuck]
+    ran = subprocess.run(command, env=environment, timeout=LIMIT, check=False)
     assert ran.returncode == 130
 
 
