@@ -34,7 +34,8 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="create_graph",
-            text="Gradients of gradients are taken; their graph is counted by rule.",
+            text="Gradients of the third order are taken; what {op} keeps for them is not counted.",
+            hint="The figure is too low by that much.",
         ),
         Message(
             code="batch_size_kept",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Union
 
 from .arrays import Array, State, new_tensor
@@ -47,9 +47,18 @@ class Node:
         self.hooks: dict[int, dict[int, Any]] = {}
         self.retained: dict[int, weakref.ref[State]] = {}
 
-    def backward(self, runtime: Runtime, incoming: dict[int, Array], release: bool) -> dict[int, Array]:
-        """Run the gradient kernels: {operand slot: gradient}. `release` drops what was saved."""
-        gradient = self.gradient
+    def backward(
+        self, runtime: Runtime, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
+    ) -> dict[int, Array]:
+        """Run the gradient kernels: {operand slot: gradient}.
+
+        Args:
+            runtime: where they run.
+            incoming: gradients of the results, by slot.
+            release: drops what was saved.
+            asked: operands whose gradients are asked for; None: all.
+        """
+        gradient = self.gradient if asked is None else self.gradient.only(asked)
         environment: dict[int, Array | None] = {**self.shapes, **self.saved}
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
@@ -75,7 +84,8 @@ def edge_of(state: State, tensor: Any) -> Edge:
     return state.accumulation, 0
 
 
-def _in_degrees(roots: Iterable[Any]) -> dict[Any, int]:
+def in_degrees(roots: Iterable[Any], kept: Callable[[Any], dict[int, Edge]]) -> dict[Any, int]:
+    """How many edges lead to each node, by the edges that `kept` gives for a node."""
     degrees: dict[Any, int] = {}
     queue, seen = deque(roots), set()
     while queue:
@@ -83,10 +93,35 @@ def _in_degrees(roots: Iterable[Any]) -> dict[Any, int]:
         if node in seen or isinstance(node, Accumulation):
             continue
         seen.add(node)
-        for target, _ in node.edges.values():
+        for target, _ in kept(node).values():
             degrees[target] = degrees.get(target, 0) + 1
             queue.append(target)
     return degrees
+
+
+def leading(roots: Iterable[Any], capture: Iterable[Edge]) -> dict[Any, dict[int, Edge]]:
+    """Nodes that lead to a captured gradient with the edges that do: `paddle.grad` runs no others."""
+    into: dict[Any, list[tuple[Any, int, Edge]]] = {}
+    queue, seen = deque(roots), set()
+    while queue:
+        node = queue.popleft()
+        if node in seen or isinstance(node, Accumulation):
+            continue
+        seen.add(node)
+        for operand, edge in node.edges.items():
+            into.setdefault(edge[0], []).append((node, operand, edge))
+            queue.append(edge[0])
+    asked = set(capture)
+    kept: dict[Any, dict[int, Edge]] = {}
+    reached = deque({target for target, _ in asked})
+    while reached:
+        target = reached.popleft()
+        for node, operand, edge in into.get(target, ()):
+            if edge in asked or target in kept:
+                if node not in kept:
+                    reached.append(node)
+                kept.setdefault(node, {})[operand] = edge
+    return kept
 
 
 class Backward:
@@ -110,7 +145,12 @@ class Backward:
             if target not in starts:
                 starts.append(target)
         del roots
-        degrees = _in_degrees(starts)
+        kept = None if self._capture is None else leading(starts, self._capture)
+
+        def edges_of(node: Any) -> dict[int, Edge]:
+            return node.edges if kept is None else kept.get(node, {})
+
+        degrees = in_degrees(starts, edges_of)
         queue = deque(start for start in starts if degrees.get(start, 0) == 0)
         while queue:
             node = queue.popleft()
@@ -121,8 +161,12 @@ class Backward:
             self._hook(node, buffers)
             if self._capture is not None:
                 self._collect(node, buffers)
-            results = node.backward(self._runtime, buffers, not self._retain)
-            for operand, (target, slot) in node.edges.items():
+            edges = edges_of(node)
+            if kept is not None and not edges:
+                continue
+            wanted = None if kept is None else frozenset(edges)
+            results = node.backward(self._runtime, buffers, not self._retain, wanted)
+            for operand, (target, slot) in edges.items():
                 grad = results.get(operand)
                 if grad is not None:
                     self._add(target, slot, grad)

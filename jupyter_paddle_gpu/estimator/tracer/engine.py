@@ -15,6 +15,7 @@ from .arrays import contiguous_strides, new_tensor
 from .autograd import Backward, edge_of
 from .dtypes import SIZE, name_of
 from .interception import call, entry
+from .orders import RecordedBackward
 from .runtime import Runtime
 from .values import Known
 
@@ -32,20 +33,24 @@ def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
     create_graph: bool, *_: Any,
 ) -> list[Any]:  # fmt: skip
     """`paddle.grad`."""
-    if create_graph:
-        runtime.note("create_graph")
     edges = [edge_of(runtime.state(tensor), tensor) for tensor in inputs]
     with runtime.ledger.during("backward"):
-        backward = Backward(runtime, retain_graph=retain_graph or create_graph, capture=dict.fromkeys(edges))
+        # GeneralGrad runs on a copy of the graph (general_grad.h): what its nodes saved stays with the graph itself.
+        if create_graph:
+            recorded = RecordedBackward(runtime, edges)
+            recorded.run(runtime.roots(outputs, grad_outputs))
+            return [_graph_of(recorded.captured.get(edge), tensor) for edge, tensor in zip(edges, inputs, strict=False)]
+        backward = Backward(runtime, retain_graph=True, capture=dict.fromkeys(edges))
         backward.run(runtime.roots(outputs, grad_outputs))
     found = []
-    for edge, tensor in zip(edges, inputs, strict=False):
+    for edge in edges:
         grad = backward.captured.get(edge)
-        made = None if grad is None else new_tensor(grad, stop_gradient=not create_graph)
-        if made is None and create_graph:
-            made = call("full_like", tensor, 0.0, tensor.dtype, core.CPUPlace())
-        found.append(made)
+        found.append(None if grad is None else new_tensor(grad))
     return found
+
+
+def _graph_of(grad: Any, tensor: Any) -> Any:
+    return call("full_like", tensor, 0.0, tensor.dtype, core.CPUPlace()) if grad is None else grad
 
 
 def get_all_grads(runtime: Runtime, tensors: list[Any]) -> list[Any]:

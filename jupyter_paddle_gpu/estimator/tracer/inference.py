@@ -18,12 +18,14 @@ from paddle.pir.core import switch_main_program
 from .dtypes import DATA_TYPE, LOW_PRECISION
 from .precision import retyped
 from .programs import Reader
-from .templates import Meta, Template
+from .templates import Gradient, Meta, Template
 
 SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn", "einsum"})
 """Operators with results of open shape that hold nothing on a CPU or are sized in `exceptions`."""
 _anywhere: Any = core.Place
 _restore_program: Callable[..., Any] = switch_main_program
+_SAFE_ORDER = 2
+"""Beyond it, the program builder crashes on gradients of operators with absent operands."""
 _PROGRAM_LIMIT = 4000
 """Operations after which a fresh scratch program is begun."""
 
@@ -72,6 +74,10 @@ class Inference:
         return retyped(self._build(call, substitutes, wants), metas)
 
     def _build(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
+        return self._in_program(lambda block: self._read(block, call, metas, wants))  # type: ignore[no-any-return]
+
+    def _in_program(self, build: Callable[[Any], Any]) -> Any:
+        """What is made of a scratch program's block while Paddle's operators build instead of running."""
         tracer = framework.global_var._dygraph_tracer_
         if self._program is None or len(self._program.global_block().ops) > _PROGRAM_LIMIT:
             self._program = paddle.static.Program()
@@ -81,23 +87,71 @@ class Inference:
         # Paddle notes Python's call stack with every operation it builds: a third of the time, and nobody reads it.
         call_stack, traceback.extract_stack = traceback.extract_stack, _no_call_stack
         try:
-            values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
-            block = self._program.global_block()
-            first = block.num_ops()
-            function, args, kwargs = call
-            returned = function(*_fill(args, values), **_fill(kwargs, values))
-            reader = Reader(values, returned)
-            for operation in block.ops[first:]:
-                reader.read(operation)
-            for step, operation in reader.differentiable(wants):
-                step.gradient = reader.differentiate(step, operation, block, self._placeholder)
-            fixed = all(step.name in SIZED_ELSEWHERE for step in reader.steps)
-            dynamic = not fixed and any(size < 0 for shape, _ in reader.metas.values() for size in shape)
-            return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
+            return build(self._program.global_block())
         finally:
             traceback.extract_stack = call_stack
             switch_tracer(tracer)
             _restore_program(*outer)
+
+    def _read(
+        self, block: Any, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
+    ) -> Template:
+        values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
+        first = block.num_ops()
+        function, args, kwargs = call
+        returned = function(*_fill(args, values), **_fill(kwargs, values))
+        reader = Reader(values, returned)
+        for operation in block.ops[first:]:
+            reader.read(operation)
+        for step, operation in reader.differentiable(wants):
+            step.gradient = reader.differentiate(step, operation, block, self._placeholder)
+            if step.gradient is not None:
+                step.gradient.origin = (call, metas, wants, ((reader.steps.index(step), None),))
+        fixed = all(step.name in SIZED_ELSEWHERE for step in reader.steps)
+        dynamic = not fixed and any(size < 0 for shape, _ in reader.metas.values() for size in shape)
+        return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
+
+    def deeper(self, gradient: Gradient, index: int, wanted: frozenset[int]) -> Gradient | None:
+        """The gradient of one of a gradient's operators, for gradients of gradients; None where it has none.
+
+        Args:
+            gradient: of a step, or a deeper one.
+            index: of the operator among its steps.
+            wanted: operands of the step whose gradients it computes.
+        """
+        if gradient.origin is None:
+            return None
+        if (index, wanted) not in gradient.deeper:
+            call, metas, wants, path = gradient.origin
+            found = self._in_program(lambda block: self._follow(block, (call, metas, wants), (*path, (index, wanted))))
+            if found is not None:
+                found.origin = (call, metas, wants, (*path, (index, wanted)))
+            gradient.deeper[index, wanted] = found
+        return gradient.deeper[index, wanted]
+
+    def _follow(self, block: Any, call: Any, path: Any) -> Gradient | None:
+        (function, args, kwargs), metas, wants = call
+        values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
+        first = block.num_ops()
+        returned = function(*_fill(args, values), **_fill(kwargs, values))
+        reader = Reader(values, returned)
+        for operation in block.ops[first:]:
+            reader.read(operation)
+        found: Gradient | None = None
+        pairs: dict[int, Any] = {
+            reader.steps.index(step): (step, operation) for step, operation in reader.differentiable(wants)
+        }
+        for index, wanted in path:
+            if wanted is not None:
+                assert found is not None
+                pairs = dict(enumerate(zip(found.only(wanted).steps, reader.gradient_operations, strict=True)))
+            step, operation = pairs[index]
+            if len(path) > _SAFE_ORDER and any(operand is None for operand in step.operands):
+                return None
+            found = reader.differentiate(step, operation, block, self._placeholder)
+            if found is None:
+                return None
+        return found
 
     def _placeholder(self, shape: tuple[int, ...], dtype: str, want: bool) -> Any:
         value = self._data("x", list(shape), DATA_TYPE[dtype], _anywhere())

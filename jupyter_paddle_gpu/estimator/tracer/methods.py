@@ -13,6 +13,7 @@ from paddle.base import core
 from . import readings, whatif
 from .arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, contiguous_strides, known_state, new_tensor
 from .autograd import edge_of
+from .dtypes import name_of
 from .indexing import get_item, set_item
 from .interception import call, current, tracing
 from .runtime import Runtime
@@ -132,7 +133,8 @@ def _slice(runtime: Runtime, tensor: Any, begin: int, end: int) -> Any:
 
 def _copy_gradient_from(runtime: Runtime, tensor: Any, source: Any) -> None:
     """The gradient is the source from now on: nothing is copied."""
-    _write_grad(runtime, tensor, source)
+    state = runtime.state(tensor)
+    state.grad, state.grad_is_stale = runtime.state(source).array, False
 
 
 def _register_backward_hook(runtime: Runtime, tensor: Any, hook: Any) -> None:
@@ -268,7 +270,12 @@ def _property(name: str, read: Method, write: Method | None = None) -> property:
 
 def _write_grad(runtime: Runtime, tensor: Any, value: Any) -> None:
     state = runtime.state(tensor)
-    state.grad = None if value is None else runtime.state(value).array
+    if value is None:
+        state.grad = None
+    elif state.grad is None:  # copied; into what is there otherwise (tensor_properties_set_grad)
+        state.grad = runtime.state(runtime.create("copy", tuple(value.shape), name_of(value.dtype))).array
+        if tensor.persistable and state.grad.storage is not None:
+            state.grad.storage.record.kind = "gradients"
     state.grad_is_stale = False
 
 

@@ -14,7 +14,7 @@ from paddle.base import core
 from paddle.base.libpaddle import pir
 
 from .dtypes import FLOATING, name_of
-from .gradients import inplace_twin
+from .gradients import inplace_twin, without_absent
 from .templates import Gradient, GradStep, Meta, Operand, Step, slots_of
 
 _CONSTANTS = frozenset({"full", "full_int_array"})
@@ -34,6 +34,8 @@ class Reader:
         self._slots: dict[Any, Operand] = {}
         self._constants: dict[int, Any] = {}
         self._operations: list[Any] = []
+        self.gradient_operations: list[Any] = []
+        """Operations of the last gradient, beside its steps."""
         self._returned = {value.id for value in _values_in(returned)}
         for value in values:
             self._slots[value.id] = self._slot(value)
@@ -117,8 +119,11 @@ class Reader:
         flowing = {slot for slot, want in enumerate(wants) if want}
         found = []
         for step, operation in zip(self.steps, self._operations, strict=False):
-            inputs = {slot for operand in step.operands for slot in slots_of(operand)}
-            if not (inputs & flowing) or not core.has_vjp(operation):
+            if not core.has_vjp(operation):
+                continue
+            semantics = operation.get_input_grad_semantics()  # expand_as: no gradient for the one it is expanded to
+            operands = (operand for operand, semantic in zip(step.operands, semantics, strict=False) if semantic)
+            if not flowing.intersection(slot for operand in operands for slot in slots_of(operand)):
                 continue
             for operand in step.results:
                 flowing.update(slot for slot in slots_of(operand) if self.metas[slot][1] in FLOATING)
@@ -126,8 +131,17 @@ class Reader:
         self._flowing = flowing
         return found
 
-    def differentiate(self, step: Step, operation: Any, block: Any, placeholder: Callable[..., Any]) -> Gradient | None:
-        """Append the operation's gradient operators to the block and read them."""
+    def differentiate(
+        self, step: Step | GradStep, operation: Any, block: Any, placeholder: Callable[..., Any]
+    ) -> Gradient | None:
+        """Append the operation's gradient operators to the block and read them.
+
+        A gradient operator may be differentiated as well; of its results only those that the step has are used.
+        """
+        if isinstance(step, GradStep):
+            if not core.has_vjp(operation):
+                return None
+            self._flowing = {s for o in step.operands for s in slots_of(o) if self.metas[s][1] in FLOATING}
         inputs, stops = [], []
         for index, semantic in enumerate(operation.get_input_grad_semantics()):
             value = operation.operand_source(index)
@@ -135,25 +149,12 @@ class Reader:
             inputs.append([m if m is not None and m.initialized() else paddle.pir.fake_value() for m in members])
             if semantic:
                 stops.append([not (set(slots_of(self._operand(m))) & self._flowing) for m in members])
-        outputs: list[list[Any]] = []
-        grads: list[list[Any]] = []
-        incoming: dict[int, int] = {}
-        for value in operation.results():
-            members = _split_results(value) if value.initialized() and value.is_combine() else [value]
-            outputs.append(members)
-            grads.append([])
-            for member in members:
-                if not member.initialized():
-                    grads[-1].append(paddle.pir.fake_value())
-                    continue
-                grad = placeholder(*_meta(member), False)
-                grads[-1].append(grad)
-                incoming[slots_of(self._operand(member))[0]] = self._slots[grad.id] = self._slot(grad)
+        outputs, grads, incoming = self._incoming(step, operation, placeholder)
         first = block.num_ops()
         found = core.call_vjp(operation, inputs, outputs, grads, stops)
         outgoing_values = [value for group in found for value in group]
         targets = [m for i, s in enumerate(operation.get_input_grad_semantics()) if s for m in inputs[i]]
-        steps = [self._grad_step(op) for op in block.ops[first:] if self._is_work(op)]
+        steps = self._gradient_steps(block.ops[first:])
         for grad_step in steps:
             grad_step.attrs.update({k: step.attrs[k] for k in ("sparse", "equation") if step.attrs.get(k)})
         outgoing = {}
@@ -173,7 +174,40 @@ class Reader:
             for slot in slots_of(operand)
             if slot in forward
         }
+        steps = [without_absent(one) for one in steps]
+        made = {slot for one in steps for operand in one.results for slot in slots_of(operand)}
+        outgoing = {operand: slot for operand, slot in outgoing.items() if slot in made or slot in incoming.values()}
         return Gradient(steps, incoming, outgoing, frozenset(saved), self.metas)
+
+    def _incoming(
+        self, step: Step | GradStep, operation: Any, placeholder: Callable[..., Any]
+    ) -> tuple[list[list[Any]], list[list[Any]], dict[int, int]]:
+        """(results, their gradients, {slot of a result: slot of its gradient}) of an operation."""
+        present = {slot for operand in step.results for slot in slots_of(operand)}
+        outputs: list[list[Any]] = []
+        grads: list[list[Any]] = []
+        incoming: dict[int, int] = {}
+        for value in operation.results():
+            members = _split_results(value) if value.initialized() and value.is_combine() else [value]
+            outputs.append(members)
+            grads.append([])
+            for member in members:
+                slots = slots_of(self._operand(member))
+                if not member.initialized() or (isinstance(step, GradStep) and not present.intersection(slots)):
+                    grads[-1].append(paddle.pir.fake_value())
+                    continue
+                grad = placeholder(*_meta(member), False)
+                grads[-1].append(grad)
+                incoming[slots[0]] = self._slots[grad.id] = self._slot(grad)
+        return outputs, grads, incoming
+
+    def _gradient_steps(self, operations: list[Any]) -> list[GradStep]:
+        self.gradient_operations, steps = [], []
+        for operation in operations:
+            if self._is_work(operation):
+                self.gradient_operations.append(operation)
+                steps.append(self._grad_step(operation))
+        return steps
 
     def _is_work(self, operation: Any) -> bool:
         """Regroup and constant operations are consumed here; the others become gradient steps."""

@@ -42,7 +42,9 @@ class PyLayerNode:
         self.hooks: dict[int, dict[int, Any]] = {}
         self.retained: dict[int, weakref.ref[State]] = {}
 
-    def backward(self, runtime: Runtime, incoming: dict[int, Array], release: bool) -> dict[int, Array]:
+    def backward(
+        self, runtime: Runtime, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
+    ) -> dict[int, Array]:
         """Call the user's backward on the gradients of the outputs; without gradients of its own."""
         grads: list[Any] = []
         for slot, meta in enumerate(self.outputs):

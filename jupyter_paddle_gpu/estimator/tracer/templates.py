@@ -6,7 +6,7 @@ that Paddle builds for the call (a type promotion adds a cast); each step knows 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -46,10 +46,29 @@ class Gradient:
     outgoing: dict[int, int]
     saved: frozenset[int]
     metas: dict[int, Meta]
+    parts: dict[frozenset[int], Gradient] = field(default_factory=dict)
+    """What `only` made of it."""
+    origin: Any = None
+    """The call that it belongs to and the way from there, for gradients of it (`Inference.deeper`)."""
+    deeper: dict[Any, Gradient | None] = field(default_factory=dict)
+    """Gradients of its operators that were asked for."""
 
     def reads(self, slot: int | None) -> bool:
         """Whether one of the gradient operators takes the slot."""
         return any(slot in slots_of(operand) for step in self.steps for operand in step.operands)
+
+    def only(self, wanted: frozenset[int]) -> Gradient:
+        """The gradient without what flows to other operands than the wanted ones: their results are not computed."""
+        found = self.parts.get(wanted)
+        if found is None:
+            read = {slot for step in self.steps for operand in step.operands for slot in slots_of(operand)}
+            idle = {slot for operand, slot in self.outgoing.items() if operand not in wanted} - read
+            steps = [
+                replace(step, results=tuple(_without(operand, idle) for operand in step.results)) for step in self.steps
+            ]
+            outgoing = {operand: slot for operand, slot in self.outgoing.items() if operand in wanted}
+            found = self.parts[wanted] = replace(self, steps=steps, outgoing=outgoing, parts={}, deeper={})
+        return found
 
 
 @dataclass
@@ -75,6 +94,12 @@ class Template:
     returned: Any
     is_dynamic: bool = False
     """Whether a result's shape hangs on values."""
+
+
+def _without(operand: Operand, idle: set[int]) -> Operand:
+    if isinstance(operand, tuple):
+        return tuple(slot for slot in operand if slot not in idle)
+    return None if operand in idle else operand
 
 
 def slots_of(operand: Operand) -> tuple[int, ...]:

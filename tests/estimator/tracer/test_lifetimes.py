@@ -210,8 +210,6 @@ class Net(nn.Layer):
 
 TOLERANCE = 0.001
 """Relative; what scalars and the allocator's odd bytes make of a peak of some hundred kB."""
-LOOSER = {"partial-grad": 0.06}
-"""Eager mode leaves out nodes that lead to no wanted input; the trace runs them, which is too high."""
 
 
 @pytest.fixture(scope="module")
@@ -225,4 +223,4 @@ def test_traced_peak_is_the_allocators(measured, name):
     assert real["failure"] is None
     assert traced["peak"] is not None, traced["questions"]
     steady = Counter(real["peaks"][1:]).most_common(1)[0][0]
-    assert traced["peak"] == pytest.approx(steady, rel=LOOSER.get(name, TOLERANCE))
+    assert traced["peak"] == pytest.approx(steady, rel=TOLERANCE)

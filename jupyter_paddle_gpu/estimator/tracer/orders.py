@@ -1,0 +1,137 @@
+"""Gradients of gradients: a backward pass that leaves a graph of its own (`paddle.grad(..., create_graph=True)`).
+
+Gradients are tensors here, and every gradient operator leaves a node whose gradient Paddle's program builder knows
+(tanh_grad's is tanh_double_grad; some are composed of several operators). Sums of gradients are operators as well.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from .arrays import Array, known_state, new_tensor
+from .autograd import Accumulation, Edge, Node, edge_of, in_degrees, leading
+from .interception import call
+from .kernels import run_gradient
+from .templates import Gradient, GradStep, slots_of
+
+if TYPE_CHECKING:
+    from .runtime import Runtime
+
+Places = dict[int, "Edge | None"]
+
+
+class RecordedBackward:
+    """One backward pass that can be differentiated."""
+
+    def __init__(self, runtime: Runtime, capture: list[Edge]) -> None:
+        self._runtime = runtime
+        self._capture = frozenset(capture)
+        self.captured: dict[Edge, Any] = {}
+        self._buffers: dict[Any, dict[int, Any]] = {}
+
+    def run(self, roots: list[tuple[Any, Any, Array]]) -> None:
+        """Propagate the given gradients of the given tensors to the captured ones."""
+        starts: list[Any] = []
+        for state, tensor, grad in roots:
+            target, slot = edge_of(state, tensor)
+            self._add(target, slot, new_tensor(grad))
+            if target not in starts:
+                starts.append(target)
+        del roots
+        kept = leading(starts, self._capture)
+        degrees = in_degrees(starts, lambda node: kept.get(node, {}))
+        queue = deque(start for start in starts if degrees.get(start, 0) == 0)
+        while queue:
+            node = queue.popleft()
+            buffers = self._buffers.pop(node, {})
+            self.captured.update({(node, s): grad for s, grad in buffers.items() if (node, s) in self._capture})
+            edges = kept.get(node, {})
+            if not edges or isinstance(node, Accumulation):
+                continue
+            results = self._differentiate(node, buffers, frozenset(edges))
+            del buffers
+            for operand, (target, slot) in edges.items():
+                grad = results.pop(operand, None)
+                if grad is not None:
+                    self._add(target, slot, grad)
+                    del grad
+                degrees[target] -= 1
+                if degrees[target] == 0:
+                    if isinstance(target, Accumulation):
+                        queue.appendleft(target)
+                    else:
+                        queue.append(target)
+
+    def _add(self, target: Any, slot: int, grad: Any) -> None:
+        buffers = self._buffers.setdefault(target, {})
+        buffers[slot] = grad if slot not in buffers else call("add", buffers[slot], grad)
+
+    def _differentiate(self, node: Any, incoming: dict[int, Any], wanted: frozenset[int]) -> dict[int, Any]:
+        """The gradients of a node's operands, as tensors that know where they come from."""
+        if not isinstance(node, Node):  # a PyLayer: its backward is taken as it is
+            arrays = {slot: self._runtime.state(grad).array for slot, grad in incoming.items()}
+            return {o: new_tensor(a) for o, a in node.backward(self._runtime, arrays, False, wanted).items()}
+        gradient = node.gradient.only(wanted)
+        environment: dict[int, Array | None] = {**node.shapes, **node.saved}
+        places: Places = {slot: (node, slot) for slot in gradient.incoming} | dict(node.edges)
+        for result, slot in gradient.incoming.items():
+            grad = incoming.get(result)
+            state = None if grad is None else known_state(grad)
+            environment[slot] = None if state is None else state.array
+            places[slot] = None if state is None or state.node is None else (state.node, state.slot)
+        held = list(environment.values())  # with a graph of its own, no gradient is written over
+        for index, step in enumerate(gradient.steps):
+            run_gradient(self._runtime.ledger, step, environment, gradient, node.layer)
+            self._record(gradient, index, wanted, (step, environment, places), node.layer)
+        del held
+        made = {}
+        for operand, slot in gradient.outgoing.items():
+            array = environment.get(slot)
+            if array is not None:
+                made[operand] = _tensor(array, places.get(slot))
+        return made
+
+    def _record(
+        self,
+        gradient: Gradient,
+        index: int,
+        wanted: frozenset[int],
+        ran: tuple[GradStep, dict[int, Array | None], Places],
+        layer: str,
+    ) -> None:
+        """Leave a node for one gradient operator that ran."""
+        step, environment, places = ran
+        found = self._runtime.inference.deeper(gradient, index, wanted)
+        if found is None:
+            if len(gradient.origin or ()) and len(gradient.origin[-1]) > 1:
+                self._runtime.note("create_graph", op=step.name)
+            return
+        if not any(places.get(slot) for operand in step.operands for slot in slots_of(operand)):
+            return  # ComputeRequireGrad: an operand without a gradient of its own counts, an addition's other side
+        edges = {slot: place for slot in found.outgoing if (place := places.get(slot)) is not None}
+        deeper = found.only(frozenset(edges))
+        read = {slot for one in deeper.steps for operand in one.operands for slot in slots_of(operand)}
+        saved, shapes = {}, {}
+        for slot in read:
+            array = environment.get(slot)
+            if array is None or slot in deeper.incoming.values():
+                continue
+            if slot in deeper.saved:
+                saved[slot] = array
+            else:
+                shapes[slot] = Array(None, array.shape, array.strides, array.dtype)
+        node = Node(deeper, saved, shapes, layer)
+        node.edges = edges
+        for operand in step.results:
+            for slot in slots_of(operand):
+                places[slot] = (node, slot)
+
+
+def _tensor(array: Array, place: Edge | None) -> Any:
+    tensor = new_tensor(array, stop_gradient=place is None)
+    if place is not None and not isinstance(place[0], Accumulation):
+        state = known_state(tensor)
+        assert state is not None
+        state.node, state.slot = place  # type: ignore[assignment]
+    return tensor
