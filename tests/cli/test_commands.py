@@ -48,6 +48,9 @@ def test_estimate_draws_and_tells_by_its_status(cli, notebook):
     ran = cli("estimate", training, "--batch-size", "4", "--target", "cpu", "--json")
     assert (ran.status, ran.json["batch_size"], ran.json["target"]) == (0, 4, "cpu")
     assert sum(ran.json["breakdown"].values()) == ran.json["peak_bytes"]
+    ran = cli("estimate", training, "--image-size", "64")
+    assert ran.status == 3
+    assert "There is no figure" in ran.out and "gets no images" in ran.out
     ran = cli("estimate", notebook("print(1)", name="plain.ipynb"))
     assert ran.status == 4
     assert "Nothing that trains" in ran.out
