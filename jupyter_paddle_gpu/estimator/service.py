@@ -28,7 +28,7 @@ from .scan import scanned
 from .trace import Trace
 from .traces import Traced, Traces
 from .translate import KEPT, note, question
-from .worker import WorkerSettings
+from .worker import WorkerSettings, available_memory
 
 DEFAULT_KERNEL = "python3"
 """The kernel that every installation of ipykernel brings."""
@@ -44,6 +44,8 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
         calibration: file of the machine's constants; None is the one in Jupyter's data folder.
         usable_share: part of a card's memory that a process may take when the largest batch is sought.
         details_seconds: after this time no further remedy or batch is computed for one request.
+        expecting_bytes: memory that must be available for a worker to start before an estimate is asked for; one
+            takes a quarter of that.
     """
 
     worker: WorkerSettings = WorkerSettings()
@@ -52,6 +54,7 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
     calibration: Path | None = None
     usable_share: float = 0.95
     details_seconds: float = 60.0
+    expecting_bytes: int = 1 << 30
 
 
 class EstimateService:
@@ -135,6 +138,11 @@ class EstimateService:
         interpreter = find_interpreter(kernel_name)
         if interpreter.paddle_version is not None:
             self.traces.worker(interpreter).start()
+
+    def expect(self, kernel_name: str) -> None:
+        """An estimate may be asked for soon: `begin`, unless memory is scarce."""
+        if available_memory() >= self.settings.expecting_bytes:
+            self.begin(kernel_name)
 
     def begin(self, kernel_name: str) -> None:
         """Where no worker runs yet, have the kernel's start while the caller reads on.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .base import PaddleGpuHandler, permitted
+from jupyter_server.utils import ensure_async
+
+from .base import RESOURCE, PaddleGpuHandler, permitted
 from .bodies import EstimateBody, NotebookBody, PlacementBody
 
 
@@ -14,7 +16,13 @@ class InspectionsHandler(PaddleGpuHandler):
         """Answer the notebook's facts."""
         body = self.body(NotebookBody)
         source = await self.context.call(self.services.open, body.path, body.content)
-        self.answer(await self.context.call(self.services.inspect, source))
+        facts = await self.context.call(self.services.inspect, source)
+        self.answer(facts)
+        if await self._may_estimate():
+            await self.context.call(self.services.expect_estimate, facts)
+
+    async def _may_estimate(self) -> bool:
+        return bool(await ensure_async(self.authorizer.is_authorized(self, self.current_user, "execute", RESOURCE)))
 
 
 class EstimatesHandler(PaddleGpuHandler):

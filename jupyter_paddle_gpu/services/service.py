@@ -67,6 +67,14 @@ class Services(Rooms):
 
         return inspect_notebook(source)
 
+    def expect_estimate(self, facts: NotebookFacts) -> None:
+        """Somebody looks at this notebook: where something trains in it, Paddle's import need not wait for a click.
+
+        Nothing of the notebook runs.
+        """
+        if facts.imports_paddle and facts.loop != "none":
+            self.estimator.expect(facts.kernel_name)
+
     # Estimates
 
     def estimate(self, source: NotebookSource, request: EstimateRequest | None = None) -> Estimate:

@@ -1,8 +1,11 @@
 """What a client may send as a notebook, and what each wrong one is told."""
 
+import asyncio
 import json
 
 import pytest
+
+from jupyter_paddle_gpu.server.context import SETTING
 
 
 def cells(*sources):
@@ -21,6 +24,37 @@ async def test_inspection_of_a_file_and_of_unsaved_content(api, example):
     content = cells("import paddle\nbatch = 7", "net = paddle.nn.Linear(1, 1)")
     status, facts = await api("POST", "inspections", body={"path": "not/there/yet.ipynb", "content": content})
     assert (status, facts["imports_paddle"], facts["loop"]) == (200, True, "none")
+
+
+@pytest.mark.paddle
+async def test_a_look_at_a_training_has_the_worker_ready_and_runs_nothing(api, example, jp_serverapp, tmp_path):
+    services = jp_serverapp.web_app.settings[SETTING].services
+    trace = tmp_path / "ran"
+    source = f"import paddle\nopen({str(trace)!r}, 'w')\n"
+    await api("POST", "inspections", body={"path": "plain.ipynb", "content": cells(source)})
+    assert services.estimator.traces.workers == ()
+
+    training = "net = paddle.nn.Linear(1, 1)\nfor x in range(3):\n    net(paddle.ones([1, 1])).mean().backward()\n"
+    training += "    paddle.optimizer.SGD(parameters=net.parameters()).step()"
+    await api("POST", "inspections", body={"path": "train.ipynb", "content": cells(source + training)})
+    for _ in range(200):
+        if services.estimator.traces.workers:
+            break
+        await asyncio.sleep(0.05)
+    (worker,) = services.estimator.traces.workers
+    assert worker.start().error == "" and not trace.exists()
+
+
+async def test_who_may_not_execute_starts_no_worker(api, jp_serverapp, monkeypatch):
+    services = jp_serverapp.web_app.settings[SETTING].services
+    allowed = lambda handler, user, action, resource: action != "execute"  # noqa: E731
+    monkeypatch.setattr(jp_serverapp.authorizer, "is_authorized", allowed)
+    training = "import paddle\nmodel = paddle.Model(net)\nmodel.fit(data, epochs=1)"
+    status, facts = await api("POST", "inspections", body={"path": "train.ipynb", "content": cells(training)})
+    await asyncio.sleep(0.5)
+
+    assert (status, facts["loop"]) == (200, "fit")
+    assert services.estimator.traces.workers == ()
 
 
 async def test_a_cell_that_does_not_parse_is_a_fact_not_a_failure(api):
