@@ -11,7 +11,7 @@ from ..domain.messages import Message
 from ..domain.statistics import StatisticsSummary
 from .face import View
 from .machine_view import TableView
-from .speech import Speech, moment, run_time, size
+from .speech import Speech, duration, moment, run_time, size
 from .usage_view import driver_peak, used
 
 FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
@@ -82,6 +82,8 @@ class JobView(TableView):
             (say("Engine"), job.spec.engine),
             (say("Time"), run_time(job, time.time())),
         ]
+        if job.progress.seconds_left is not None:
+            rows.append((say("Time left"), duration(job.progress.seconds_left)))
         if job.device_ids:
             rows.append((say("Devices"), ", ".join(job.device_ids)))
         if job.spec.estimated_peak_bytes is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from jupyter_paddle_gpu.cli.job_view import JobView
 from jupyter_paddle_gpu.cli.speech import Speech
 from jupyter_paddle_gpu.cli.usage_view import driver_peak, used
+from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Progress
 from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
 
 WAIT = "import time\nhold = bytearray(64 << 20)\ntime.sleep(1.5)"
@@ -27,3 +29,10 @@ def test_devices_are_said_with_what_the_driver_tells():
     assert used(say, StatisticsSummary()) == ""
     assert driver_peak(StatisticsSummary(devices=(told, mute))) == 3 << 30
     assert driver_peak(StatisticsSummary(devices=(mute,))) is driver_peak(None) is None
+
+
+def test_the_time_left_is_said_where_it_is_known():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    for left, said in ((95.0, ("Time left", "1 min 35 s")), (None, None)):
+        job = Job(id="a", spec=spec, state="running", created=0, updated=0, progress=Progress(seconds_left=left))
+        assert next((row for row in JobView(job).rows(Speech("en")) if row[0] == "Time left"), None) == said
