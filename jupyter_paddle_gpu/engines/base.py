@@ -159,8 +159,9 @@ def write_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> None:
     own_files.write(folder.spec, msgspec.json.format(spec))
 
 
-Say = Callable[[str], None]
-"""Appends a line of stream `system` to the job's log while an engine prepares."""
+Say = Callable[[str | Message], None]
+"""Tells what an engine does while it prepares: a line of stream `system` in the job's log. A `Message` says how far it
+is and stands in the row as well, until the next one."""
 
 
 class Engine(Protocol):

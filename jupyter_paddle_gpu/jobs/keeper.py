@@ -23,7 +23,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
-from ..engines.base import Engine, JobFolder, Observation, write_spec
+from ..engines.base import Engine, JobFolder, Observation, Say, write_spec
 from ..matching.policy import Policy
 from ..runner import files
 from . import clocks, leftovers, log, queue, ranks
@@ -151,7 +151,7 @@ class Keeper:
                     _clear_attempt(folder)
                 self._copy_checkpoints(job, folder)
                 write_spec(job, folder, stop_seconds=self._settings.stop_seconds)
-                handle = engine.prepare(job, folder, lambda text: _say(folder, text), lambda: self._unwanted(job.id))
+                handle = engine.prepare(job, folder, self._teller(job, folder), lambda: self._unwanted(job.id))
                 if self._unwanted(job.id):
                     return  # cancelled meanwhile: the next step ends it
                 handle = engine.start(job, folder, handle)
@@ -165,6 +165,16 @@ class Keeper:
             self._not_started(job, reasons.disk_full(str(folder.path)) if full else reasons.runner_error(str(error)))
             return
         self._running(job, handle)
+
+    def _teller(self, job: Job, folder: JobFolder) -> Say:
+        def say(said: str | Message) -> None:
+            if isinstance(said, str):
+                _say(folder, said)
+            else:
+                _say(folder, said.render())
+                self._tell(job, said)
+
+        return say
 
     def _running(self, job: Job, handle: dict[str, object]) -> None:
         def make(now: Job) -> Job:

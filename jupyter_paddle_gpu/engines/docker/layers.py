@@ -148,7 +148,22 @@ def _run(daemon: Daemon, layers: Layers, *, base: str, tag: str, say: Say, cance
         for line in _COLOUR.sub("", str(event.get("stream", ""))).splitlines():
             if line.strip():
                 last = [*last[-20:], line]
-                say(line.rstrip())
+                say(_step(layers.origin, line) or line.rstrip())
+
+
+_STEP = re.compile(r"Step (\d+)/(\d+) : (.*)")
+
+
+def _step(origin: str, line: str) -> Message | None:
+    """How far a build is, where a line says so."""
+    said = _STEP.match(line)
+    if said is None:
+        return None
+    return Message(
+        code="building",
+        text="Building from {origin}, step {step} of {steps}: {command}",
+        params={"origin": origin, "step": int(said[1]), "steps": int(said[2]), "command": said[3].strip()[:200]},
+    )
 
 
 def _explain(origin: str, error: str, last: list[str]) -> PaddleGpuError:

@@ -8,6 +8,7 @@ from typing import Any
 
 from docker import auth
 
+from ...domain.messages import Message, Param
 from ..base import Say
 from .daemon import Daemon
 from .faults import classify, refusal
@@ -23,6 +24,7 @@ class PullProgress:
     """Adds up what a pull says of its layers."""
 
     def __init__(self) -> None:
+        self._begun: float | None = None  # when the first bytes came, on the monotonic clock
         self._now: dict[str, int] = {}
         self._total: dict[str, int] = {}
         self._done: set[str] = set()
@@ -36,6 +38,7 @@ class PullProgress:
         detail = event.get("progressDetail") or {}
         if status == "Downloading" and "total" in detail:
             self._now[layer], self._total[layer] = int(detail["current"]), int(detail["total"])
+            self._begun = time.monotonic() if self._begun is None else self._begun
         elif status in _DONE:
             self._now[layer] = self._total.get(layer, self._now[layer])
             self._done.add(layer)
@@ -49,6 +52,32 @@ class PullProgress:
     def bytes(self) -> tuple[int, int]:
         """Bytes that are here, and all that are known of (layers still waiting have not told theirs)."""
         return sum(self._now.values()), sum(self._total.values())
+
+    def seconds_left(self) -> float | None:
+        """From the pace so far; None before there is one, and while layers wait whose size is not known."""
+        now, total = self.bytes
+        waiting = len(self._now) - len(self._done | self._total.keys())
+        if self._begun is None or not now or waiting or now >= total:
+            return None
+        return (time.monotonic() - self._begun) * (total - now) / now
+
+    def message(self, image: str) -> Message:
+        """How far it is, for the row of the job."""
+        (done, layers), (now, total), left = self.layers, self.bytes, self.seconds_left()
+        params: dict[str, Param] = {
+            "image": image, "done": done, "layers": layers, "now": f"{now / 1e6:.1f}", "total": f"{total / 1e6:.1f}",
+        }  # fmt: skip
+        if left is None:
+            return Message(
+                code="pulling",
+                text="Pulling {image}: {done} of {layers} layers, {now} of {total} MB",
+                params=params,
+            )
+        return Message(
+            code="pulling",
+            text="Pulling {image}: {done} of {layers} layers, {now} of {total} MB, about {left} s left",
+            params={**params, "left": max(1, round(left))},
+        )
 
     def __str__(self) -> str:
         (done, layers), (now, total) = self.layers, self.bytes
@@ -84,7 +113,7 @@ def pull(daemon: Daemon, reference: str, say: Say, cancelled: Callable[[], bool]
             pulled = str(event["status"]).removeprefix("Digest: ")
         if progress.layers[1] and time.monotonic() - said_at >= daemon.settings.progress_seconds:
             said_at = time.monotonic()
-            say(f"Pulling {reference}: {progress}")
+            say(progress.message(reference))
     say(f"Pulled {reference}: {progress}{f', {pulled}' if pulled else ''}")
 
 

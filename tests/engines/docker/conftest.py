@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation, runner_spec
 from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
 
@@ -64,6 +65,13 @@ def _daemon() -> Iterator[PrivateDaemon]:
         private.dispose()
 
 
+class Said(list[str]):
+    """What an engine says while it prepares, in English."""
+
+    def append(self, said: str | Message) -> None:
+        super().append(said if isinstance(said, str) else said.render())
+
+
 class Bench:
     """Jobs in a folder, and an engine to run them on."""
 
@@ -84,7 +92,7 @@ class Bench:
         }
         self.settings = DockerSettings(**{**given, **settings})
         self.engine = DockerEngine(self.settings)
-        self.said: list[str] = []
+        self.said = Said()
         self._count = 0
 
     def another(self, **settings: Any) -> DockerEngine:

@@ -34,6 +34,7 @@ def test_requirements_beside_the_notebook(online, index):
     assert "hello from a layer" in online.text(folder)
     assert any("paddlepaddle-gpu==2.6.2 is left out" in line for line in online.said)
     assert any("Successfully installed greeter" in line for line in online.said)
+    assert any(", step 1 of " in line for line in online.said), "how far the build is, for the row"
     # Built once: the second job finds it by its content.
     online.said.clear()
     asked = len(index.requests)

@@ -160,7 +160,11 @@ def test_a_pull_that_is_cancelled_leaves_nothing(bench, service, runnable):
     runnable.mood = "slow"
     job = service.submit(spec(bench, image=runnable.image), content())
     service.start()
-    until(lambda: any(" layers, " in line.text for line in service.log(job.id).lines))
+    row = until(lambda: (now := service.get(job.id)).reason and "left" in now.reason.params and now)
+    assert (row.state, row.reason.code) == ("preparing", "pulling"), "the row says how far the pull is"
+    assert row.reason.params["layers"] == 2
+    assert 0 <= float(row.reason.params["now"]) < float(row.reason.params["total"])
+    assert any(" layers, " in line.text for line in service.log(job.id).lines)
     service.cancel(job.id)
     ended = service.wait(job.id, 20)
     assert (ended.state, ended.reason.code, ended.attempts) == ("cancelled", "cancelled", 1)
