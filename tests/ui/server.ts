@@ -30,6 +30,8 @@ print("counted to the end")`
 };
 /** Milliseconds for a server to answer; the machine may be busy. */
 const START = 60_000;
+/** Milliseconds for jobs that were stopped to be gone. */
+const ENDS = 15_000;
 
 export interface IServerOptions {
   /** Overrides of JupyterLab's settings: plugin id -> values. */
@@ -172,8 +174,14 @@ export class LabServer {
   async dispose(): Promise<void> {
     try {
       const { jobs } = (await this.json('jobs')) as { jobs: { id: string; ended: number }[] };
-      for (const job of jobs.filter(({ ended }) => !ended)) {
+      const running = jobs.filter(({ ended }) => !ended);
+      for (const job of running) {
         await this.json(`jobs/${job.id}/cancel`, { force: true });
+      }
+      // A job that still writes would keep its folder from being removed.
+      for (const end = Date.now() + ENDS; running.length && Date.now() < end;) {
+        const { ended } = (await this.json(`jobs/${running[0].id}`)) as { ended: number };
+        await (ended ? running.shift() : new Promise(done => setTimeout(done, 100)));
       }
     } catch {
       // It may be gone, or never have had our half.
