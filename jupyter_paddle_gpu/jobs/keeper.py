@@ -37,6 +37,9 @@ from .store import JobStore
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
 
+PASSING = frozenset({"driver_failed", "driver_no_answer", "driver_mismatch", "driver_not_loaded"})
+"""A driver that is there and does not answer: jobs that want a device wait until it does, and say so."""
+
 Learn = Callable[[Job, JobResult], tuple[Message, ...]]
 """What is done with a job that ended well, and what is to be said of it. Must bear being called again."""
 
@@ -100,17 +103,18 @@ class Keeper:
 
     def _dispatch(self, queued: tuple[Job, ...]) -> None:
         needs_devices = any(job.spec.resources.gpus and not job.spec.resources.device_ids for job in queued)
-        devices = self._inventory().devices if needs_devices and self._inventory else None
+        seen = self._inventory() if needs_devices and self._inventory else None
         active = self._store.select(states=ACTIVE)
         claims = self._store.claims()
         plan = queue.turns(
             queued,
             active,
             claims=claims,
-            devices=devices,
+            devices=seen.devices if seen else None,
             settings=self._settings,
             now=time.time(),
             policy=self._policy,
+            trouble=next((p for p in seen.problems if p.code in PASSING), None) if seen else None,
         )
         for turn in plan:
             if turn.job.spec.engine not in self._engines:

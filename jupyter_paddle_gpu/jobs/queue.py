@@ -11,7 +11,7 @@ from ..domain.jobs import Job
 from ..domain.messages import Message
 from ..domain.sizes import human
 from ..matching.policy import Policy
-from ..matching.waiting import too_small, usable, with_room
+from ..matching.waiting import is_failed, too_small, usable, with_room
 from .settings import JobSettings
 
 
@@ -37,6 +37,7 @@ def turns(
     settings: JobSettings,
     now: float,
     policy: Policy | None = None,
+    trouble: Message | None = None,
 ) -> list[Turn]:
     """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job wants (a slot of
     its engine, its devices, any device) is out of reach for the ones behind it.
@@ -46,6 +47,7 @@ def turns(
         devices: as they are now; None: not known here.
         now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
         policy: which devices may be chosen for a job that names none, and in which order.
+        trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
     """
     busy = dict(claims)
     used: dict[str, int] = {}
@@ -53,7 +55,7 @@ def turns(
         if not job.spec.resources.gpus:
             used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
     known = None if devices is None else list(devices)
-    state = _State(busy, used, known, settings=settings, now=now, policy=policy or Policy())
+    state = _State(busy, used, known, settings=settings, now=now, policy=policy or Policy(), trouble=trouble)
     return [state.turn(job) for job in queued]
 
 
@@ -69,9 +71,12 @@ class _State:
         settings: JobSettings,
         now: float,
         policy: Policy,
+        trouble: Message | None,
     ) -> None:
         self.busy, self.used, self.devices = busy, used, devices
         self.settings, self.now, self.policy = settings, now, policy
+        failed = [device.problem for device in devices or () if is_failed(device)]
+        self.trouble = trouble or next(iter(failed), None)
         self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
         self.any_wanted: str | None = None  # a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
@@ -97,8 +102,10 @@ class _State:
         count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
         devices = usable(self.devices or (), self.policy, count)
         if len(devices) < count:
+            if self.trouble is not None:
+                return Turn(job, False, reason=self.trouble)
             return Turn(job, False, reason=_too_few(job, len(devices)), hopeless=True)
-        if (largest := too_small(devices, need, self.policy)) is not None:
+        if self.trouble is None and (largest := too_small(devices, need, self.policy)) is not None:
             return Turn(job, False, reason=_too_small(need, largest), hopeless=True)
         if self.any_wanted is not None:
             return Turn(job, False, reason=_waits_job(self.any_wanted))

@@ -9,17 +9,22 @@ from .policy import Policy
 
 
 def usable(devices: Iterable[Device], policy: Policy, count: int = 1) -> list[Device]:
-    """Devices that may be chosen without a person naming them: real, not divided into slices, not excluded."""
+    """Devices that may be chosen without a person naming them: real, at work, not divided into slices, not excluded."""
     known = list(devices)
     divided = {device.parent for device in known if device.parent}
     found = [
         device
         for device in known
-        if not device.simulated and device.id not in divided and not is_excluded(device, policy)
+        if not (device.simulated or is_failed(device) or device.id in divided or is_excluded(device, policy))
     ]
     if count > 1:  # CUDA gives a process one slice at most (MIG User Guide, "CUDA Device Enumeration")
         found = [device for device in found if device.parent is None]
     return found
+
+
+def is_failed(device: Device) -> bool:
+    """Whether its driver says that this one card does not answer; a card that is merely not read is none."""
+    return device.problem is not None and device.problem.code.startswith("card_")
 
 
 def is_excluded(device: Device, policy: Policy) -> bool:

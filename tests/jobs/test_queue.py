@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs import queue
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.policy import Policy
@@ -32,6 +33,7 @@ def plan(
     devices: list[Device] | None = None,
     settings: JobSettings | None = None,
     policy: Policy | None = None,
+    trouble: Message | None = None,
 ) -> dict[str, queue.Turn]:
     found = queue.turns(
         queued,
@@ -41,6 +43,7 @@ def plan(
         settings=settings or JobSettings(),
         now=100.0,
         policy=policy,
+        trouble=trouble,
     )
     return {turn.job.id: turn for turn in found}
 
@@ -131,6 +134,18 @@ def test_what_no_device_can_ever_hold_does_not_wait_for_ever() -> None:
     assert turns["a"].reason and turns["a"].reason.code == "too_small_devices"
     silent = [gpu(0, 85, memory_total=100), gpu(1, None)]
     assert started(plan([job("a", 1, need=91)], devices=silent)) == {"a": ("g1",)}, "one that does not tell may have it"
+
+
+def test_a_driver_that_does_not_answer_fails_no_job() -> None:
+    silent = Message(code="driver_no_answer", text="The driver does not answer.", hint="Wait.")
+    turns = plan([job("a", 1), job("b", 2, need=10**6)], devices=[], trouble=silent)
+    assert [(turn.start, turn.hopeless, turn.reason) for turn in turns.values()] == [(False, False, silent)] * 2
+    broken = Message(code="card_broken", text="Card 1 fell off the bus.")
+    devices = [gpu(0), gpu(1, None, problem=broken)]
+    assert started(plan([job("a", 1)], devices=devices)) == {"a": ("g0",)}
+    turns = plan([job("a", 2)], devices=devices)
+    assert not turns["a"].hopeless and turns["a"].reason == broken
+    assert plan([job("a", 3)], devices=[gpu(0), gpu(1)])["a"].hopeless, "more than there ever was"
 
 
 def test_a_divided_card_is_not_given_as_a_whole() -> None:
