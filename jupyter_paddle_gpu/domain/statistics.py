@@ -25,6 +25,7 @@ class DevicePoint(msgspec.Struct, frozen=True, kw_only=True):
         process_utilization_percent: the same for the job's own processes.
         device_memory_bytes: in use by everybody, the largest.
         temperature_celsius: the highest; `power_watts`: the mean. Both belong to the whole device.
+        processes: how many of the job's processes were on it, the most.
         samples: how many of the point's samples told `memory_bytes`.
     """
 
@@ -35,6 +36,7 @@ class DevicePoint(msgspec.Struct, frozen=True, kw_only=True):
     device_memory_bytes: int | None = None
     temperature_celsius: float | None = None
     power_watts: float | None = None
+    processes: int = 0
     samples: int = 0
 
 
@@ -70,12 +72,13 @@ class DeviceSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One device over the whole job: peaks, and means over the time that was watched.
 
     Attributes:
-        memory_peak_bytes: the driver's figure for the job's own processes.
+        memory_peak_bytes: the driver's figure for the job's own processes; `processes_peak`: how many they were.
         memory_samples: in how many samples the driver told it; `peak_samples`: in how many it was at its peak.
     """
 
     id: str
     memory_peak_bytes: int | None = None
+    processes_peak: int = 0
     memory_samples: int = 0
     peak_samples: int = 0
     device_memory_peak_bytes: int | None = None
@@ -146,6 +149,7 @@ def _merged_device(name: str, points: Sequence[StatisticsPoint]) -> DevicePoint:
         device_memory_bytes=_most(device.device_memory_bytes for device, _ in seen),
         temperature_celsius=_most(device.temperature_celsius for device, _ in seen),
         power_watts=_mean((device.power_watts, seconds) for device, seconds in seen),
+        processes=max((device.processes for device, _ in seen), default=0),
         samples=sum(device.samples for device, _ in seen),
     )
 
@@ -204,6 +208,7 @@ def _device_summary(total: DevicePoint, points: Sequence[StatisticsPoint]) -> De
     return DeviceSummary(
         id=total.id,
         memory_peak_bytes=peak,
+        processes_peak=total.processes,
         memory_samples=total.samples,
         peak_samples=sum(at_peak),
         device_memory_peak_bytes=total.device_memory_bytes,

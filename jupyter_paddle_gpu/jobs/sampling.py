@@ -133,5 +133,6 @@ class Sampling:
             device_memory_bytes=device.memory_used,
             temperature_celsius=device.temperature,
             power_watts=device.power,
+            processes=len(own),
             samples=1 if memory else 0,
         )

@@ -39,7 +39,8 @@ def learn(
     It counts once, however often a server finds the job ended, and only where all of this holds:
 
     * the job succeeded, and its estimate, made at submit for the very content that ran, rests on a traced step;
-    * it ran on one whole card that the driver knows (a slice has another context than its card);
+    * it ran on one whole card that the driver knows (a slice has another context than its card), with one process on
+      it: each has a context of its own;
     * with the Paddle version that was estimated, for at least `LEAST_STEPS` steps beyond the first two;
     * the driver told the job's memory in `LEAST_SAMPLES` samples, and `LEAST_AT_PEAK` of them were at the peak;
     * what Paddle's allocator reserved, where it told, lies within `MARGIN` of the estimate's range: a validation with
@@ -81,6 +82,13 @@ def _unlike(job: Job, result: JobResult, terms: DeviceTerms, seen: DeviceSummary
             text="The measured peak does not narrow later estimates: the job ran Paddle {ran}, the estimate was made "
             "with {estimated}.",
             params={"ran": ran or "?", "estimated": estimated or "?"},
+        )
+    if seen.processes_peak > 1:
+        return Message(
+            code="not_learnt_processes",
+            text="The measured peak does not narrow later estimates: {count} processes of the job were on the card, "
+            "the estimate is for one.",
+            params={"count": seen.processes_peak},
         )
     if result.steps_measured < LEAST_STEPS or seen.memory_samples < LEAST_SAMPLES or seen.peak_samples < LEAST_AT_PEAK:
         return Message(

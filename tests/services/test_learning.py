@@ -20,7 +20,7 @@ from jupyter_paddle_gpu.services.learning import learn
 GIB, MIB = 1 << 30, 1 << 20
 TERMS = DeviceTerms(mapped_low=GIB, mapped_high=2 * GIB, context_low=300 * MIB, context_high=700 * MIB, source="table")
 KEY = Key("A100 SXM 80GB", "12.6", "3.3.1")
-SEEN = DeviceSummary(id="GPU-0", memory_peak_bytes=2 * GIB, memory_samples=10, peak_samples=8)
+SEEN = DeviceSummary(id="GPU-0", memory_peak_bytes=2 * GIB, processes_peak=1, memory_samples=10, peak_samples=8)
 CARD = Device(id="GPU-0", index=0, vendor="nvidia", name="NVIDIA A100-SXM4-80GB", memory_total=80 * GIB)
 
 
@@ -70,6 +70,7 @@ def test_a_job_counts_once_however_often_it_is_found_ended(teach: Any, learnt: A
     [
         ({"seen": {"memory_samples": 4}}, ["not_learnt_short"]),
         ({"seen": {"peak_samples": 2}}, ["not_learnt_short"]),
+        ({"seen": {"processes_peak": 2}}, ["not_learnt_processes"]),
         ({"result": {"steps_measured": 4}}, ["not_learnt_short"]),
         ({"result": {"paddle_version": "3.2.0"}}, ["not_learnt_version"]),
         ({"result": {"device_reserved_bytes": 3 * GIB}}, ["not_learnt_unlike"]),

@@ -114,6 +114,7 @@ def test_statistics_with_the_drivers_figures_for_the_containers_processes(bench,
     (device,) = summary.devices
     assert device.memory_peak_bytes % (1 << 30) == 0
     assert 1 << 30 <= device.memory_peak_bytes < 7 << 30, "processes of others do not count"
+    assert device.memory_peak_bytes == device.processes_peak << 30
     assert device.process_utilization_mean_percent <= 100
     assert (device.utilization_mean_percent, device.device_memory_peak_bytes) == (90.0, 9 << 30)
     assert (device.temperature_peak_celsius, device.power_mean_watts) == (60, 200.0)
