@@ -50,7 +50,7 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = options.request(**asked)
     if (live := face.live(what, request)) is not None:
         return live
-    source = face.source(_one(what))
+    source = face.source(_one(face, what))
     if _wants_json():
         return EstimateView(face.services.estimate(source, request))
     matched = face.services.match(source, request)
@@ -193,9 +193,10 @@ def calibrate(face: Face, /, device: str, kernel: str) -> View:
     return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
 
 
-def _one(words: tuple[str, ...]) -> str | None:
+def _one(face: Face, words: tuple[str, ...]) -> str | None:
     if len(words) > 1:
-        raise click.UsageError(f"One notebook at a time, not {len(words)}: {' '.join(words)}")
+        text = "One notebook at a time, not {count}: {names}"
+        raise click.UsageError(face.say(text, count=len(words), names=" ".join(words)))
     return words[0] if words else None
 
 

@@ -119,7 +119,9 @@ class EstimateView(View):
         from rich.table import Table
         from rich.text import Text
 
-        parts: list[RenderableType] = [Text(self._headline(say), style="bold")]
+        from .drawing import sentence
+
+        parts: list[RenderableType] = [sentence(self._headline(say), "bold")]
         facts = Table.grid(padding=(0, 2))
         for label, value in self._facts(say):
             facts.add_row(Text(label, style="dim"), Text(value))
@@ -132,7 +134,7 @@ class EstimateView(View):
             parts += [Text(), grid]
         if verdicts := self._verdicts():
             parts += [Text(), _fit_table(say, verdicts)]
-        parts += [Text(line) for line in self._largest(say)]
+        parts += [sentence(line) for line in self._largest(say)]
         if changes := self._changes(say):
             remedies = Table.grid(padding=(0, 2))
             for change in changes:
@@ -142,9 +144,9 @@ class EstimateView(View):
             parts += step_view.rich(self.data, say)
         for question in self.data.questions:
             parts.append(Text())
-            parts.append(Text(f"? {question.name}  {self._place(say, question)}", style="bold yellow"))
-            parts.append(Text(f"  {question.why.render(say.translate)}"))
-            parts.append(Text(f"  {self._answer(question)}", style="green"))
+            parts.append(sentence(f"? {question.name}  {self._place(say, question)}", "bold yellow"))
+            parts.append(sentence(f"  {question.why.render(say.translate)}"))
+            parts.append(sentence(f"  {self._answer(question)}", "green"))
         parts += [_note(say, note) for note in self.data.notes]
         return Group(*parts)
 
@@ -176,18 +178,17 @@ class EstimateView(View):
 
 
 def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE, title=say("Where it fits"), title_justify="left", pad_edge=False)
-    for heading in (say("Device"), say("Fit"), say("Free"), say("Why")):
-        table.add_column(heading, overflow="fold")
+    from .drawing import FittingTable
+
+    rows = []
     for verdict in verdicts:
         device, fit, free = _fit_row(say, verdict)
         reason = verdict.reason.render(say.translate)
-        table.add_row(Text(device), Text(fit, style=_FIT_STYLES[verdict.fit]), Text(free), Text(reason))
-    return table
+        rows.append([Text(device), Text(fit, style=_FIT_STYLES[verdict.fit]), Text(free), Text(reason)])
+    head = (say("Device"), say("Fit"), say("Free"), say("Why"))
+    return FittingTable(head, rows, folding=(3,), title=say("Where it fits"))
 
 
 def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str]:
@@ -196,10 +197,10 @@ def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str]:
 
 
 def _note(say: Speech, note: Message) -> RenderableType:
-    from rich.text import Text
+    from .drawing import sentence
 
     hint = note.render_hint(say.translate)
-    return Text(f"· {note.render(say.translate)}" + (f" {hint}" if hint else ""), style="dim")
+    return sentence(f"· {note.render(say.translate)}" + (f" {hint}" if hint else ""), "dim")
 
 
 _EVIDENCE = {"trace": "traced step", "measured": "small real steps", "scan": "only read"}

@@ -40,6 +40,9 @@ def state(say: Speech, job: Job) -> str:
 class JobsView(TableView):
     """A list of jobs."""
 
+    optional = (4, 3)
+    folding = (1,)
+
     def __init__(self, jobs: Sequence[Job]) -> None:
         self.jobs = jobs
         self.data: Any = {"jobs": list(jobs)}
@@ -114,9 +117,9 @@ class DoneView(View):
 
     def rich(self, say: Speech) -> Any:
         """The sentence."""
-        from rich.text import Text
+        from .drawing import sentence
 
-        return Text(self._sentence)
+        return sentence(self._sentence)
 
     def html(self, say: Speech) -> str:
         """The sentence."""

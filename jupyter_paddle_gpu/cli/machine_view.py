@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 class TableView(View):
     """An answer that is one table with sentences below it."""
 
+    optional: Sequence[int] = ()
+    """Columns that a narrow terminal can do without, the first one first."""
+    folding: Sequence[int] | None = None
+    """Columns whose text folds; all but the first by default."""
+
     @abstractmethod
     def head(self, say: Speech) -> Sequence[str]:
         """The columns' headings."""
@@ -43,23 +48,19 @@ class TableView(View):
 
     def rich(self, say: Speech) -> RenderableType:
         """Table and sentences."""
-        from rich import box
         from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
 
-        parts: list[RenderableType] = [Text(lead)] if (lead := self.lead(say)) else []
+        from .drawing import FittingTable, sentence
+
+        parts: list[RenderableType] = [sentence(lead)] if (lead := self.lead(say)) else []
         if rows := self.rows(say):
-            table = Table(box=box.SIMPLE, pad_edge=False)
-            for number, heading in enumerate(self.head(say)):
-                table.add_column(heading, overflow="fold", no_wrap=number == 0)
-            for row in rows:
-                table.add_row(*map(Text, row))
-            parts.append(table)
-        for sentence in self.sentences(say):
-            parts.append(Text(sentence.render(say.translate)))
-            if hint := sentence.render_hint(say.translate):
-                parts.append(Text(f"  {hint}", style="dim"))
+            cells = [[Text(cell) for cell in row] for row in rows]
+            parts.append(FittingTable(self.head(say), cells, optional=self.optional, folding=self.folding))
+        for item in self.sentences(say):
+            parts.append(sentence(item.render(say.translate)))
+            if hint := item.render_hint(say.translate):
+                parts.append(sentence(f"  {hint}", "dim"))
         return Group(*parts)
 
     def html(self, say: Speech) -> str:
@@ -72,6 +73,9 @@ class TableView(View):
 
 class InventoryView(TableView):
     """This machine's devices."""
+
+    optional = (6, 5, 4)
+    folding = (1,)
 
     def __init__(self, inventory: Inventory) -> None:
         self.data: Inventory = inventory
@@ -112,6 +116,9 @@ def _device_row(say: Speech, device: Device) -> Sequence[str]:
 
 class CatalogueView(TableView):
     """Known accelerators."""
+
+    optional = (1, 3)
+    folding = (0,)
 
     def __init__(self, accelerators: tuple[Accelerator, ...]) -> None:
         self.data: tuple[Accelerator, ...] = accelerators

@@ -23,10 +23,15 @@ _WORDS: dict[str, FactValue] = {"true": True, "false": False, "none": None}
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
-def _wish(text: str) -> tuple[str, str]:
+def _say(context: click.Context) -> Speech:
+    """The language of whoever typed the command."""
+    return context.obj.say if context.obj is not None else Speech("en")
+
+
+def _wish(context: click.Context, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
-        raise click.BadParameter(f"“{text}” is not NAME=VALUE.")
+        raise click.BadParameter(_say(context)("“{text}” is not NAME=VALUE.", text=text))
     return name.strip(), value.strip()
 
 
@@ -41,17 +46,17 @@ def fact_value(text: str) -> FactValue:
     return value if isinstance(value, (str, int, float, bool)) or value is None else text
 
 
-def parse_sets(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, FactValue]:
+def parse_sets(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, FactValue]:
     """`--set batch_size=64 --set name=resnet` as a mapping."""
-    return {name: fact_value(value) for name, value in map(_wish, texts)}
+    return {name: fact_value(value) for name, value in (_wish(context, text) for text in texts)}
 
 
-def parse_environment(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+def parse_environment(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
     """`--env NAME=VALUE` as a mapping; values stay text."""
-    return dict(map(_wish, texts))
+    return dict(_wish(context, text) for text in texts)
 
 
-def parse_bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
+def parse_bytes(context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
     """`8g`, `512MiB`, `1000000` in bytes (binary units)."""
     if text is None:
         return None
@@ -62,7 +67,7 @@ def parse_bytes(_context: click.Context, _option: click.Parameter, text: str | N
     except (ValueError, KeyError):
         amount = math.nan
     if not (math.isfinite(amount) and amount > 0):
-        raise click.BadParameter(f"“{text}” is not a size like 8g or 512m.")
+        raise click.BadParameter(_say(context)("“{text}” is not a size like 8g or 512m.", text=text))
     return int(amount)
 
 

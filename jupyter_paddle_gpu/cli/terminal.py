@@ -15,7 +15,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
 from ..domain.messages import Message, Param
 from ..i18n import terminal_language, to_json
-from . import interrupts
+from . import click_words, interrupts
 from .commands import JSON, paddle_gpu
 from .face import Face, View, no_notebook
 from .interrupts import Interrupts
@@ -32,6 +32,9 @@ FAILED, USAGE, INTERRUPTED, UNREAD = 1, 2, interrupts.STATUS, 141
 """Exit statuses: refused or failed, wrongly asked; as shells give them: interrupted, nobody reads us any more."""
 
 
+PIPE_COLUMNS = 1000
+"""Width of a drawing that no terminal shows, unless `COLUMNS` says otherwise."""
+
 DEBUG_VARIABLE = "PADDLE_GPU_DEBUG"
 """Set: a mistake of ours shows its traceback."""
 
@@ -41,6 +44,7 @@ def run(arguments: list[str]) -> int:
     face = TerminalFace(terminal_language())
     with face.interrupts.watched():
         localise(paddle_gpu, face.say)
+        click_words.teach(face.say)
         try:
             return _run(face, arguments)
         finally:
@@ -54,12 +58,7 @@ def _run(face: TerminalFace, arguments: list[str]) -> int:
     except PaddleGpuError as error:
         return face.fail(error.message, USAGE if error.status == 400 else FAILED, as_json=as_json)
     except click.ClickException as error:
-        usage = Message(code="usage", text="{problem}", params={"problem": error.format_message()})
-        hint = "See `jupyter paddle-gpu {command} --help`."
-        command = error.ctx.info_name if isinstance(error, click.UsageError) and error.ctx is not None else ""
-        if command and command != _NAME:
-            usage = msgspec.structs.replace(usage, hint=hint, params={**usage.params, "command": command})
-        return face.fail(usage, USAGE, as_json=as_json)
+        return face.fail(_usage(error), USAGE, as_json=as_json)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:  # `… | head`: whoever read us has enough
@@ -74,6 +73,16 @@ def _run(face: TerminalFace, arguments: list[str]) -> int:
 
 
 _NAME = "jupyter paddle-gpu"
+
+
+def _usage(error: click.ClickException) -> Message:
+    command = error.ctx.info_name if isinstance(error, click.UsageError) and error.ctx is not None else ""
+    hint = "See `jupyter paddle-gpu {command} --help`."
+    if not command or command == _NAME:
+        hint, command = "See `jupyter paddle-gpu --help`.", ""
+    return Message(
+        code="usage", text="{problem}", hint=hint, params={"problem": error.format_message(), "command": command or ""}
+    )
 
 
 def _invoke(face: TerminalFace, arguments: list[str]) -> int:
@@ -104,7 +113,9 @@ class TerminalFace(Face):
         """Standard output."""
         from rich.console import Console
 
-        return Console(highlight=False, soft_wrap=False)
+        # In a pipe a row stays a row: `jobs | grep` finds what belongs together.
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_COLUMNS
+        return Console(highlight=False, width=width)
 
     def source(self, notebook: str | None) -> NotebookSource:
         """The notebook by its path; a terminal has none at hand."""
@@ -117,8 +128,10 @@ class TerminalFace(Face):
         if as_json:
             _print(msgspec.json.format(msgspec.json.encode(view.json(self.say))).decode())
         else:
+            from rich.console import Group
+
             with self.console.capture() as drawn:  # rich itself would end the process where nobody reads
-                self.console.print(view.rich(self.say))
+                self.console.print(Group(view.rich(self.say)), crop=False)
             text = drawn.get()
             if not sys.stdout.isatty():  # rich fills rows with blanks up to the width
                 text = "".join(line.rstrip() + "\n" for line in text.splitlines())
@@ -135,9 +148,10 @@ class TerminalFace(Face):
         from rich.text import Text
 
         console = Console(stderr=True, highlight=False)
-        console.print(Text(message.render(self.say.translate), style="bold red"))
+        # The terminal folds them: commands in them can be copied.
+        console.print(Text(message.render(self.say.translate), style="bold red"), soft_wrap=True)
         if hint := message.render_hint(self.say.translate):
-            console.print(Text(hint))
+            console.print(Text(hint), soft_wrap=True)
         return status
 
     def progress(self, step: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 
 import msgspec
@@ -10,6 +11,8 @@ from ..domain.devices import Accelerator, Device, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import EstimateRequest
 
+NEAR = 0.6
+"""From this likeness on (difflib's ratio) a known name is suggested for a mistyped one."""
 Find = Callable[[str], Accelerator | None]
 
 
@@ -35,12 +38,29 @@ def resolve(request: EstimateRequest, inventory: Callable[[], Inventory], find: 
     for device in real:
         if wish.casefold() == device.name.casefold():
             return of_device(device, find)
+    near = _nearest(wish, [device.name for device in real])
     raise PaddleGpuError(
         "unknown_device",
         "“{device}” is neither a device of this machine nor an accelerator that the catalogue knows.",
-        hint="`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.",
+        hint="Did you mean {near}? `jupyter paddle-gpu gpus --catalogue` lists the names."
+        if near
+        else "`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.",
         device=wish,
+        near=near,
     )
+
+
+def _nearest(wish: str, here: list[str]) -> str:
+    """The known name that is most like a mistyped one, empty where none is; models go without edition, too."""
+    from ..devices import catalogue
+
+    names: dict[str, str] = {}
+    for name in [*here, *(row.name for row in catalogue.accelerators())]:
+        words = name.split()
+        for count in range(len(words), 0, -1):
+            names.setdefault(" ".join(words[:count]).casefold(), name)
+    found = difflib.get_close_matches(wish.casefold(), names, n=1, cutoff=NEAR)
+    return names[found[0]] if found else ""
 
 
 def of_device(device: Device, find: Find) -> Accelerator | None:

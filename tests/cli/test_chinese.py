@@ -10,6 +10,7 @@ import click
 
 import jupyter_paddle_gpu
 from jupyter_paddle_gpu.cli import estimate_view, job_view
+from jupyter_paddle_gpu.cli.click_words import WORDS
 from jupyter_paddle_gpu.cli.commands import paddle_gpu
 from jupyter_paddle_gpu.i18n import translator
 
@@ -46,6 +47,10 @@ _SAME = {"Notebook"}
 
 def test_every_word_has_its_chinese():
     assert untranslated(said()) == []
+
+
+def test_every_word_of_click_has_its_chinese():
+    assert untranslated(WORDS) == []
 
 
 def test_every_help_has_its_chinese():

@@ -61,14 +61,52 @@ def test_chinese_by_the_environment(cli):
     assert "列出作业" in cli("--help", LANG="zh_CN.UTF-8").out
 
 
+def test_mistakes_are_told_in_chinese_too(cli, notebook):
+    name = notebook("print(1)")
+    for arguments in (["gpu"], ["submit", name, "--memory", "lots"], ["submit", name, "--gpus", "-1"], ["cancel"]):
+        said = cli(*arguments, LANG="zh_CN.UTF-8").err
+        assert not {"No", "Invalid", "Missing", "not", "See"} & set(said.replace(",", " ").split()), said
+        assert len(said.splitlines()) == 2
+    assert "用法" in cli("submit", "--help", LANG="zh_CN.UTF-8").out
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("A1000", "A100"), ("rtx 2080 to", "RTX 2080 Ti"), ("toaster", "")])
+def test_the_nearest_device_is_suggested(cli, notebook, typed, meant):
+    hint = cli("estimate", notebook("print(1)"), "--device", typed, "--json").json["hint"]
+    assert ("Did you mean" in hint) == bool(meant)
+    assert meant in hint
+
+
+def test_a_mistyped_command_is_recognised(cli):
+    ran = cli("gpu")
+    assert ran.status == 2
+    assert "--help" in ran.err
+
+
 def test_colours_only_where_they_are_wanted(cli):
     assert "\x1b[" not in cli("doctor").out
     assert "\x1b[3" not in cli("doctor", FORCE_COLOR="1", NO_COLOR="1").out
 
 
 def test_a_narrow_terminal_loses_nothing(cli):
-    words = "".join(cli("gpus", "--catalogue", COLUMNS="50").out.split())
-    assert "A100PCIe80GB" in words
+    lines = cli("gpus", "--catalogue", COLUMNS="50").out.splitlines()
+    assert max(map(len, lines)) <= 50
+    row = next(line for line in lines if "A100 PCIe 80GB" in line)
+    assert "80.0 GiB" in row
+    words = "".join(cli("gpus", "--catalogue", COLUMNS="30").out.split())
+    assert "80GB" in words
+
+
+def test_in_a_pipe_a_row_stays_a_row(cli):
+    for line in cli("doctor").out.splitlines():
+        assert line == line.rstrip()
+    row = next(line for line in cli("gpus", "--catalogue").out.splitlines() if "A100 PCIe 80GB" in line)
+    assert "nvidia" in row
+    assert "/s" in row
+
+
+def test_commands_to_copy_are_not_broken_into_rows(cli):
+    assert "`jupyter paddle-gpu jobs`" in cli("logs", "nope", COLUMNS="20").err
 
 
 def test_help_needs_no_heavy_library(cli, environment):
