@@ -1,8 +1,8 @@
 """Mixed precision: the casts that eager mode's auto_cast inserts, by the installed Paddle's own lists.
 
 The rules are those of paddle/fluid/eager/amp_utils.h and eager_amp_auto_cast.h: operators of the white list run in the
-low type, those of the black list in float32; at O1 others run in the low type only if no operand is float32, at O2 in
-the low type. Normalisations cast their input alone.
+low type, those of the black list in float32; others run in the low type only if no operand is float32, but for O2 with
+`use_promote=False`, where they do in any case. Normalisations cast their input alone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import paddle
 from paddle.amp import amp_lists
+from paddle.amp.auto_cast import need_keep_fp32, set_excluded_layers
 
 from .arrays import ORIGINAL, allocate, known_state, new_tensor
 from .dtypes import DATA_TYPE, LOW_PRECISION
@@ -27,8 +28,6 @@ _FLUID_NAMES = {
     "bicubic_interp": "bicubic_interp_v2", "trilinear_interp": "trilinear_interp_v2",
 }  # fmt: skip
 """Names under which the lists know operators (phi::TransToFluidOpName)."""
-_NORMS_KEPT = ("BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm")
-_NORMS_KEPT_FLOAT16 = ("LayerNorm", "InstanceNorm1D", "InstanceNorm2D", "InstanceNorm3D")
 _ONLY_X = frozenset({"batch_norm", "layer_norm", "sync_batch_norm_", "instance_norm", "group_norm"})
 _NEVER = frozenset({"cast", "assign", "full", "full_like", "adam_", "adamw_", "momentum_", "sgd_", "lamb_"})
 
@@ -41,6 +40,8 @@ class Policy:
     dtype: str
     white: set[str] = field(default_factory=set)
     black: set[str] = field(default_factory=set)
+    promotes: bool = True
+    """Whether a float32 operand keeps an operator of neither list in float32."""
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Settings:
     dtype: str = "float16"
     target: str = "gpu"
     seen: str | None = None
+    master_grads: list[Any] = field(default_factory=list)
+    """Parameters whose gradients become float32 after each backward pass (`decorate(master_grad=True)`)."""
 
 
 settings = Settings()
@@ -68,7 +71,7 @@ def seen_level() -> str:
     return settings.level or settings.seen or "off"
 
 
-def policy(level: str, dtype: str, white: Any = None, black: Any = None) -> Policy:
+def policy(level: str, dtype: str, white: Any = None, black: Any = None, promotes: bool = True) -> Policy:
     """The lists for a level, with the program's additions."""
     base_white = set(amp_lists.white_list()[dtype][level])
     base_black = set(amp_lists.black_list()[dtype][level])
@@ -78,7 +81,7 @@ def policy(level: str, dtype: str, white: Any = None, black: Any = None) -> Poli
     if black:
         base_black |= set(black)
         base_white -= set(black)
-    return Policy(level, dtype, base_white, base_black)
+    return Policy(level, dtype, base_white, base_black, promotes or level != "O2")
 
 
 def _target(active: Policy, name: str, tensors: list[Any]) -> str:
@@ -87,7 +90,7 @@ def _target(active: Policy, name: str, tensors: list[Any]) -> str:
         return active.dtype
     if name in active.black:
         return "float32"
-    if active.level == "O2":
+    if not active.promotes:
         return active.dtype
     return "float32" if any(_dtype(t) == "float32" for t in tensors) else active.dtype
 
@@ -157,12 +160,11 @@ def casting(active: Policy | None) -> Iterator[None]:
 
 
 def lower(model: Any, dtype: str, runtime: Runtime) -> None:
-    """O2: parameters in the low type, except those of normalisations (`need_keep_fp32` of paddle/amp/auto_cast.py)."""
-    kept = {*_NORMS_KEPT, *(_NORMS_KEPT_FLOAT16 if dtype == "float16" else ())}
+    """O2: parameters and buffers in the low type, where Paddle's `need_keep_fp32` does not keep them."""
     for layer in (model, *model.sublayers()):
-        if type(layer).__name__ in kept:
+        if need_keep_fp32(layer, dtype):
             continue
-        for parameter in layer._parameters.values():
+        for parameter in (*layer._parameters.values(), *layer._buffers.values()):
             if parameter is None or _dtype(parameter) != "float32":
                 continue
             state = runtime.state(parameter)
@@ -179,14 +181,18 @@ def decorate(  # noqa: PLR0917 - Paddle's signature
     level: str = "O1",
     dtype: str = "float16",
     master_weight: bool | None = None,
-    *_: Any,
-    **__: Any,
+    save_dtype: str | None = None,
+    master_grad: bool = False,
+    excluded_layers: Any = None,
 ) -> Any:
-    """`paddle.amp.decorate`."""
+    """`paddle.amp.decorate`; `save_dtype` changes only what is saved."""
     if _active(level, dtype) and level == "O2":
         settings.seen = "O2"
-        for model in models if isinstance(models, (list, tuple)) else [models]:
+        several = list(models) if isinstance(models, (list, tuple)) else [models]
+        set_excluded_layers(several, excluded_layers)
+        for model in several:
             lower(model, dtype, runtime)
+            settings.master_grads += model.parameters() if master_grad else []
         for optimizer in optimizers if isinstance(optimizers, (list, tuple)) else [optimizers]:
             if optimizer is not None and master_weight is not False:
                 optimizer._multi_precision = True
@@ -211,7 +217,19 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     if not enable or not _active(level, dtype):
         return contextlib.nullcontext() if settings.level else casting(None)
     settings.seen = level
-    return casting(policy("O2" if level == "O2" else "O1", dtype, custom_white_list, custom_black_list))
+    lists = custom_white_list, custom_black_list
+    return casting(policy("O2" if level == "O2" else "O1", dtype, *lists, promotes=use_promote))
+
+
+def after_backward(runtime: Runtime) -> None:
+    """`core.eager.set_master_grads`: gradients in the low type are cast to float32, one after another."""
+    for parameter in settings.master_grads:
+        state = runtime.state(parameter)
+        if state.grad is not None and state.grad.dtype in LOW_PRECISION:
+            operation = runtime.ledger.begin("cast")
+            with runtime.ledger.allocating("gradients"):
+                state.grad = allocate(runtime.ledger, state.grad.shape, "float32", "cast")
+            runtime.ledger.finish(operation)
 
 
 def before_sharding(runtime: Runtime, model: Any, optimizer: Any) -> None:

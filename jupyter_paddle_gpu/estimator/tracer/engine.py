@@ -10,7 +10,7 @@ import paddle
 from paddle import _C_ops, _legacy_C_ops
 from paddle.base import core
 
-from . import sizes, steps, unknowns
+from . import amp, sizes, steps, unknowns
 from .arrays import contiguous_strides, new_tensor
 from .autograd import Backward, edge_of
 from .dtypes import SIZE, name_of
@@ -26,6 +26,7 @@ def run_backward(runtime: Runtime, tensors: list[Any], grads: list[Any] | None, 
     """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
     steps.backward_begins()
     runtime.backward(tensors, list(grads or []), retain_graph)
+    amp.after_backward(runtime)
 
 
 def run_partial_grad(  # noqa: PLR0917 - Paddle's signature

@@ -28,6 +28,16 @@ def _matmul_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> in
     return 2 * out_grad.numel * inner * sum(bool(group) for group in results)
 
 
+def _linear(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    return results[0][0].numel * (2 * operands[0][0].shape[-1] + 1)
+
+
+def _linear_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    out_grad = operands[3][0]
+    products = sum(bool(group) for group in results[:2])
+    return 2 * out_grad.numel * operands[0][0].shape[-1] * products + out_grad.numel * bool(results[2])
+
+
 def _convolution(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     weight = operands[1][0].shape  # [out, in / groups, *kernel]
     return 2 * results[0][0].numel * prod(weight[1:])
@@ -71,6 +81,7 @@ def _nothing(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
 
 _RULES: dict[str, Callable[[dict[str, Any], Arrays, Arrays], int]] = {
     "matmul": _matmul, "matmul_grad": _matmul_grad, "bmm": _matmul, "bmm_grad": _matmul_grad,
+    "linear_v2": _linear, "linear_v2_grad": _linear_grad,
     "conv2d": _convolution, "conv2d_grad": _convolution_grad, "conv3d": _convolution, "conv3d_grad": _convolution_grad,
     "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed_grad,

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import paddle
+from paddle import _C_ops
 from paddle.base import core
 
+from . import amp
 from .dtypes import name_of
 from .inference import ORIGINAL_OPS
 from .interception import call, override
@@ -20,7 +22,12 @@ Original = Callable[..., Any]
 
 @override("linear")
 def linear(runtime: Runtime, original: Original, x: Any, weight: Any, bias: Any = None) -> Any:
-    """F.linear: two operators, the product is a temporary (measured: two results alive at the addition)."""
+    """F.linear: on a CPU two operators, the product is a temporary (measured: two results alive at the addition).
+
+    A Paddle for GPUs takes `linear_v2`, one operator (nn/functional/common.py of 3.3), where it has it.
+    """
+    if bias is not None and amp.settings.target == "gpu" and hasattr(_C_ops, "linear_v2"):
+        return call("linear_v2", x, weight, bias, False)
     product = call("matmul", x, weight, False, False)
     return product if bias is None else call("add", product, bias)
 

@@ -85,7 +85,17 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
         row = {"name": name, "peak": peak, "questions": found["questions"], "notes": notes}
         row["branches"] = found.get("extra", {}).get("branches")
         row.update({name: found.get(name) for name in ("distribution", "devices")})
+        row["standing"] = standing(found) if peak else {}
         print(json.dumps(row), flush=True)
+
+
+def standing(found: dict) -> dict[str, int]:
+    """Bytes by kind that are there before the step and after it."""
+    kinds: dict[str, int] = {}
+    for size, start, end, kind, *_ in found["storages"]:
+        if start == -1 and end == len(found["operations"]):
+            kinds[kind] = kinds.get(kind, 0) + size
+    return kinds
 
 
 def peak_of(found: dict) -> int:
