@@ -54,6 +54,8 @@ class CellRun:
         self.finished = False
         self.questions: list[Question] = []
         self.failures: list[Question] = []
+        self.trained_in: int | None = None
+        """Index of the first cell that trains."""
 
     @property
     def failure(self) -> Question | None:
@@ -71,7 +73,9 @@ class CellRun:
         try:
             for cell in self.cells:
                 self._run_cell(cell, namespace)
-                if self.finished or (steps.watch is not None and steps.watch.window is not None):
+                if self.trained_in is None and (self.finished or self._has_updated()):
+                    self.trained_in = cell["index"]
+                if self.finished or self._has_step():
                     break
         finally:
             if outer is not None:
@@ -105,7 +109,14 @@ class CellRun:
         self.questions.append(self._question(cell, problem, why, params))
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
-        self.failures.append(self._question(cell, problem, why, params))
+        if not self._has_step():  # what comes behind a training's first steps is no reason to have none
+            self.failures.append(self._question(cell, problem, why, params))
+
+    def _has_updated(self) -> bool:
+        return steps.watch is not None and steps.watch.updates > 0
+
+    def _has_step(self) -> bool:
+        return steps.watch is not None and steps.watch.window is not None
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
         line = _line_of(problem, f"<cell {cell['index']}>")

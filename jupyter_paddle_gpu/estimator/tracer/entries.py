@@ -52,7 +52,7 @@ class Entries:
     def sequence(self) -> Sequence | None:
         """Integers are looked at first: a model of tokens may get features beside them."""
         found = self._tokens or self._features
-        return found[1] if found else None
+        return found[1] if found and found[1].length > 1 else None
 
     def called(self, layer: Any, args: Any) -> None:
         """A model is called from outside any other."""
@@ -68,10 +68,8 @@ class Entries:
             elif len(shape) == 2 and dtype.startswith("int") and shape[1] > 1:
                 if self._tokens is None or rank >= self._tokens[0]:
                     self._tokens = (rank, Sequence(shape, _time_axis(layer, 1), is_integer=True))
-            elif len(shape) == 3 and dtype in FLOATING:
-                axis = _time_axis(layer, 1)
-                if shape[axis] > 1 and (self._features is None or rank >= self._features[0]):
-                    self._features = (rank, Sequence(shape, axis, is_integer=False))
+            elif len(shape) == 3 and dtype in FLOATING and (self._features is None or rank >= self._features[0]):
+                self._features = (rank, Sequence(shape, _time_axis(layer, 1), is_integer=False))
 
     def convolved(self, layer: Any, args: Any) -> None:
         """A one-dimensional convolution is called: where it gets the features as they came, the length is its axis."""

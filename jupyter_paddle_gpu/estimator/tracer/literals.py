@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from .sizes import Change
+from .sizes import Change, are_neighbours
 
 _IMAGE_WORDS = frozenset(["img", "imgs", "image", "images", "im", "picture", "crop", "resize", "resolution", "imgsz"])
 _PLAIN = frozenset(["size", "input_size", "target_size", "train_size", "input_shape", "input_dim", "output_size"])
@@ -104,7 +104,9 @@ class Sizes(ast.NodeTransformer):
             wanted = _image(name, _literal(value), *self._change.image)
         if wanted is None and self._change.sequence is not None and _SEQUENCE.fullmatch(name):
             sequence, length = self._change.sequence
-            wanted = length if _literal(value) == sequence.length else None
+            held = _literal(value)
+            if isinstance(held, int) and (held == sequence.length or are_neighbours(held, sequence.length)):
+                wanted = length + held - sequence.length
         if wanted is None:
             return value
         return ast.copy_location(ast.parse(repr(wanted), mode="eval").body, value)

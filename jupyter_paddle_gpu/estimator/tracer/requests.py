@@ -94,7 +94,7 @@ def _run(wish: wishes.Wish) -> wishes.Run:
 
     result = traced(execute, request, run, wish, evaluates=evaluates)
     seen = entries.entries
-    return wishes.Run(result, seen.image, seen.sequence, run.failures, bool(loader.seen_batch_sizes))
+    return wishes.Run(result, seen.image, seen.sequence, run.failures, bool(loader.seen_batch_sizes), run.trained_in)
 
 
 def micro(size: int, request: dict[str, Any]) -> int:

@@ -91,12 +91,13 @@ def _lengthened(shape: Shape, dtype: str, sequence: Sequence, wanted: int) -> Sh
     for axis in axes:
         if shape[axis] == length:
             changed[axis] = wanted
-        elif rank == 2 and "int" in dtype and shape[axis] != wanted and _are_neighbours(shape[axis], length):
+        elif rank == 2 and "int" in dtype and shape[axis] != wanted and are_neighbours(shape[axis], length):
             changed[axis] = wanted + shape[axis] - length
     return tuple(changed)
 
 
-def _are_neighbours(size: int, length: int) -> bool:
+def are_neighbours(size: int, length: int) -> bool:
+    """Whether a size is by one more or less than a length: that of the data behind inputs and shifted targets."""
     return length >= NEIGHBOURS_FROM and abs(size - length) == 1
 
 

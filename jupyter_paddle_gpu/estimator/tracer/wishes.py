@@ -1,14 +1,16 @@
 """What-ifs that need a look at the program first: the size of images, the length of sequences, accumulation.
 
 A short run (`probes`) tells what there is now. Then names of the notebook that hold the present size are bound to the
-one asked for, as a person would edit it, and data is replaced where it arises (`sizes`); where that fails, data alone
-is replaced. A step that does not get what was asked for is no answer: the result says so in place of a figure.
+one asked for, as a person would edit it, and data is replaced where it arises (`sizes`); where that fails, in whole
+batches only, and then without the names. A step that does not get what was asked for is no answer: the result says so
+in place of a figure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from . import branches
@@ -45,6 +47,8 @@ class Run:
     """Cells that raised, as questions; live objects have no cell."""
     loads: bool = False
     """Whether batches came from a loader."""
+    cell: int | None = None
+    """The cell that trains; None for live objects."""
 
 
 def granted(request: Request, trace: Callable[[Wish], Run]) -> Result:
@@ -94,7 +98,7 @@ def explored(wish: Wish, trace: Callable[[Wish], Run]) -> Run:
 
     result = branches.explored(once, wish.request.get("target") or "gpu")
     chosen = next(run for run in runs if run.result is result)
-    return Run(result, chosen.image, chosen.sequence, runs[0].failures)
+    return Run(result, chosen.image, chosen.sequence, runs[0].failures, chosen.loads, chosen.cell)
 
 
 def _resized(request: Request, seen: Run, trace: Callable[[Wish], Run], probe: Probe) -> Result:
@@ -111,34 +115,43 @@ def _resized(request: Request, seen: Run, trace: Callable[[Wish], Run], probe: P
     )
     if change == Change():
         return explored(Wish(request), trace).result
-    known = {failure["cell"] for failure in seen.failures}
-    problem = None
+    problems = []
     for wish in _ways(request, change):
         run = explored(wish, trace)
-        found = _problem(run, request, known)
-        if found is None:
+        problem = _problem(run, request, seen)
+        if problem is None:
             return run.result
-        problem = problem or found
-    assert problem is not None
-    return problem
+        problems.append((not _is_reached(run, request), problem))
+    # What a model says that was called with the size tells more than what its data's preparation says.
+    return min(problems, key=itemgetter(0))[1]
 
 
 def _ways(request: Request, change: Change) -> Iterator[Wish]:
+    batches = replace(change, in_samples=False)
     yield Wish(request, change, binds_names=True)
-    yield Wish(request, replace(change, in_samples=False))
+    yield Wish(request, batches, binds_names=True)
+    yield Wish(request, batches)
 
 
-def _problem(run: Run, request: Request, known: set[int]) -> Result | None:
+def _is_reached(run: Run, request: Request) -> bool:
+    """Whether the model was called with the size that is asked for."""
+    image, length = request.get("image_size"), request.get("sequence_length")
+    if image and run.image != (image, image):
+        return False
+    return not length or (run.sequence is not None and run.sequence.length == length)
+
+
+def _problem(run: Run, request: Request, seen: Run) -> Result | None:
     """Why a run does not answer what was asked; None where it does."""
     image, length = request.get("image_size"), request.get("sequence_length")
-    for failure in run.failures:
-        if failure["cell"] not in known:
-            asked = {"images": image or 0, "length": length or 0}
-            code = "both_refused" if image and length else "image_refused" if image else "sequence_refused"
-            if failure["cell"] is None:
-                return _refused(code + "_live", **asked, **_said(failure))
-            return _refused(code, **asked, cell=failure["cell"] + 1, line=failure["line"], **_said(failure))
-    if run.result["status"] != "ok" or (image and run.image is None) or (length and run.sequence is None):
+    if run.result["status"] != "ok" or run.cell != seen.cell:
+        known = {failure["cell"] for failure in seen.failures}
+        new = [failure for failure in run.failures if failure["cell"] not in known]
+        if new:
+            # That of the cell that trains, where it fails; cells before it may have failed on the way to it.
+            return _quoted(next((one for one in new if one["cell"] == seen.cell), new[0]), image, length)
+        return _refused("size_unreached", asked=image or length)
+    if (image and run.image is None) or (length and run.sequence is None):
         return _refused("size_unreached", asked=image or length)
     if image and run.image != (image, image):
         height, width = run.image or (0, 0)
@@ -146,6 +159,14 @@ def _problem(run: Run, request: Request, known: set[int]) -> Result | None:
     if length and run.sequence and run.sequence.length != length:
         return _refused("sequence_kept", asked=length, found=run.sequence.length)
     return None
+
+
+def _quoted(failure: Result, image: int | None, length: int | None) -> Result:
+    code = "both_refused" if image and length else "image_refused" if image else "sequence_refused"
+    asked = {"images": image or 0, "length": length or 0, **_said(failure)}
+    if failure["cell"] is None:
+        return _refused(code + "_live", **asked)
+    return _refused(code, **asked, cell=failure["cell"] + 1, line=failure["line"])
 
 
 def _said(failure: Result) -> dict[str, Any]:

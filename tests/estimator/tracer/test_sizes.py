@@ -297,6 +297,8 @@ CASES = {
     "plain-vit": (PLAIN_VIT, {"image_size": 40}, {"64, 64]": "40, 40]"}),
     "lstm": (LSTM, {"sequence_length": 75}, {"(30, 12)": "(75, 12)"}),
     "conv1d": (CONV1D, {"sequence_length": 320}, {"100, 6, 200": "100, 6, 320"}),
+    "one-channel": (CONV1D.replace("Conv1D(6", "Conv1D(1").replace("100, 6,", "100, 1,"), {"sequence_length": 99}, {"100, 1, 200": "100, 1, 99"}),
+    "gpt-of-name": (GPT.replace("block_size=48", "block_size=49").replace("[64, 49]", "[64, MAX_LEN]").replace("model = GPT()", "MAX_LEN = 49\nmodel = GPT()"), {"sequence_length": 96}, {"block_size=49": "block_size=97", "MAX_LEN = 49": "MAX_LEN = 97"}),
     "gpt": (GPT, {"sequence_length": 96}, {"block_size=48": "block_size=96", "[64, 49]": "[64, 97]"}),
     "bert": (BERT, {"sequence_length": 128}, {"zeros(40": "zeros(128", "(1, 40)": "(1, 128)", "arange(40)": "arange(128)"}),
     "segmentation": (SEGMENTATION, {"image_size": 96}, {"48, 64": "96, 96"}),
@@ -335,6 +337,10 @@ TABLE = GPT.replace("nn.Embedding(block_size, width)", "nn.Embedding(48, width)"
 WORDS = HEAD + "x = paddle.randn([8, 20])\nmodel = nn.Linear(20, 3)\noptimizer = paddle.optimizer.SGD(parameters="
 WORDS += "model.parameters())\nfor step in range(9):\n    loss = model(x).mean()" + STEP
 KEPT = CNN.replace("model(images[i:i + 16])", "model(F.interpolate(images[i:i + 16], [32, 32]))")
+UNRELATED = "import numpy, paddle\nshown = paddle.rand([3, 64, 64]).reshape([12288])\n#---" + CNN
+EARLY = CNN.rstrip() + "\n        raise ValueError"
+AFTERWARDS = CNN.replace("for epoch in", "kept = [paddle.zeros([1]) for _ in range(2)]\nmodel.eval()\nfor epoch in")
+AFTERWARDS = AFTERWARDS.rstrip() + "\n    raise ValueError"
 TWO_MODELS = FLAT + "#---" + CNN.replace("3, 64, 64", "3, 128, 128")
 OTHERS = {
     "flat": (FLAT, {"image_size": 96}),
@@ -344,6 +350,9 @@ OTHERS = {
     "no-images": (WORDS, {"image_size": 96}),
     "no-sequences": (WORDS, {"sequence_length": 96}),
     "kept": (KEPT, {"image_size": 96}),
+    "unrelated-cell": (UNRELATED, {"image_size": 96}),
+    "fails-afterwards": (AFTERWARDS, {"image_size": 96}),
+    "fails-behind-one-step": (EARLY, {"image_size": 96}),
     "second-model": (TWO_MODELS, {"image_size": 128}),
     "the-same": (VIT, {"image_size": 64}),
     "with-batch": (UNET, {"image_size": 48, "batch_size": 4}),
@@ -421,6 +430,12 @@ def test_nothing_of_the_kind_and_what_stays_as_it_is(traced):
     assert note(traced, "no-images")[0] == "no_images"
     assert note(traced, "no-sequences")[0] == "no_sequences"
     assert note(traced, "kept") == ("image_kept", {"asked": 96, "height": 32, "width": 32})
+
+
+def test_cells_that_have_no_part_in_it_may_fail(traced):
+    assert traced["unrelated-cell"]["peak"] == traced["cnn"]["peak"]
+    for name in ("unrelated-cell", "fails-afterwards", "fails-behind-one-step"):
+        assert traced[name]["image_size"] == [96, 96], traced[name]["notes"]
 
 
 def test_another_model_behind_one_that_fails_is_no_answer(traced):
