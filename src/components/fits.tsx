@@ -146,7 +146,7 @@ function Sentence({ verdict }: { verdict?: IVerdict }): JSX.Element | null {
       : ''
   ].filter(Boolean);
   return (
-    <div className="jp-PaddleGpu-row jp-PaddleGpu-small jp-PaddleGpu-wrap">
+    <div className="jp-PaddleGpu-row jp-PaddleGpu-small jp-PaddleGpu-wrap jp-PaddleGpu-verdict">
       <span className={`jp-PaddleGpu-fit jp-mod-${fit}`}>
         <span aria-hidden="true">{SIGNS[fit]} </span>
         {verdict.reason.message}

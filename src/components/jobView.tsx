@@ -8,6 +8,7 @@ import { duration, moment } from '../format';
 import type { JobView as Model } from '../models/jobView';
 import { CommandIDs } from '../tokens';
 import { Bar, Busy, Button, Chip, Note } from './common';
+import { ConnectionNote } from './connection';
 import { useApp, useSignal } from './context';
 import { Details } from './jobDetails';
 import { JobMemory } from './jobMemory';
@@ -48,6 +49,7 @@ export function JobView({ model, openCell }: IJobViewProps): JSX.Element {
   return (
     <div className="jp-PaddleGpu-view">
       <JobHead job={job} model={model} />
+      <ConnectionNote events={model.events} retry={() => model.events.retry()} />
       <Outcome job={job} openCell={openCell} />
       <div className="jp-PaddleGpu-tabs" role="tablist" onKeyDown={moveTab}>
         {tabs.map(([key, name]) => (

@@ -36,17 +36,16 @@ export const LogText = React.memo(function LogText(props: {
   );
 });
 
-function highlight(text: string, word: string): React.ReactNode {
-  const found = text.toLowerCase().indexOf(word.toLowerCase());
-  if (found < 0) {
-    return text;
+/** The text with each place of the word marked, case aside. */
+export function highlight(text: string, word: string): React.ReactNode {
+  const lower = text.toLowerCase();
+  const wanted = word.toLowerCase();
+  const pieces: React.ReactNode[] = [];
+  let end = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, end)) {
+    pieces.push(text.slice(end, at), <mark key={at}>{text.slice(at, at + word.length)}</mark>);
+    end = at + word.length;
   }
-  const end = found + word.length;
-  return (
-    <>
-      {text.slice(0, found)}
-      <mark>{text.slice(found, end)}</mark>
-      {highlight(text.slice(end), word)}
-    </>
-  );
+  pieces.push(text.slice(end));
+  return pieces;
 }

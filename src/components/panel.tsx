@@ -6,6 +6,7 @@ import type { PanelModel } from '../models/panel';
 import { PRODUCT } from '../tokens';
 import { VERSION } from '../version';
 import { Button, Note } from './common';
+import { ConnectionNote } from './connection';
 import { useApp, useSignal } from './context';
 import { Facts } from './facts';
 import { Fits } from './fits';
@@ -104,35 +105,5 @@ function ServerState({ model }: { model: PanelModel }): JSX.Element | null {
       </div>
     );
   }
-  if (events.connection === 'refused') {
-    return (
-      <div className="jp-PaddleGpu-section">
-        <Note
-          kind="warning"
-          message={{
-            code: 'refused',
-            message: trans.__('The server no longer knows this page. Jobs go on without it.'),
-            hint: trans.__('Reload the page and log in again.')
-          }}
-        />
-      </div>
-    );
-  }
-  if (events.connection === 'offline') {
-    return (
-      <div className="jp-PaddleGpu-section">
-        <Note
-          kind="warning"
-          message={{
-            code: 'offline',
-            message: trans.__('The server does not answer. Jobs go on without it.'),
-            hint: trans.__('The panel goes on by itself as soon as the server is back.')
-          }}
-        >
-          <Button onClick={() => model.retry()}>{trans.__('Try now')}</Button>
-        </Note>
-      </div>
-    );
-  }
-  return null;
+  return <ConnectionNote events={events} retry={() => model.retry()} />;
 }

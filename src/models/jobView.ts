@@ -20,7 +20,7 @@ export class JobView implements IDisposable {
   constructor(
     readonly id: string,
     private readonly _api: Api,
-    private readonly _events: EventStream,
+    readonly events: EventStream,
     readonly jobs: Jobs
   ) {
     const fetch = (since: number, limit: number) => _api.log(id, since, limit);
@@ -30,8 +30,8 @@ export class JobView implements IDisposable {
       () => _api.statistics(id),
       () => !!this.job && !isEnded(this.job.state)
     );
-    _events.logReceived.connect(this._onLog, this);
-    this._watches = [_events.watch('jobs')];
+    events.logReceived.connect(this._onLog, this);
+    this._watches = [events.watch('jobs')];
     void this._open();
   }
 
@@ -97,7 +97,7 @@ export class JobView implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    this._events.logReceived.disconnect(this._onLog, this);
+    this.events.logReceived.disconnect(this._onLog, this);
     this._watches.forEach(watch => watch.dispose());
     this.statistics.dispose();
     Signal.clearData(this.log);
@@ -115,7 +115,7 @@ export class JobView implements IDisposable {
     }
     await this.log.open();
     if (!this._isDisposed && !this._isGone) {
-      this._watches.push(this._events.watchLog(this.id, () => this.log.total));
+      this._watches.push(this.events.watchLog(this.id, () => this.log.total));
       this.log.appended.connect(this._onLines, this);
     }
     this._changed.emit();
