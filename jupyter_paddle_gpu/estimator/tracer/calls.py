@@ -11,7 +11,7 @@ from . import costs
 from .arrays import Array, State, allocate, known_state, new_tensor
 from .autograd import Node, edge_of, needed_slots
 from .dtypes import FLOATING, name_of
-from .exceptions import CONTIGUOUS_FIRST, forward_array, forward_meta
+from .exceptions import STRIDES_KEPT, forward_array, forward_meta
 from .inference import Argument
 from .ledger import Ledger
 from .templates import Gradient, Meta, Operand, Step, Template, slots_of
@@ -62,7 +62,7 @@ class Call:
 
     def _run(self, step: Step) -> None:
         operation = self.ledger.begin(step.name)
-        if step.name in CONTIGUOUS_FIRST:
+        if step.name not in STRIDES_KEPT and step.name not in VIEWS:
             self._lay_out(step)
         operands = [gather(operand, self.environment) for operand in step.operands]
         results: list[list[Array]] = []
@@ -81,7 +81,10 @@ class Call:
         self.ledger.finish(operation)
 
     def _lay_out(self, step: Step) -> None:
-        for operand in step.operands:
+        overwritten = step.inplace.values()
+        for index, operand in enumerate(step.operands):
+            if index in overwritten:
+                continue
             for slot in slots_of(operand):
                 array = self.environment.get(slot)
                 if array is not None and array.storage is not None and not array.is_contiguous:
