@@ -78,9 +78,9 @@ class EstimateView(View):
         ]
 
     def _verdicts(self) -> list[Verdict]:
-        """Every device that is here; of the catalogue what lies on either side of the edge."""
+        """Every device that is here; of the catalogue what lies on either side of the edge. None without a number."""
         placement = self.placement
-        if placement is None:
+        if placement is None or self.data.peak_bytes is None:
             return []
         fitting = [verdict for verdict in placement.catalogue if verdict.fit == "fits"]
         others = [verdict for verdict in placement.catalogue if verdict.fit != "fits"]
@@ -106,6 +106,9 @@ class EstimateView(View):
         ]
 
     def _answer(self, question: Question) -> str:
+        """What to type for an answer; empty where there is nothing to name (a missing file, a missing module)."""
+        if not question.name:
+            return ""
         suggestion = "VALUE" if question.suggestion is None else question.suggestion
         return f"{self._how} {question.name}={suggestion}"
 
@@ -144,9 +147,13 @@ class EstimateView(View):
             parts += step_view.rich(self.data, say)
         for question in self.data.questions:
             parts.append(Text())
-            parts.append(sentence(f"? {question.name}  {self._place(say, question)}", "bold yellow"))
+            heading = "  ".join(filter(None, (question.name, self._place(say, question))))
+            parts.append(sentence(f"? {heading}", "bold yellow"))
             parts.append(sentence(f"  {question.why.render(say.translate)}"))
-            parts.append(sentence(f"  {self._answer(question)}", "green"))
+            if hint := question.why.render_hint(say.translate):
+                parts.append(sentence(f"  {hint}", "dim"))
+            if answer := self._answer(question):
+                parts.append(sentence(f"  {answer}", "green"))
         parts += [_note(say, note) for note in self.data.notes]
         return Group(*parts)
 
@@ -171,7 +178,7 @@ class EstimateView(View):
             where = escape(self._place(say, question))
             out.append(
                 f"<p><strong>{escape(question.name)}</strong> {where}<br>{markup.message(say, question.why)}"
-                f"<br><code>{escape(self._answer(question))}</code></p>"
+                + (f"<br><code>{escape(answer)}</code></p>" if (answer := self._answer(question)) else "</p>")
             )
         out += [f"<p>{markup.message(say, note)}</p>" for note in self.data.notes]
         return "".join(out)

@@ -56,6 +56,18 @@ def test_estimate_draws_and_tells_by_its_status(cli, notebook):
     assert "Nothing that trains" in ran.out
 
 
+@pytest.mark.paddle
+def test_open_questions_say_what_to_do_and_nothing_else(cli, notebook):
+    ran = cli(
+        "estimate", notebook("import module_of_nobody\nmodule_of_nobody.go()", TRAINING.replace("8, 2", "wide(), 2"))
+    )
+    assert ran.status == 3
+    assert "no module “module_of_nobody”" in ran.out
+    assert "Install it" in ran.out
+    assert "--set =" not in ran.out
+    assert "Where it fits" not in ran.out
+
+
 def test_a_job_from_submit_to_delete(cli, notebook):
     ran = cli("submit", notebook("for n in range(3):\n    print(n)"), "--follow", "--name", "three")
     assert ran.status == 0
