@@ -62,7 +62,8 @@ def trace_live(
         return run
 
     result = wishes.granted(request, trace)
-    result["notes"].append({"code": "live_step", "params": {}})
+    if result["status"] == "ok":
+        result["notes"].append({"code": "live_step", "params": {}})
     return result
 
 

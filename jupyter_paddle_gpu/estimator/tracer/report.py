@@ -36,6 +36,12 @@ def inputs_of(ledger: Ledger, window: tuple[int, int]) -> list[Record]:
     return [r for r in ledger.records if first <= r.start < last and r.kind == "inputs" and r.op == "to_tensor"]
 
 
+def once_each(inputs: list[str], times: int) -> list[str]:
+    """The inputs of one micro-batch, where a step is made of so many that are alike."""
+    part = len(inputs) // times
+    return inputs[:part] if inputs == inputs[:part] * times else inputs
+
+
 def shown(record: Record) -> str:
     """`float32[64, 1, 28, 28]`."""
     return f"{record.dtype}{list(record.shape)}"

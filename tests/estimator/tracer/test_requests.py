@@ -238,7 +238,7 @@ def test_mixed_precision_follows_target_and_request(answers):
 
 def test_accumulation_and_recomputation(answers):
     assert answers["accumulation"]["batch_size"] == 8
-    assert len(answers["accumulation"]["inputs"]) == 8
+    assert answers["accumulation"]["inputs"] == ["float32[8, 20]", "int64[8]"]
     assert answers["recompute"]["flops"]["backward"] > answers["blocks"]["flops"]["backward"] * 1.2
     assert answers["recompute"]["flops"]["forward"] == answers["blocks"]["flops"]["forward"]
 
@@ -323,10 +323,10 @@ def test_live_objects_are_traced_in_forks(live):
 def test_live_objects_are_asked_what_a_notebook_is(live):
     own, larger, images, accumulated, recomputed, sequences = live[:6]
     assert images["inputs"] == ["float32[4, 3, 48, 48]", "int64[4]"] and images["peak"] > own["peak"]
-    assert accumulated["batch_size"] == 16 and len(accumulated["inputs"]) == 8
+    assert accumulated["inputs"] == ["float32[16, 3, 32, 32]", "int64[16]"]
     assert own["peak"] < accumulated["peak"] < larger["peak"]
     assert recomputed["peak"] < own["peak"]
-    assert [note["code"] for note in sequences["notes"]] == ["no_sequences", "live_step"]
+    assert [note["code"] for note in sequences["notes"]] == ["no_sequences"]
 
 
 def test_live_objects_go_both_ways_and_say_what_they_refuse(live):
