@@ -69,6 +69,11 @@ NOTES: dict[str, Message] = {
             hint="Ask again with --devices.",
         ),
         Message(
+            code="distribution_left_out",
+            text="{name} asks for a kind of distribution that is not followed; nothing was divided by it.",
+            hint="Each device holds less than this figure.",
+        ),
+        Message(
             code="auto_parallel",
             text="{name} belongs to automatic parallelism, which is not followed; nothing was divided.",
             hint="Each device holds less than this figure.",

@@ -36,6 +36,7 @@ from .dtypes import SIZE, name_of
 from .interception import current
 from .runtime import Runtime
 
+_SHARDING = fleet.base.topology.ParallelMode.SHARDING_PARALLEL
 _ALIGNMENT = {"gpu": 256, "cpu": 4096}
 """Bytes (`alignment` in group_sharded_optimizer_stage2.py)."""
 WRAPPERS = (parallel.DataParallel, group_sharded_stage2.GroupShardedStage2, stage3.GroupShardedStage3, MetaParallelBase)
@@ -183,8 +184,23 @@ def _as_on_a_gpu() -> Iterator[None]:
 
 
 def distributed_model(original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
-    """`fleet.distributed_model`: a wrapper of the model, or the model itself where it trains alone."""
-    return original(model, *args, **kwargs) if world.current.size > 1 else model
+    """`fleet.distributed_model`: a wrapper of the model, or the model itself where it trains alone or in parts."""
+    shared = fleet.base.topology._HYBRID_PARALLEL_GROUP
+    if world.current.size == 1 or shared is None:
+        return model
+    if shared.get_parallel_mode() not in {fleet.base.topology.ParallelMode.DATA_PARALLEL, _SHARDING}:
+        running().note("distribution_left_out", name="distributed_model")
+        return model
+    return _followed(original, model, *args, **kwargs)
+
+
+def _followed(original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
+    """What Paddle's wrapper makes of a model or an optimizer; itself where that cannot run without devices."""
+    try:
+        return original(given, *args, **kwargs)
+    except Exception:  # whatever it is: the step is traced all the same
+        running().note("distribution_left_out", name=original.__name__)
+        return given
 
 
 def distributed_optimizer(original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -196,11 +212,12 @@ def distributed_optimizer(original: Callable[..., Any], optimizer: Any, *args: A
         return optimizer
     size = shared.get_sharding_parallel_world_size()
     if size > 1:
-        _say(1)
         world.current.become(_fullest(_listed(optimizer), size, ordered=True))
-    wrapper = original(optimizer, *args, **kwargs)
+    wrapper = _followed(original, optimizer, *args, **kwargs)
     if wrapper is not optimizer:
         steps.wrapped(optimizer)
+        if size > 1:
+            _say(1)
     return wrapper
 
 
@@ -269,10 +286,6 @@ def _nothing(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     return None
 
 
-def _unneeded(original: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
-    return []
-
-
 def _there(original: Callable[..., Any], tensor: Any, *args: Any) -> Any:
     return tensor
 
@@ -286,7 +299,7 @@ REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
     (parallel.DataParallel, "__init__", init_data_parallel),
     (parallel, "sync_params_buffers", _nothing), (hybrid_parallel_util, "sync_params_buffers", _nothing),
     (parallel, "_split_tensors", _nothing), (hybrid_parallel_util, "_split_tensors", _nothing),
-    (core, "EagerReducer", reducer), (core, "eager_assign_group_by_size", _unneeded),
+    (core, "EagerReducer", reducer),
     (storage.InternalStorage, "__init__", init_storage), (storage, "cvt_to_device", _there),
     (paddle.Tensor, "cuda", _there), (storage.ParamStorage, "_add_param_as_view", add_parameter),
     (storage.ParamStorage, "_convert_buffer", place_parameter),

@@ -70,6 +70,7 @@ def shard(level: str, options: str = "") -> str:
 
 
 GROUPED = "model = fleet.distributed_model(layers)\noptimizer = fleet.distributed_optimizer(optimizer)"
+FUSED = "strategy.hybrid_configs['sharding_configs'].tensor_fusion = True\n"
 FROZEN = "\nlayers[4].bias.stop_gradient = True"
 SOURCES = {
     "parallel": script("model = paddle.DataParallel(layers, comm_buffer_size=4)", MLP + FROZEN),
@@ -180,11 +181,17 @@ def test_what_the_notebook_says_of_its_processes(run_child):
         "told": SOURCES["os_g"],
         "nobody": SOURCES["os_g"],
         "auto": script("model = layers\noptimizer = dist.shard_optimizer(optimizer)"),
+        "fused": script(GROUPED, start=FLEET.replace("fleet.init", FUSED + "fleet.init")),
+        "tensors": script(
+            GROUPED, start=FLEET.replace('g_degree": 2', 'g_degree": 1').replace('mp_degree": 1', 'mp_degree": 2')
+        ),
         "spawned": script(train + "dist.spawn(train, nprocs=4)", start=""),
     }
     traced = run_child("trace", sources, {"eight": {"devices": 8}, "told": {"processes": 4}})
     assert {name: row["devices"] for name, row in traced.items()} == {
         "degrees": 2, "eight": 8, "one": None, "told": 4, "nobody": None, "auto": None, "spawned": 4,
+        "fused": None, "tensors": None,
     }  # fmt: skip
     assert [traced[name]["notes"] for name in ("nobody", "auto")] == [["sharding_single"], ["auto_parallel"]]
+    assert traced["fused"]["notes"] == traced["tensors"]["notes"] == ["distribution_left_out"]
     assert traced["eight"]["peak"] < traced["degrees"]["peak"] < traced["one"]["peak"]
