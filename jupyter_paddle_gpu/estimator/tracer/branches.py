@@ -45,7 +45,7 @@ class Decisions:
         """The way to take at the place that asks; `updates` of optimizers have ended so far."""
         frame = _asking()
         if frame is None:
-            return True
+            return not is_way_out(sys._getframe(1))
         file, line = frame.f_code.co_filename, frame.f_lineno
         loop = _read(file)[0].get(line)  # a loop's condition is compiled twice: before the first turn, after each
         site = (file, line, 0 if loop else frame.f_lasti)
@@ -142,6 +142,28 @@ def _asking() -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(own):
         frame = frame.f_back
     return None if frame is None or frame.f_code.co_filename.startswith(paddles) else frame
+
+
+def _paddles(frame: FrameType | None) -> FrameType | None:
+    """The frame of Paddle's own code that asks; None where the user's does."""
+    own, paddles = _NOT_THE_USERS
+    while frame is not None and frame.f_code.co_filename.startswith(own):
+        frame = frame.f_back
+    return frame if frame is not None and frame.f_code.co_filename.startswith(paddles) else None
+
+
+def is_paddles(frame: FrameType | None) -> bool:
+    """Whether Paddle's own code asks."""
+    return _paddles(frame) is not None
+
+
+def is_way_out(frame: FrameType | None) -> bool:
+    """Whether Paddle's own code asks if it may stop early, as L-BFGS does: nobody knows that training has converged."""
+    frame = _paddles(frame)
+    if frame is None:
+        return False
+    following = linecache.getline(frame.f_code.co_filename, frame.f_lineno + 1)
+    return following.split(maxsplit=1)[:1] in (["break"], ["return"])
 
 
 Loop = tuple[bool, int]

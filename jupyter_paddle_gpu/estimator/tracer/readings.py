@@ -6,6 +6,7 @@ such a stand-in decides which way the program goes, the trace says so.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from types import FrameType
 from typing import Any
@@ -19,6 +20,7 @@ from .interception import current, tracing
 from .runtime import Runtime
 
 _NUMPY = {"bfloat16": "uint16"}
+_turns = itertools.count(1)
 
 
 def _known(runtime: Runtime, tensor: Any) -> Any:
@@ -51,13 +53,17 @@ def array(runtime: Runtime, tensor: Any, dtype: Any = None, copy: Any = None) ->
 
 
 def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
-    """`Tensor.item()`."""
-    return numpy(runtime, tensor).item(*args)
+    """`Tensor.item()`; Paddle's own code indexes with it."""
+    found = numpy(runtime, tensor).item(*args)
+    return unknowns.plain(found) if branches.is_paddles(sys._getframe(1)) else found
 
 
 def as_float(runtime: Runtime, tensor: Any) -> float:
-    """`float(tensor)`."""
-    return float(numpy(runtime, tensor).reshape(-1)[0])
+    """`float(tensor)`; Paddle's own optimizers compare losses, of which no two are the same."""
+    found = float(numpy(runtime, tensor).reshape(-1)[0])
+    if branches.is_paddles(sys._getframe(1)) and _known(runtime, tensor) is None:
+        return found / next(_turns)
+    return found
 
 
 def as_int(runtime: Runtime, tensor: Any) -> int:

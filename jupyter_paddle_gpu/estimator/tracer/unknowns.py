@@ -36,6 +36,8 @@ def _decided(stand_in: bool) -> bool:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
+    if branches.is_way_out(frame):
+        return False
     if runtime is None or frame is None or frame.f_code.co_filename.startswith((*_LIBRARIES, "<frozen", "<__array")):
         return stand_in
     code = frame.f_code
