@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 
 import click
 
@@ -34,14 +36,21 @@ WORDS = (
 """What a user of ours can meet. Where a version of click words it otherwise, its English is shown."""
 
 
-def teach(say: Speech) -> None:
-    """Let click speak the language; for a process that is ours alone."""
+@contextlib.contextmanager
+def spoken(say: Speech) -> Iterator[None]:
+    """Let click speak the language for a while: in a kernel it may be other people's click as well."""
 
     def plural(one: str, many: str, count: int) -> str:
         return say.translate(one if count == 1 else many)
 
-    for name in _MODULES:
-        module = sys.modules.get(f"{click.__name__}.{name}")
+    before = []
+    for module in filter(None, (sys.modules.get(f"{click.__name__}.{name}") for name in _MODULES)):
         for word, function in (("_", say.translate), ("ngettext", plural)):
             if hasattr(module, word):
+                before.append((module, word, getattr(module, word)))
                 setattr(module, word, function)
+    try:
+        yield
+    finally:
+        for module, word, function in before:
+            setattr(module, word, function)

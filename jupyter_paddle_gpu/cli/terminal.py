@@ -42,9 +42,8 @@ DEBUG_VARIABLE = "PADDLE_GPU_DEBUG"
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status. An error is one sentence and a next step, never a traceback."""
     face = TerminalFace(terminal_language())
-    with face.interrupts.watched():
+    with face.interrupts.watched(), click_words.spoken(face.say):
         localise(paddle_gpu, face.say)
-        click_words.teach(face.say)
         try:
             return _run(face, arguments)
         finally:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 UNSAVED = "cells.ipynb"
 """The name under which executed cells are read where no notebook file is known."""
+_OWN_LINES = re.compile(r"^%paddle_gpu\b.*$", re.MULTILINE)
+"""What was only asked is no part of a training."""
 _VSCODE_FILE = "__vsc_ipynb_file__"
 
 
@@ -33,15 +37,32 @@ class CellFace(Face):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(terminal_language())
         self._shell = shell
+        self._cell: str | None = None
+
+    @contextlib.contextmanager
+    def looking_at(self, cell: str | None) -> Iterator[None]:
+        """For one command: the text of the cell that the command heads; None where it is a line among others."""
+        self._cell = cell
+        try:
+            yield
+        finally:
+            self._cell = None
 
     def source(self, notebook: str | None) -> NotebookSource:
-        """A notebook by path, else the one this cell stands in, else the cells that were executed."""
+        """A notebook by path, else the cell that the command heads with the cells that were executed before it, else
+        the notebook this cell stands in, else the cells that were executed."""
         if notebook:
             return self.services.open(Path(notebook))
+        if self._cell is not None:
+            return self.services.open(self._place(), self._executed(self._cell))
         for file in self._files():
             if file.suffix == ".ipynb" and file.is_file():
                 return self.services.open(file)
-        return self.services.open(Path.cwd() / UNSAVED, self._executed())
+        return self.services.open(self._place(), self._executed())
+
+    def _place(self) -> Path:
+        """Where a notebook of executed cells is taken to lie."""
+        return Path.cwd() / UNSAVED
 
     def _files(self) -> Iterator[Path]:
         # Jupyter Server tells the kernel at its start; where the notebook was renamed since, the cells are read.
@@ -50,9 +71,12 @@ class CellFace(Face):
         if file := self._shell.user_ns.get(_VSCODE_FILE):
             yield Path(str(file))
 
-    def _executed(self) -> dict[str, Any]:
+    def _executed(self, last: str | None = None) -> dict[str, Any]:
         history = self._shell.history_manager
-        cells = [text for text in history.input_hist_raw[1:] if text.strip()] if history is not None else []
+        texts = [*history.input_hist_raw[1:]] if history is not None else []
+        texts = [text for text in texts if not text.lstrip().startswith("%%paddle_gpu")]  # they were not executed
+        texts = [_OWN_LINES.sub("", text) for text in (*texts, last or "")]
+        cells = [text for text in texts if text.strip()]
         metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         return {
             "nbformat": 4,

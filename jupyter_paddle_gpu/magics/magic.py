@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
-from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
+from ..cli.click_words import spoken
 from ..cli.commands import JSON, paddle_gpu
 from ..cli.face import View
 from ..cli.options import localise
@@ -29,7 +30,9 @@ class CellError(Exception):
 
     def __init__(self, message: Message, say: Speech) -> None:
         self.code = message.code
-        self._lines = [line for line in (message.render(say.translate), message.render_hint(say.translate)) if line]
+        lines = (message.render(say.translate), message.render_hint(say.translate))
+        # A next step is typed where its reader is.
+        self._lines = [line.replace("`jupyter paddle-gpu ", "`%paddle_gpu ") for line in lines if line]
         super().__init__("\n".join(self._lines))
 
     def _render_traceback_(self) -> list[str]:
@@ -65,7 +68,7 @@ class Result:
             file=paper, width=PLAIN_WIDTH, force_terminal=False, force_jupyter=False, no_color=True, highlight=False
         )
         console.print(self._view.rich(self._say))
-        return paper.getvalue().rstrip()
+        return "\n".join(row.rstrip() for row in paper.getvalue().rstrip().splitlines())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._view.html(self._say)}
@@ -87,13 +90,26 @@ class PaddleGpuMagics(Magics):
         `%paddle_gpu estimate` looks at this notebook, `%paddle_gpu estimate model --batch-size 64` at a live model;
         `%paddle_gpu --help` lists the commands.
         """
+        return self._answer(line, None)
+
+    @cell_magic("paddle_gpu")  # type: ignore[arg-type]
+    def paddle_gpu_cell(self, line: str, cell: str) -> Result | None:
+        """The same for this cell, before it runs: it is taken together with the cells that were executed, not executed.
+
+        `%%paddle_gpu estimate` says what the cell's training takes, `%%paddle_gpu submit` runs it all as a job.
+        """
+        return self._answer(line, cell)
+
+    def _answer(self, line: str, cell: str | None) -> Result | None:
         say = self._face.say
         try:
-            return self._run(shlex.split(line) or ["--help"])
+            with spoken(say), self._face.looking_at(cell):
+                return self._run(shlex.split(line) or ["--help"])
         except PaddleGpuError as error:
             raise CellError(error.message, say) from None
         except (click.ClickException, ValueError) as error:  # ValueError: a quotation mark without its other half
-            text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+            with spoken(say):
+                text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             usage = Message(code="usage", text="{problem}", hint="See `%paddle_gpu --help`.", params={"problem": text})
             raise CellError(usage, say) from None
 

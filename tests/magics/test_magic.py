@@ -110,6 +110,17 @@ def test_errors_are_a_sentence_without_a_traceback(kernel, line, words):
     assert len(errors[0]["traceback"]) <= 2
 
 
+def test_mistakes_are_told_in_the_readers_language_with_a_next_step_for_a_cell(kernel):
+    running = kernel(LANGUAGE="zh_CN")
+    _, _, errors = running.run("%paddle_gpu logs")
+    assert "缺少参数" in errors[0]["evalue"]
+    _, _, errors = running.run("%paddle_gpu logs nope")
+    assert "`%paddle_gpu jobs`" in errors[0]["evalue"]
+    text, _, _ = running.run("import click\nprint(click.core._('Options'))\n%paddle_gpu logs --help")
+    assert text.split()[0] == "Options"
+    assert "选项" in text
+
+
 def test_help_is_printed(kernel):
     text, _, errors = kernel().run("%paddle_gpu")
     assert not errors
@@ -134,6 +145,21 @@ def test_executed_cells_are_estimated_where_there_is_no_file(kernel):
     assert not errors
     estimate = json.loads(text)
     assert (estimate["status"], estimate["batch_size"], estimate["parameters"]) == ("ok", 32, 9610)
+
+
+@pytest.mark.paddle
+def test_a_cell_is_estimated_before_it_runs(kernel):
+    running = kernel()
+    running.run(TRAINING)
+    text, _, errors = running.run(f"%%paddle_gpu estimate --target cpu --json\n{STEP}\nbroken = 1 / 0")
+    assert not errors, errors
+    estimate = json.loads(text)
+    assert (estimate["status"], estimate["batch_size"], estimate["parameters"]) == ("ok", 32, 9610)
+    text, _, errors = running.run("print('loss' in globals(), len(optimizer._accumulators))")
+    assert text.split() == ["False", "0"]
+    _, rich, errors = running.run("%%paddle_gpu estimate --target cpu\nprint('trains nothing')")
+    assert not errors, errors
+    assert "Nothing that trains" in rich[0]["text/plain"]
 
 
 @pytest.mark.paddle
@@ -171,6 +197,17 @@ def test_a_live_model_without_data_asks_for_it(kernel):
     assert "Linear" in rich[0]["text/plain"]
     _, _, errors = running.run("%paddle_gpu estimate x")
     assert "no paddle.nn.Layer" in errors[0]["evalue"]
+
+
+def test_a_cell_runs_as_a_job_with_what_was_executed_before(kernel):
+    running = kernel()
+    running.run("value = 6\n%paddle_gpu jobs --json")
+    text, rich, errors = running.run(
+        "%%paddle_gpu submit --engine local --follow --no-estimate\nprint('answer', value * 7)"
+    )
+    assert not errors, errors
+    assert "answer 42" in text.splitlines()
+    assert any("succeeded" in data["text/plain"] for data in rich)
 
 
 def test_a_job_from_a_cell(kernel, tmp_path):
