@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ class Doctor:
         self._probed: dict[tuple[str, ...], tuple[float, Message | None]] = {}
         self._seen: dict[tuple[str, ...], float] = {}
         self._looked = -1e9
+        self._trying = threading.Lock()  # many jobs may be submitted at once: one tries, the others take its answer
 
     def problems(self) -> tuple[bool, tuple[Message, ...]]:
         """(can jobs run at all, everything worth knowing). Never raises."""
@@ -93,8 +95,9 @@ class Doctor:
                 return (*stops, missing)
             image = self.daemon.inspect_image(choice.reference)
             if image is not None:
-                stops += self._paths(image["Id"], grant)
-                stops += self._devices(image["Id"], job)
+                with self._trying:
+                    stops += self._paths(image["Id"], grant)
+                    stops += self._devices(image["Id"], job)
         except PaddleGpuError as error:
             stops.append(error.message)
         return tuple(stops)

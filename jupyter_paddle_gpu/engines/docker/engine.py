@@ -193,7 +193,9 @@ class DockerEngine:
             if not own_files.is_file(folder.engine_log) and folder.path.is_dir():
                 lines = [line for _, line in read_output(self.daemon, inspected["Id"], tail=_TAIL_LINES * 10)]
                 if lines:
-                    own_files.write(folder.engine_log, ("\n".join(lines) + "\n").encode("utf-8"))
+                    # On a full disk they are lost: a job that cannot come to its end would be worse.
+                    with contextlib.suppress(OSError):
+                        own_files.write(folder.engine_log, ("\n".join(lines) + "\n").encode("utf-8"))
             self._remove(inspected["Id"])
             remove_links(folder.path)
 

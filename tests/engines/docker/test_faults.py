@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import random
@@ -149,7 +150,12 @@ def test_the_disk_full_in_the_jobs_folder(make_bench):
             assert json.loads(folder.result.read_bytes())["reason"] == "disk_full"
         else:  # not even that could be written: then the engine says it
             assert bench.engine.observe(job, folder).reason.code == "disk_full"
+        with (small / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+            while filler.write(bytes(4096)):
+                pass  # not a byte is left
+        folder.engine_log.unlink(missing_ok=True)
         bench.engine.collect(job, folder)
+        assert bench.engine.observe(job, folder).state == "absent", "the container goes, whatever can be kept of it"
     finally:
         subprocess.run(["umount", "-l", str(small)], check=False)
 
