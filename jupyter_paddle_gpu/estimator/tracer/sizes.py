@@ -28,6 +28,8 @@ from .values import Known, Value
 
 NEIGHBOURS_FROM = 4
 """Length from which integers that are one longer or shorter belong to a sequence: `ids[:, :-1]` and `ids[:, 1:]`."""
+SMALLEST_TARGET, LARGEST_RATIO = 8, 8
+"""Side in pixels and ratio within which an array counts as a target in proportion to the images, not as a filter."""
 MOST_INDICES = 1 << 22
 """Indices of an embedding that are looked at."""
 _INITIALIZERS = str(Path(paddle.nn.initializer.__file__).parent)
@@ -68,9 +70,24 @@ def _resized(shape: Shape, sides: tuple[int, int], wanted: int) -> Shape:
     else:
         places = (0,)
     for place in places:
-        if shape[place : place + 2] == sides:
-            return (*shape[:place], wanted, wanted, *shape[place + 2 :])
+        found = shape[place : place + 2]
+        side = wanted if found == sides else _in_proportion(found, sides, wanted) if rank > 2 else None
+        if side is not None:
+            return (*shape[:place], side, side, *shape[place + 2 :])
     return shape
+
+
+def _in_proportion(found: Shape, sides: tuple[int, int], wanted: int) -> int | None:
+    """The side of a target that is larger or smaller than its image by a whole number; None where it is no target."""
+    (height, width), (high, wide) = sides, found
+    if min(found) < SMALLEST_TARGET or (wanted, wanted) == found:
+        return None
+    for times in range(2, LARGEST_RATIO + 1):
+        if (high, wide) == (height * times, width * times):
+            return wanted * times
+        if (high * times, wide * times) == (height, width) and wanted % times == 0:
+            return wanted // times
+    return None
 
 
 def _lengthened(shape: Shape, dtype: str, sequence: Sequence, wanted: int) -> Shape:

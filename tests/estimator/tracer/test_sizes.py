@@ -210,6 +210,24 @@ model.fit(Data(), epochs=2, batch_size=8, verbose=0)
 """
 )
 
+SUPER = (
+    DATASET.format(
+        sample="return np.zeros((1, 40, 40), 'float32'), np.zeros((1, 120, 120), 'float32'), np.zeros((1, 20, 20), 'float32')"
+    )
+    + """
+model = nn.Sequential(nn.Conv2D(1, 9, 3, padding=1), nn.PixelShuffle(3))
+"""
+    + ADAM
+    + """
+blur = paddle.ones([1, 1, 5, 5]) / 25
+for epoch in range(3):
+    for x, large, small in paddle.io.DataLoader(Data(), batch_size=16):
+        out = model(F.conv2d(x, blur, padding=2))
+        loss = F.mse_loss(out, large) + F.mse_loss(F.avg_pool2d(out, 6), small)
+"""
+    + STEP.replace("\n", "\n    ")
+)
+
 CHANNELS_LAST = (
     HEAD
     + """
@@ -302,6 +320,7 @@ CASES = {
     "gpt": (GPT, {"sequence_length": 96}, {"block_size=48": "block_size=96", "[64, 49]": "[64, 97]"}),
     "bert": (BERT, {"sequence_length": 128}, {"zeros(40": "zeros(128", "(1, 40)": "(1, 128)", "arange(40)": "arange(128)"}),
     "segmentation": (SEGMENTATION, {"image_size": 96}, {"48, 64": "96, 96"}),
+    "super-resolution": (SUPER, {"image_size": 64}, {"40, 40": "64, 64", "120, 120": "192, 192", "20, 20": "32, 32"}),
     "channels-last": (CHANNELS_LAST, {"image_size": 20}, {"32, 32": "20, 20"}),
     "resized": (RESIZED, {"image_size": 64}, {"Resize(48)": "Resize(64)"}),
     "tensors": (TENSORS, {"image_size": 50}, {"32, 32]": "50, 50]"}),
