@@ -26,8 +26,8 @@ _anywhere: Any = core.Place
 _restore_program: Callable[..., Any] = switch_main_program
 _SAFE_ORDER = 2
 """Beyond it, the program builder crashes on gradients of operators with absent operands."""
-_PROGRAM_LIMIT = 4000
-"""Operations after which a fresh scratch program is begun."""
+_PROGRAM_LIMIT = 60
+"""Operations after which a fresh scratch program is begun: Paddle lists all of them whenever some are asked for."""
 
 
 class Argument:
