@@ -2,6 +2,7 @@
 
 The tracer cannot import this module (its interpreter may not have us); it writes the same shape as JSON. Time is the
 index of an operation in the step: 0 is the first operation of the forward pass, `operations[i]` happens at time i.
+Rows come in ten thousands and hold numbers and strings only: the collector need not follow them (`gc=False`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..domain.notebooks import FactValue
 Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]
 
 
-class Storage(msgspec.Struct, frozen=True, array_like=True):
+class Storage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One allocation. Alive from `start` to `end`, both inclusive; -1: before the step; `len(operations)`: after it.
 
     A steady step is meant: gradients that `clear_grad()` keeps, optimiser state and the batch are there at -1.
@@ -32,7 +33,7 @@ class Storage(msgspec.Struct, frozen=True, array_like=True):
     dtype: str = ""
 
 
-class Operation(msgspec.Struct, frozen=True, array_like=True):
+class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One operation of the step.
 
     `flops` with multiply-add = 2; `bytes_moved`: operands read plus results written. `workspace_cpu`: transient bytes
@@ -49,7 +50,7 @@ class Operation(msgspec.Struct, frozen=True, array_like=True):
     workspace_high: int = 0
 
 
-class TracedLayer(msgspec.Struct, frozen=True, array_like=True):
+class TracedLayer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A node of the model's tree: dotted path (empty for the root), class name, own parameters and their bytes."""
 
     path: str
