@@ -34,8 +34,7 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="create_graph",
-            text="Gradients of the third order are taken; what {op} keeps for them is not counted.",
-            hint="The figure is too low by that much.",
+            text="Gradients of the third order are taken; the figure may be too low by a tenth or more.",
         ),
         Message(
             code="batch_size_kept",

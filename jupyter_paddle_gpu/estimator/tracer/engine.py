@@ -38,6 +38,7 @@ def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
     with runtime.ledger.during("backward"):
         # GeneralGrad runs on a copy of the graph (general_grad.h): what its nodes saved stays with the graph itself.
         if create_graph:
+            runtime.differentiates_twice = True
             recorded = RecordedBackward(runtime, edges)
             recorded.run(runtime.roots(outputs, grad_outputs))
             return [_graph_of(recorded.captured.get(edge), tensor) for edge, tensor in zip(edges, inputs, strict=False)]

@@ -73,6 +73,8 @@ class RecordedBackward:
             arrays = {slot: self._runtime.state(grad).array for slot, grad in incoming.items()}
             return {o: new_tensor(a) for o, a in node.backward(self._runtime, arrays, False, wanted).items()}
         gradient = node.gradient.only(wanted)
+        if gradient.origin is not None and len(gradient.origin[-1]) > 1:
+            self._runtime.note("create_graph")
         environment: dict[int, Array | None] = {**node.shapes, **node.saved}
         places: Places = {slot: (node, slot) for slot in gradient.incoming} | dict(node.edges)
         for result, slot in gradient.incoming.items():
@@ -82,6 +84,8 @@ class RecordedBackward:
             places[slot] = None if state is None or state.node is None else (state.node, state.slot)
         held = list(environment.values())  # with a graph of its own, no gradient is written over
         for index, step in enumerate(gradient.steps):
+            if _compose(step, environment, places):
+                continue
             run_gradient(self._runtime.ledger, step, environment, gradient, node.layer)
             self._record(gradient, index, wanted, (step, environment, places), node.layer)
         del held
@@ -104,8 +108,6 @@ class RecordedBackward:
         step, environment, places = ran
         found = self._runtime.inference.deeper(gradient, index, wanted)
         if found is None:
-            if len(gradient.origin or ()) and len(gradient.origin[-1]) > 1:
-                self._runtime.note("create_graph", op=step.name)
             return
         if not any(places.get(slot) for operand in step.operands for slot in slots_of(operand)):
             return  # ComputeRequireGrad: an operand without a gradient of its own counts, an addition's other side
@@ -126,6 +128,53 @@ class RecordedBackward:
         for operand in step.results:
             for slot in slots_of(operand):
                 places[slot] = (node, slot)
+
+
+def _compose(step: GradStep, environment: dict[int, Array | None], places: Places) -> bool:
+    """Run a second gradient as the operators that Paddle composes it of when it is to be differentiated again.
+
+    The program builder crashes on the gradient of one that has absent operands.
+    """
+    composed = _COMPOSED.get(step.name)
+    if composed is None:
+        return False
+    tensors = {}
+    for name, operand in zip(step.operand_names, step.operands, strict=False):
+        array = environment.get(operand) if isinstance(operand, int) else None
+        tensors[name] = None if array is None or not isinstance(operand, int) else _tensor(array, places.get(operand))
+    for operand, made in zip(step.results, composed(step.attrs, tensors), strict=False):
+        state = None if made is None else known_state(made)
+        if isinstance(operand, int) and state is not None:
+            environment[operand] = state.array
+            places[operand] = None if state.node is None else (state.node, state.slot)
+    return True
+
+
+def _matmul_double(attrs: dict[str, Any], of: dict[str, Any]) -> list[Any]:
+    """(x_grad, y_grad, grad_out_grad) of a product of matrices: composite_double_backward_api.h."""
+    x, y, out, ddx, ddy = (of.get(name) for name in ("x", "y", "grad_out", "grad_x_grad", "grad_y_grad"))
+    dx = None if ddy is None else call("matmul", out, ddy, False, True)
+    dy = None if ddx is None else call("matmul", ddx, out, True, False)
+    parts = [call("matmul", *pair, False, False) for pair in ((ddx, y), (x, ddy)) if all(t is not None for t in pair)]
+    return [dx, dy, parts[0] if len(parts) == 1 else call("add", *parts) if parts else None]
+
+
+def _add_double(attrs: dict[str, Any], of: dict[str, Any]) -> list[Any]:
+    """grad_out_grad of an addition; add_triple_grad keeps what comes in (measured)."""
+    given = [one for one in (of.get("grad_x_grad"), of.get("grad_y_grad")) if one is not None]
+    if not given:
+        return [None]
+    made = call("add", *given) if len(given) == 2 else call("assign", *given)
+    state = known_state(made)
+    if state is not None and state.node is not None:
+        for number, tensor in enumerate(given, 1):
+            kept = known_state(tensor)
+            assert kept is not None
+            state.node.saved[-number] = kept.array
+    return [made]
+
+
+_COMPOSED = {"matmul_double_grad": _matmul_double, "add_double_grad": _add_double}
 
 
 def _tensor(array: Array, place: Edge | None) -> Any:

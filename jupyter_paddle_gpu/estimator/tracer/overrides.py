@@ -24,9 +24,11 @@ Original = Callable[..., Any]
 def linear(runtime: Runtime, original: Original, x: Any, weight: Any, bias: Any = None) -> Any:
     """F.linear: on a CPU two operators, the product is a temporary (measured: two results alive at the addition).
 
-    A Paddle for GPUs takes `linear_v2`, one operator (nn/functional/common.py of 3.3), where it has it.
+    A Paddle for GPUs takes `linear_v2`, one operator (nn/functional/common.py of 3.3), where it has it;
+    its second gradient is not known.
     """
-    if bias is not None and amp.settings.target == "gpu" and hasattr(_C_ops, "linear_v2"):
+    is_one = amp.settings.target == "gpu" and hasattr(_C_ops, "linear_v2") and not runtime.differentiates_twice
+    if bias is not None and is_one:
         return call("linear_v2", x, weight, bias, False)
     product = call("matmul", x, weight, False, False)
     return product if bias is None else call("add", product, bias)

@@ -37,6 +37,8 @@ class Runtime:
         self.before_call: Callable[[str, list[Any]], None] | None = None
         self.evaluate: Callable[[Value], Any] | None = None
         self.convert: Convert | None = None
+        self.differentiates_twice = False
+        """Whether the program has asked for a graph of gradients."""
         self.resize: Resize | None = None
 
     def state(self, tensor: Any) -> State:

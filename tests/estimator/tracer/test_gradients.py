@@ -68,9 +68,36 @@ g = paddle.grad(F.cross_entropy(model[2](h), y), h)[0]
 }
 
 
+LAPLACIAN = """
+import paddle
+from paddle import nn
+paddle.seed(0)
+model = nn.Sequential(nn.Linear(2, 100), nn.Tanh(), nn.Linear(100, 100), nn.Tanh(), nn.Linear(100, 1))
+optimizer = paddle.optimizer.Adam(1e-3, parameters=model.parameters())
+for step in range(6):
+    t = paddle.rand([500, 2])
+    t.stop_gradient = False
+    u = model(t)
+    du = paddle.grad(u.sum(), t, create_graph=True)[0]
+    dd = paddle.grad(du[:, 0].sum(), t, create_graph=True)[0]
+    loss = ((du[:, 1] - dd[:, 0]) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+THIRD = {"laplacian": LAPLACIAN}
+
+
 @pytest.fixture(scope="module")
 def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
+    scripts = {**THIRD, **SOURCES}
+    return run_child("real", scripts), run_child("trace", scripts)
+
+
+def test_the_third_order_is_near_and_noted(measured):
+    real, traced = measured[0]["laplacian"], measured[1]["laplacian"]
+    assert traced["notes"] == ["create_graph"]
+    assert 0.8 * real["peaks"][-1] < traced["peak"] <= real["peaks"][-1]
 
 
 @pytest.mark.parametrize("name", SOURCES)
