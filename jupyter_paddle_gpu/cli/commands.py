@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from . import options
 from .estimate_view import EstimateView
@@ -23,7 +24,20 @@ def _set_json(context: click.Context, _option: click.Parameter, value: bool) -> 
 _json = click.option(
     "--json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON, as REST answers it."
 )
-_job = click.argument("job_id", metavar="JOB")
+
+
+def _known_jobs(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The jobs for a shell that completes what is typed, by their ids or the short end of them."""
+    jobs = context.find_root().obj.services.jobs.list()
+    shown = [CompletionItem(job.id, help=job.spec.name) for job in jobs if job.id.startswith(incomplete)]
+    return shown or [CompletionItem(job.id.rsplit("-", 1)[-1]) for job in jobs if f"-{incomplete}" in job.id]
+
+
+def _files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type="file")]
+
+
+_job = click.argument("job_id", metavar="JOB", shell_complete=_known_jobs)
 _follow = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")
 
 
@@ -37,7 +51,7 @@ def paddle_gpu() -> None:
 
 
 @paddle_gpu.command()
-@click.argument("what", metavar="[NOTEBOOK]", nargs=-1)
+@click.argument("what", metavar="[NOTEBOOK]", nargs=-1, shell_complete=_files)
 @options.answers
 @options.what_if
 @_json
@@ -77,7 +91,7 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 
 
 @paddle_gpu.command()
-@click.argument("notebook", required=False)
+@click.argument("notebook", required=False, shell_complete=_files)
 @options.answers
 @click.option("--engine", default="", metavar="NAME", help="local, docker … (see doctor).")
 @click.option("--gpus", type=click.IntRange(min=0), help="Number of devices; 0 runs on the CPU.")
@@ -110,7 +124,7 @@ def submit(face: Face, /, notebook: str | None, follow: bool, **chosen: Any) -> 
 
 
 @paddle_gpu.command()
-@click.argument("job_id", metavar="[JOB]", required=False)
+@click.argument("job_id", metavar="[JOB]", required=False, shell_complete=_known_jobs)
 @_json
 @click.pass_obj
 def jobs(face: Face, /, job_id: str | None) -> View:

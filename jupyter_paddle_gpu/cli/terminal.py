@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 import msgspec
+from click.shell_completion import shell_complete
 
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
@@ -34,6 +35,11 @@ FAILED, USAGE, INTERRUPTED, UNREAD = 1, 2, interrupts.STATUS, 141
 
 PIPE_COLUMNS = 1000
 """Width of a drawing that no terminal shows, unless `COLUMNS` says otherwise."""
+
+PROGRAM = "jupyter-paddle-gpu"
+COMPLETE_VARIABLE = "_JUPYTER_PADDLE_GPU_COMPLETE"
+"""Asks for words that complete what is typed; `eval "$(_JUPYTER_PADDLE_GPU_COMPLETE=bash_source jupyter-paddle-gpu)"`
+(or `zsh_source`, `fish_source`) lets a shell ask."""
 
 DEBUG_VARIABLE = "PADDLE_GPU_DEBUG"
 """Set: a mistake of ours shows its traceback."""
@@ -85,6 +91,8 @@ def _usage(error: click.ClickException) -> Message:
 
 
 def _invoke(face: TerminalFace, arguments: list[str]) -> int:
+    if instruction := os.environ.get(COMPLETE_VARIABLE):
+        return shell_complete(paddle_gpu, {"obj": face}, PROGRAM, COMPLETE_VARIABLE, instruction)
     try:
         with paddle_gpu.make_context(_NAME, list(arguments), obj=face) as context:
             view = paddle_gpu.invoke(context)
