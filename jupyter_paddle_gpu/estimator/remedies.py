@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import structs
+
 from ..domain.estimates import Change, Estimate, Remedy
 
 ACCUMULATION = 4
@@ -64,13 +66,10 @@ def remedies(estimate: Estimate, ask: Ask, largest: Largest | None) -> tuple[Rem
         size = ask(request)
         if size is None or size > (1 - LEAST_SAVING) * estimate.peak_bytes:
             continue
-        found.append(
-            Remedy(
-                change=change,
-                request=request,
-                peak_bytes=size,
-                saves_bytes=estimate.peak_bytes - size,
-                largest_batch=largest(request) if largest else None,
-            )
-        )
-    return tuple(sorted(found, key=lambda remedy: (remedy.change in OTHER_DATA, -remedy.saves_bytes)))
+        saves = estimate.peak_bytes - size
+        found.append(Remedy(change=change, request=request, peak_bytes=size, saves_bytes=saves))
+    found.sort(key=lambda remedy: (remedy.change in OTHER_DATA, -remedy.saves_bytes))
+    if largest is None:
+        return tuple(found)
+    # A search takes several traces: all that is saved comes before the first of them, should the time run out.
+    return tuple(structs.replace(remedy, largest_batch=largest(remedy.request)) for remedy in found)
