@@ -230,3 +230,25 @@ function isMessage(value: unknown): value is IMessage {
     message.code !== ''
   );
 }
+
+/** The answer; null where the server refused this one question, which says nothing of the others. */
+export async function answered<T>(question: Promise<T>): Promise<T | null> {
+  try {
+    return await question;
+  } catch (reason) {
+    if (isRefusal(reason) || isAway(reason)) {
+      throw reason;
+    }
+    return null;
+  }
+}
+
+/** Whether the server wants a login. */
+export function isRefusal(reason: unknown): boolean {
+  return reason instanceof ApiError && (reason.status === 401 || reason.status === 403);
+}
+
+/** Whether nobody answered, or a proxy in the server's place. */
+function isAway(reason: unknown): boolean {
+  return !(reason instanceof ApiError) || [0, 502, 503, 504].includes(reason.status);
+}

@@ -7,7 +7,7 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { Poll } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, ApiError } from './api';
+import { answered, type Api, isRefusal } from './api';
 import type { IInventory, IJob, ILogLine } from './domain';
 
 /** How changes reach us now; `refused`: the server answers, but wants a login. */
@@ -377,25 +377,4 @@ export class EventStream implements IDisposable {
   private readonly _jobsListed = new Signal<this, IJobList>(this);
   private readonly _jobDeleted = new Signal<this, string>(this);
   private readonly _logReceived = new Signal<this, ILogChunk>(this);
-}
-
-/** The answer; null where the server refused this one question, which says nothing of the others. */
-async function answered<T>(question: Promise<T>): Promise<T | null> {
-  try {
-    return await question;
-  } catch (reason) {
-    if (isRefusal(reason) || isAway(reason)) {
-      throw reason;
-    }
-    return null;
-  }
-}
-
-function isRefusal(reason: unknown): boolean {
-  return reason instanceof ApiError && (reason.status === 401 || reason.status === 403);
-}
-
-/** Whether nobody answered, or a proxy in the server's place. */
-function isAway(reason: unknown): boolean {
-  return !(reason instanceof ApiError) || [0, 502, 503, 504].includes(reason.status);
 }
