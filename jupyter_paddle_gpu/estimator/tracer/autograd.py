@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from .arrays import Array, State, new_tensor
 from .kernels import run_gradient
+from .saving import left, unpacked
 from .templates import Gradient, slots_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Node:
             asked: operands whose gradients are asked for; None: all.
         """
         gradient = self.gradient if asked is None else self.gradient.only(asked)
-        environment: dict[int, Array | None] = {**self.shapes, **self.saved}
+        environment: dict[int, Array | None] = {**self.shapes, **unpacked(runtime, self.saved)}
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
         for step in gradient.steps:
@@ -70,7 +71,7 @@ class Node:
             if found is not None:
                 wanted[operand] = found
         if release:
-            self.saved = {}
+            self.saved = left(self.saved)
             self.shapes = {}
         return wanted
 

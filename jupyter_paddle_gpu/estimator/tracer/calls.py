@@ -14,6 +14,7 @@ from .dtypes import FLOATING, name_of
 from .exceptions import STRIDES_KEPT, forward_array, forward_meta
 from .inference import Argument
 from .ledger import Ledger
+from .saving import hooks
 from .templates import Gradient, Meta, Operand, Step, Template, slots_of
 from .values import Part, Value
 from .views import RULES as VIEWS
@@ -115,6 +116,7 @@ class Call:
                 saved[slot] = array
             else:
                 shapes[slot] = Array(None, array.shape, array.strides, array.dtype)
+        saved = hooks.pack(saved, self.tensors)
         node = Node(gradient, saved, shapes, self.ledger.layer)
         for slot in gradient.outgoing:
             if slot in self.nodes:

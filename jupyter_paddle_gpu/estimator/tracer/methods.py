@@ -232,6 +232,7 @@ def _clear(runtime: Runtime, tensor: Any) -> None:
 _TRACED: dict[str, Method] = {
     "detach": _detach, "detach_": _detach_, "clone": _clone, "contiguous": _contiguous, "_copy_to": _copy_to,
     "copy_": _copy_, "_share_underline_tensor_to": _share_to, "_share_buffer_to": _share_buffer_to,
+    "_unsafe_share_buffer_to": _share_to,
     "_slice": _slice, "_copy_gradient_from": _copy_gradient_from, "_register_backward_hook": _register_backward_hook,
     "set_tensor": _set_tensor, "set_value": _set_value, "_is_initialized": _is_initialized,
     "_is_dense_tensor_hold_allocation": _is_initialized,

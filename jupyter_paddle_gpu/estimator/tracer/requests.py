@@ -26,6 +26,7 @@ from . import (
     overrides,  # noqa: F401 - registers its operators
     pylayers,
     readings,
+    saving,
     sharding,
     sizes,
     steps,
@@ -51,6 +52,7 @@ def prepare() -> None:
     readings.install()
     engine.install()
     pylayers.install()
+    saving.install()
     amp.install()
     steps.install()
     layers.install()

@@ -1,0 +1,66 @@
+"""Steps that no plain loop makes: hooks on saved tensors, an optimizer that calls the model itself."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import paddle
+from paddle import nn
+import paddle.nn.functional as F
+paddle.seed(0)
+x, y = paddle.randn([256, 64]), paddle.randn([256, 64])
+blocks = nn.LayerList([nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64)) for _ in range(4)])
+"""
+STEP = """
+    loss = F.mse_loss(h, y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+SOURCES = {
+    "recompute-by-hooks": HEAD + """
+from paddle.distributed.fleet.utils import recompute
+optimizer = paddle.optimizer.Adam(1e-3, parameters=blocks.parameters())
+for step in range(6):
+    h = x
+    for i, block in enumerate(blocks):
+        h = block(h) if i % 2 else recompute(block, h, use_reentrant=False)
+""" + STEP,
+    "hooks-that-halve": HEAD + """
+optimizer = paddle.optimizer.SGD(1e-3, parameters=blocks.parameters())
+for step in range(6):
+    with paddle.autograd.saved_tensors_hooks(lambda t: t.detach().astype('float16'), lambda t: t.astype('float32')):
+        h = blocks[1](blocks[0](x))
+""" + STEP,
+    "lbfgs": HEAD + """
+optimizer = paddle.optimizer.LBFGS(0.1, max_iter=4, history_size=6, parameters=blocks.parameters())
+def closure():
+    optimizer.clear_grad()
+    loss = F.mse_loss(blocks[1](blocks[0](x)) + blocks[3](blocks[2](x)), y)
+    loss.backward()
+    return loss
+for step in range(6):
+    optimizer.step(closure)
+""",
+    "asgd": HEAD + """
+optimizer = paddle.optimizer.ASGD(1e-3, batch_num=2, parameters=blocks.parameters())
+for step in range(6):
+    h = blocks[1](blocks[0](x)) + blocks[3](blocks[2](x))
+""" + STEP,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_step_takes_what_the_allocator_says(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] is not None, traced["questions"]
+    assert traced["peak"] == pytest.approx(real["peaks"][-1], abs=8)
