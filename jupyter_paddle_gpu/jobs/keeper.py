@@ -29,6 +29,7 @@ from ..runner import files
 from . import clocks, leftovers, log, queue, ranks
 from .endings import Ending, ending_of, with_measurements
 from .lost import lost_device
+from .observing import Observing, Seen
 from .progress import ProgressReader
 from .sampling import Sampling
 from .settings import JobSettings
@@ -67,6 +68,7 @@ class Keeper:
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
         self._run_times = clocks.RunTimes()
+        self._observing = Observing(engines, folder_of, patience=settings.engine_seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self.closing = threading.Event()
         self._swept = False
@@ -78,8 +80,10 @@ class Keeper:
             leftovers.sweep(self._store, self._engines)
         self._preparing = {job: thread for job, thread in self._preparing.items() if thread.is_alive()}
         active = self._store.select(states=ACTIVE)
+        here = [job for job in active if job.id not in self._preparing and job.spec.engine in self._engines]
+        seen = self._observing.ask(here)
         for job in active:
-            self._guard(job, self._reconcile)
+            self._guard(job, lambda one: self._reconcile(one, seen.get(one.id)))
         queued = self._store.select(states=("queued",), oldest_first=True)
         if queued:
             self._dispatch(queued)
@@ -225,15 +229,18 @@ class Keeper:
 
     # ---- reconciling
 
-    def _reconcile(self, job: Job) -> None:
+    def _reconcile(self, job: Job, observation: Seen | None) -> None:
         engine = self._engines.get(job.spec.engine)
         if engine is None:
             self._tell(job, reasons.engine_unknown(job.spec.engine))
             return
         if job.id in self._preparing:
             return
+        if isinstance(observation, Exception):
+            raise observation
+        if observation is None:
+            return
         folder = self._folder_of(job.id)
-        observation = engine.observe(job, folder)
         if job.state == "preparing":
             # Whoever prepared it is gone. What it started is taken over, what it did not is done again.
             self._prepare_in_thread(job)

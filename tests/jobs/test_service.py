@@ -14,7 +14,7 @@ import pytest
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, Resources
 from jupyter_paddle_gpu.engines import processes
-from jupyter_paddle_gpu.engines.base import JobFolder, Observation
+from jupyter_paddle_gpu.engines.base import JobFolder
 from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
@@ -179,13 +179,12 @@ def test_a_thread_that_an_engine_keeps_is_neither_called_back_nor_overtaken(
     hold, held = threading.Event(), threading.Event()
 
     class Slow(LocalEngine):
-        """Does not answer for a while, as a daemon may."""
+        """Takes long to fetch what a job left, as a daemon may."""
 
-        def observe(self, job: Job, folder: JobFolder) -> Observation:
-            if threading.current_thread().name == "paddle-gpu jobs":
-                held.set()
-                hold.wait(30)
-            return super().observe(job, folder)
+        def collect(self, job: Job, folder: JobFolder) -> None:
+            held.set()
+            hold.wait(30)
+            super().collect(job, folder)
 
     settings = JobSettings(active_seconds=0.05, idle_seconds=0.1, wait_seconds=0.05)
     services = [JobService.open({"local": Slow()}, data_folder=tmp_path / "data", settings=settings) for _ in range(2)]

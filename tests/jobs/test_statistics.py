@@ -130,7 +130,8 @@ def test_a_change_of_servers_leaves_one_history_without_doubles(open_service, sp
     points = second.statistics(job.id).points
     assert points[: len(before)] == before
     gaps = [after.time - earlier.time for earlier, after in itertools.pairwise(points)]
-    assert min(gaps) >= 0.05  # two who sample would not wait for each other
+    # Two who sample would not wait for each other; the change itself may come at any moment between two samples.
+    assert sorted(gaps)[1] >= 0.05
     assert sum(one.seconds for one in points) <= time.time() - second.get(job.id).started + 0.1
 
 

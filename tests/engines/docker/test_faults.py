@@ -13,14 +13,18 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import until
+from conftest import IMAGE, notebook_of, until
 from place import COUNT, Place
 from server import service
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import ENDED
+from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec
 from jupyter_paddle_gpu.domain.reasons import is_transient
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
 from jupyter_paddle_gpu.engines.docker.container import container_name
+from jupyter_paddle_gpu.engines.local import LocalEngine
+from jupyter_paddle_gpu.jobs.service import JobService
+from jupyter_paddle_gpu.jobs.settings import JobSettings
 
 
 def test_a_server_killed_ten_times_loses_nothing(place):
@@ -186,6 +190,40 @@ def test_a_daemon_that_is_killed_and_comes_back(own_daemon, tmp_path):
         assert place.client.wait(place.submit("print('again')"), 60).state == "succeeded"
     finally:
         place.kill()
+
+
+def test_a_daemon_that_hangs_holds_up_nobody_else(own_daemon, tmp_path):
+    """It takes connections and does not answer; the local engine's jobs begin, end and are cancelled meanwhile."""
+    engine = DockerEngine(DockerSettings(host=own_daemon.host, store=str(tmp_path / "jobs"), networks=("none",),
+                                         allowed_images=("stand-in/*",), shm_bytes=64 << 20))  # fmt: skip
+    settings = JobSettings(active_seconds=0.1, wait_seconds=0.05, engine_seconds=0.5, cpu_slots={"local": 2})
+    service = JobService.open({"docker": engine, "local": LocalEngine()}, data_folder=tmp_path, settings=settings)
+    service._dispatcher = None
+
+    def submit(name, engine, *cells):
+        spec = JobSpec(name=name, notebook=f"{tmp_path}/{name}.ipynb", output=f"{tmp_path}/{name}-out.ipynb",
+                       folder=str(work), engine=engine, image=IMAGE if engine == "docker" else "")  # fmt: skip
+        return service.submit(spec, notebook_of(*cells)).id
+
+    (work := tmp_path / "work").mkdir()
+    service.start()
+    try:
+        inside = submit("inside", "docker", COUNT.format(n=200, pause=0.05))
+        long = submit("long", "local", COUNT.format(n=10_000, pause=0.05))
+        until(lambda: {service.get(job).state for job in (inside, long)} == {"running"}, 60)
+        own_daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            assert until(lambda: (row := service.get(inside)).reason and row).reason.code == "engine_unreachable"
+            assert service.wait(submit("short", "local", "1"), 30).state == "succeeded"
+            service.cancel(long)
+            assert service.wait(long, 30).state == "cancelled"
+            assert service.get(inside).state == "running", "not to be reached is no end"
+        finally:
+            own_daemon.process.send_signal(signal.SIGCONT)
+        ended = service.wait(inside, 90)
+        assert (ended.state, ended.attempts) == ("succeeded", 1)
+    finally:
+        service.stop()
 
 
 def test_a_million_lines_with_a_reader_that_stalls(place):
