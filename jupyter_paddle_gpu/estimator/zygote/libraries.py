@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,16 +25,17 @@ class Libraries:
 
     def load(self, names: Iterable[str]) -> None:
         """Import what is new; a failure is left for the notebook to meet."""
-        new = [name for name in names if name not in self._known]
+        new = [name for name in names if name not in self._known and name not in sys.modules]
         if not new:
             return
         self._known.update(new)
         if any(name.startswith(("matplotlib", "seaborn")) for name in new):
             self._keep_fonts_apart()
+        gc.disable()  # what an import makes stays, so there is nothing to search for; see `__main__`
         for name in new:
             with contextlib.suppress(BaseException):
                 importlib.import_module(name)
-        gc.collect()
+        gc.enable()
         gc.freeze()
 
     def close(self) -> None:
