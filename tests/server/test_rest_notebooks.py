@@ -26,6 +26,35 @@ async def test_inspection_of_a_file_and_of_unsaved_content(api, example):
     assert (status, facts["imports_paddle"], facts["loop"]) == (200, True, "none")
 
 
+TAGGER = """
+import paddle
+model = paddle.nn.Sequential(paddle.nn.Embedding(50, 16), paddle.nn.Linear(16, 50))
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+ids = paddle.randint(0, 50, [8, 24])
+for step in range(4):
+    loss = paddle.nn.functional.cross_entropy(model(ids), ids)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.mark.paddle
+async def test_other_data_is_asked_for_and_refused_in_words(api):
+    def asked(**what):
+        return {"path": "tags.ipynb", "content": cells(TAGGER), "request": {"target": "cpu", **what}}
+
+    _, own = await api("POST", "estimates", body=asked())
+    status, longer = await api("POST", "estimates", body=asked(sequence_length=96))
+    assert (status, own["sequence_length"], longer["sequence_length"]) == (200, 24, 96)
+    assert longer["inputs"] == ["int64[8, 96]"] and longer["peak_bytes"] > own["peak_bytes"]
+    chinese = {"Accept-Language": "zh-CN"}
+    status, refused = await api("POST", "estimates", body=asked(image_size=96), headers=chinese)
+    assert (status, refused["status"], refused["peak_bytes"]) == (200, "needs_input", None)
+    assert [note["code"] for note in refused["notes"]] == ["no_images"]
+    assert "图像" in refused["notes"][0]["message"]
+
+
 @pytest.mark.paddle
 async def test_a_look_at_a_training_has_the_worker_ready_and_runs_nothing(api, example, jp_serverapp, tmp_path):
     services = jp_serverapp.web_app.settings[SETTING].services
