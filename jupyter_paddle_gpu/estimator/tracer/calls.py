@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from paddle import _C_ops
 from paddle.base import core
 
 from . import costs
@@ -16,7 +18,7 @@ from .inference import Argument
 from .ledger import Ledger
 from .saving import hooks
 from .templates import Gradient, Meta, Operand, Step, Template, slots_of
-from .values import Part, Value
+from .values import Computed, Part, Value
 from .views import RULES as VIEWS
 from .views import view_of
 
@@ -43,6 +45,10 @@ class Call:
 
     def run(self, name: str, values: Value | None) -> Any:
         """Execute the steps; the result has the structure the operator returns."""
+        if (
+            values is None and name == "expand_as" and self.states[0].array.value is not None
+        ):  # the other's shape counts
+            values = Computed(_C_ops.expand, (self.states[0].array.value, list(self.states[1].array.shape)), {})
         if self.template.is_dynamic:
             self._find_shapes(name, values)
         for step in self.template.steps:
@@ -54,12 +60,25 @@ class Call:
         if values is not None and self.runtime.evaluate is not None:
             _match(self.template.returned, self.runtime.evaluate(values), self.shapes)
             return
+        if name == "masked_select" and self._count_chosen():
+            return
         self.runtime.note("unknown_shape", op=name)
         largest = max((state.array.numel for state in self.states), default=1)
         for slot, (shape, dtype) in self.template.metas.items():
             if any(size < 0 for size in shape):
                 known = prod(size for size in shape if size > 0)
                 self.shapes[slot] = (tuple(max(1, largest // known) if s < 0 else s for s in shape), dtype)
+
+    def _count_chosen(self) -> bool:
+        """Numbers that hang on the model, chosen by a mask that does not: the count is known."""
+        if len(self.states) < 2 or self.states[1].array.value is None or self.runtime.evaluate is None:
+            return False
+        x, mask = (state.array for state in self.states[:2])
+        whole = prod(max(sizes) for sizes in zip_longest(reversed(x.shape), reversed(mask.shape), fillvalue=1))
+        assert mask.value is not None
+        chosen = int(self.runtime.evaluate(mask.value).numpy().sum())
+        self.shapes[self.template.returned] = ((chosen * whole // max(mask.numel, 1),), x.dtype)
+        return True
 
     def _run(self, step: Step) -> None:
         operation = self.ledger.begin(step.name)
