@@ -103,7 +103,7 @@ class CellRun:
         except NameError as problem:
             self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
         except (Exception, SystemExit) as problem:
-            self._fail(cell, problem, "cell_failed", {"error": type(problem).__name__, "message": _said(problem)})
+            self._fail(cell, problem, "cell_failed", {"error": type(problem).__name__, "message": said(problem)})
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self.questions.append(self._question(cell, problem, why, params))
@@ -130,9 +130,9 @@ class CellRun:
         }
 
 
-def _said(problem: BaseException) -> str:
-    """An exception's text; of what Paddle's C++ says the summary, without its ruler lines and source files."""
-    text = str(problem).rpartition("Error Message Summary:")[2]
+def said(problem: BaseException) -> str:
+    """An exception's text; of what Paddle's C++ says the summary, without rulers, source files and the failed check."""
+    text = str(problem).rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
     text = re.sub(r"-{5,}|\(at [^()]*\)", " ", text)
     return " ".join(text.split())[:400]
 

@@ -16,6 +16,7 @@ import numpy as np
 import paddle
 
 from . import branches, entries, interception, sizes, steps, wishes
+from .cells import said
 from .requests import micro, traced
 
 Result = dict[str, Any]
@@ -92,7 +93,7 @@ def _run(parts: Any, wish: wishes.Wish) -> Answer:
             with contextlib.suppress(steps.StepSeen):
                 execute()
         except Exception as problem:
-            failure.append(f"{type(problem).__name__}: {problem}")
+            failure.append(f"{type(problem).__name__}: {said(problem)}")
 
     result = traced(attempt, wish.request, None, wish)
     if failure:

@@ -434,7 +434,8 @@ def test_a_model_of_one_size_says_where_and_why(traced):
     code, params = note(traced, "flat")
     assert (code, params["images"], params["cell"]) == ("image_refused", 96, 1)
     assert FLAT.splitlines()[params["line"] - 1].strip().startswith("loss =")
-    assert "73728" in params["problem"] and "\n" not in params["problem"]
+    assert "73728" in params["problem"] and "32768" in params["problem"]
+    assert "\n" not in params["problem"] and "Hint" not in params["problem"]
     code, params = note(traced, "positions-parameter")
     assert code == "image_refused" and "self.positions" in LITERAL.splitlines()[params["line"] - 1]
 
