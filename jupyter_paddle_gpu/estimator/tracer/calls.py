@@ -45,9 +45,8 @@ class Call:
 
     def run(self, name: str, values: Value | None) -> Any:
         """Execute the steps; the result has the structure the operator returns."""
-        if (
-            values is None and name == "expand_as" and self.states[0].array.value is not None
-        ):  # the other's shape counts
+        # Of the tensor that another is expanded to, the shape counts: whoever asks for the numbers can have them.
+        if values is None and name == "expand_as" and self.states[0].array.value is not None:
             values = Computed(_C_ops.expand, (self.states[0].array.value, list(self.states[1].array.shape)), {})
         if self.template.is_dynamic:
             self._find_shapes(name, values)

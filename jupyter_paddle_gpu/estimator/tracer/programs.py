@@ -193,7 +193,9 @@ class Reader:
             grads.append([])
             for member in members:
                 slots = slots_of(self._operand(member))
-                if not member.initialized() or (isinstance(step, GradStep) and not present.intersection(slots)):
+                is_alone = len(members) == 1 or not slots  # one absent of a list is filled with zeros
+                is_dropped = isinstance(step, GradStep) and is_alone and not present.intersection(slots)
+                if not member.initialized() or is_dropped:
                     grads[-1].append(paddle.pir.fake_value())
                     continue
                 grad = placeholder(*_meta(member), False)

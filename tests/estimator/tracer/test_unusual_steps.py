@@ -45,6 +45,24 @@ def closure():
 for step in range(6):
     optimizer.step(closure)
 """,
+    "second-derivatives": HEAD + """
+model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
+optimizer = paddle.optimizer.Adam(1e-3, parameters=model.parameters())
+for step in range(6):
+    a, t = paddle.rand([500, 1]), paddle.rand([500, 1])
+    a.stop_gradient = t.stop_gradient = False
+    u = model(paddle.concat([a, t], axis=1))
+    slope = paddle.grad(u, a, create_graph=True)[0]
+    bend = paddle.grad(slope, a, create_graph=True)[0]
+    h, y = bend - paddle.grad(u, t, create_graph=True)[0], paddle.zeros([500, 1])
+""" + STEP,
+    "chosen-by-a-mask": HEAD + """
+optimizer = paddle.optimizer.SGD(1e-3, parameters=blocks.parameters())
+mask = paddle.arange(256) % 4 == 0
+for step in range(6):
+    chosen = paddle.masked_select(blocks[0](x), mask.unsqueeze(1).expand_as(x)).reshape([-1, 64])
+    h, y = blocks[1](chosen), paddle.zeros([64, 64])
+""" + STEP,
     "asgd": HEAD + """
 optimizer = paddle.optimizer.ASGD(1e-3, batch_num=2, parameters=blocks.parameters())
 for step in range(6):
