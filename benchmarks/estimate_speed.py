@@ -30,6 +30,7 @@ from .programs import bert, gpt, resnet
 from .report import save, show
 
 REPEATS = 5
+GROWTH_REPEATS = 3
 MIB = 1 << 20
 ON_CPU = EstimateRequest(target="cpu")
 HERE = Path(__file__).parent
@@ -134,10 +135,10 @@ class Worker:
         assert pid is not None
         self.pid = pid
 
-    def outcome(self, program: str) -> tuple[float, Outcome]:
+    def outcome(self, program: str, times: int = REPEATS) -> tuple[float, Outcome]:
         """(median of the child's processor seconds, its answer)."""
         request = tracer_request(facts(program), HERE, ON_CPU)
-        done = [self._worker.request("trace", request, HERE) for _ in range(REPEATS)]
+        done = [self._worker.request("trace", request, HERE) for _ in range(times)]
         return statistics.median(one.cpu_seconds for one in done), done[0]
 
     def memory(self, program: str) -> int:
@@ -181,9 +182,9 @@ def grown(service: EstimateService, worker: Worker) -> list[dict[str, Any]]:
     """A row for each number of layers."""
     rows = []
     for layers in GROWTH:
-        programs = [gpt(1 + extra, layers, 256, 4, 128) for extra in range(REPEATS)]
+        programs = [gpt(1 + extra, layers, 256, 4, 128) for extra in range(GROWTH_REPEATS)]
         warm, _ = warm_seconds(service, programs)
-        cpu, child = worker.outcome(programs[0])
+        cpu, child = worker.outcome(programs[0], GROWTH_REPEATS)
         rows.append(
             {
                 "layers": layers,
