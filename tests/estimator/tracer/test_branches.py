@@ -85,7 +85,7 @@ for step in range(9):
     losses.append(float(loss))
     if value < best:
         best, patience = value, 0
-        paddle.save(model.state_dict(), "best.pdparams")
+        paddle.save(model.state_dict(), "/dev/null")
     else:
         patience += 1
     best = min(best, value)
