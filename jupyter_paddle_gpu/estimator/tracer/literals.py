@@ -9,7 +9,9 @@ from typing import Any
 from .sizes import Change, are_neighbours
 
 _IMAGE_WORDS = frozenset(["img", "imgs", "image", "images", "im", "picture", "crop", "resize", "resolution", "imgsz"])
-_PLAIN = frozenset(["size", "input_size", "target_size", "train_size", "input_shape", "input_dim", "output_size"])
+_PLAIN = frozenset(
+    ["size", "shape", "input_size", "target_size", "train_size", "input_shape", "input_dim", "output_size"]
+)
 """Names that tell an image's size only because they hold it."""
 _SIDES = {"h": 0, "height": 0, "rows": 0, "w": 1, "width": 1, "cols": 1}
 _PARTNERS = {"h": "w", "w": "h", "height": "width", "width": "height", "rows": "cols", "cols": "rows"}
@@ -71,6 +73,9 @@ class Sizes(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """`Model(name=224)`, `parser.add_argument("--name", default=224)`."""
         self.generic_visit(node)
+        if self._change.is_flat and _name(node.func) in {"reshape", "view"}:
+            node.args = [self._bound("shape", argument) for argument in node.args]
+            node.keywords = [ast.keyword(word.arg, self._bound("shape", word.value)) for word in node.keywords]
         flag = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
         for keyword in node.keywords:
             name = keyword.arg or ""

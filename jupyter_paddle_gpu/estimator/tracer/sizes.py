@@ -41,13 +41,17 @@ class Change:
 
     image: tuple[tuple[int, int], int] | None = None
     sequence: tuple[Sequence, int] | None = None
+    is_flat: bool = False
+    """Whether images come as rows of pixels, which the program reshapes."""
     in_samples: bool = True
     """Whether tensors that a data set makes are replaced one by one, or the batch alone, as a whole."""
 
     def shape(self, shape: Shape, dtype: str) -> Shape:
         """The shape that an array of data has then."""
         if self.image is not None:
-            shape = _resized(shape, *self.image)
+            before, shape = shape, _resized(shape, *self.image)
+            if self.is_flat and shape == before:
+                shape = _more_pixels(shape, *self.image)
         if self.sequence is not None:
             shape = _lengthened(shape, dtype, *self.sequence)
         return shape
@@ -75,6 +79,13 @@ def _resized(shape: Shape, sides: tuple[int, int], wanted: int) -> Shape:
         if side is not None:
             return (*shape[:place], side, side, *shape[place + 2 :])
     return shape
+
+
+def _more_pixels(shape: Shape, sides: tuple[int, int], wanted: int) -> Shape:
+    """Rows of pixels, of one or three channels."""
+    pixels = sides[0] * sides[1]
+    is_row = 1 <= len(shape) <= 2 and shape[-1] in (pixels, 3 * pixels)
+    return (*shape[:-1], shape[-1] // pixels * wanted * wanted) if is_row else shape
 
 
 def _in_proportion(found: Shape, sides: tuple[int, int], wanted: int) -> int | None:

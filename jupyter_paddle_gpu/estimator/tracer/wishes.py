@@ -131,6 +131,8 @@ def _ways(request: Request, change: Change) -> Iterator[Wish]:
     yield Wish(request, change, binds_names=True)
     yield Wish(request, batches, binds_names=True)
     yield Wish(request, batches)
+    if change.image is not None:
+        yield Wish(request, replace(batches, is_flat=True), binds_names=True)
 
 
 def _is_reached(run: Run, request: Request) -> bool:

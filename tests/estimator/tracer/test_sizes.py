@@ -308,7 +308,23 @@ for step in range(9):
     + STEP
 )
 
+ROWS = (
+    HEAD
+    + """
+model = nn.Sequential(nn.Conv2D(1, 8, 3), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, 10))
+"""
+    + ADAM
+    + """
+pixels = np.zeros((600, 784), 'float32')
+for step in range(9):
+    x = paddle.reshape(paddle.to_tensor(pixels[:32]), [-1, 1, 28, 28])
+    loss = F.cross_entropy(model(x), paddle.randint(0, 10, [32]))
+"""
+    + STEP
+)
+
 CASES = {
+    "rows-of-pixels": (ROWS, {"image_size": 56}, {"600, 784": "600, 3136", "28, 28": "56, 56"}),
     "cnn": (CNN, {"image_size": 96}, {"64, 64]": "96, 96]"}),
     "unet": (UNET, {"image_size": 48}, {"64, 64)": "48, 48)"}),
     "vit": (VIT, {"image_size": 96}, {"IMG_SIZE, PATCH = 64": "IMG_SIZE, PATCH = 96"}),
