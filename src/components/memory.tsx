@@ -223,7 +223,9 @@ function evidence(estimate: IEstimate, trans: TranslationBundle): string {
 
 function target(estimate: IEstimate, trans: TranslationBundle): string {
   if (estimate.status === 'needs_input') {
-    return trans.__('A question above is open; with its answer this becomes a number.');
+    return estimate.questions.length
+      ? trans.__('A question above is open; with its answer this becomes a number.')
+      : trans.__('There is no number for this; the note below says why.');
   }
   if (estimate.status === 'no_model') {
     return trans.__('No training step was found to trace.');

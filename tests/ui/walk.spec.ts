@@ -25,6 +25,15 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
   await expect(memory.getByRole('img', { name: /Memory over one step/ })).toBeVisible();
   await expect(panel.getByText('544.9 k parameters')).toBeVisible();
 
+  // A size that the model refuses is told with its reason, and taken back.
+  await memory.getByText('What if…').click();
+  await memory.getByLabel('Images, pixels a side').fill('64');
+  await memory.getByLabel('Images, pixels a side').press('Enter');
+  await expect(memory).toContainText('There is no number for this', { timeout: 60_000 });
+  await expect(memory.getByRole('note')).toContainText('With images of 64 × 64 pixels');
+  await memory.getByRole('button', { name: 'As in the notebook' }).click();
+  await expect(memory.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 60_000 });
+
   // Where it fits: known cards where none is here.
   const fits = panel.getByRole('region', { name: 'Where it fits' });
   await expect(fits.getByText('This machine', { exact: true })).toBeVisible();
