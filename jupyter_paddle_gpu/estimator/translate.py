@@ -47,7 +47,8 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_parallel",
-            text="The figure is for one of {devices} devices, with the buffers in which DataParallel gathers gradients.",
+            text="The figure is for one of {devices} devices, with the buffers in which DataParallel gathers "
+            "gradients.",
             hint="On a single device there are none; they are as large as the gradients.",
         ),
         Message(

@@ -93,7 +93,7 @@ def shared_memory() -> int:
 
 
 def _note_workers(runtime: Runtime, loader: Any, batch: Any) -> None:
-    """`workers * prefetch_factor` batches are asked for ahead (`_outstanding_capacity` in Paddle's `dataloader_iter.py`)
+    """`workers * prefetch_factor` batches are asked for ahead (`_outstanding_capacity`, Paddle's `dataloader_iter.py`),
     and one is being read; measured with 1, 2 and 4 workers: 3, 5 and 9 batches."""
     workers = getattr(loader, "num_workers", 0)
     if workers and getattr(loader, "use_shared_memory", True):
