@@ -57,4 +57,7 @@ def backward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays)
     mode = attrs["mode"]
     blocks = _GRAD_BLOCKS[mode] + layers + (layers > 1) + 2 * (directions == 2)
     unwanted = 0 if results and results[0] else x.numel
-    return (blocks * block + _GRAD_STATES[mode] * state + unwanted) * SIZE[x.dtype]
+    masks = 0
+    if len(operands) > 3 and operands[3]:  # sequence_length: a mask of [T, B], the states before it
+        masks = x.shape[0] * x.shape[1] + state * (2 if mode == "LSTM" else 1)
+    return (blocks * block + _GRAD_STATES[mode] * state + unwanted + masks) * SIZE[x.dtype]

@@ -63,6 +63,14 @@ for step in range(6):
     chosen = paddle.masked_select(blocks[0](x), mask.unsqueeze(1).expand_as(x)).reshape([-1, 64])
     h, y = blocks[1](chosen), paddle.zeros([64, 64])
 """ + STEP,
+    "lengths": HEAD + """
+lstm, gru = nn.LSTM(16, 24, direction="bidirect"), nn.GRU(48, 32)
+optimizer = paddle.optimizer.SGD(1e-3, parameters=lstm.parameters() + gru.parameters())
+lengths = paddle.full([40], 20, "int64")
+for step in range(6):
+    h = gru(lstm(paddle.randn([40, 20, 16]), sequence_length=lengths)[0], sequence_length=lengths)[0].sum(1)
+    y = paddle.zeros([40, 32])
+""" + STEP,
     "asgd": HEAD + """
 optimizer = paddle.optimizer.ASGD(1e-3, batch_num=2, parameters=blocks.parameters())
 for step in range(6):
