@@ -1,10 +1,10 @@
-"""Programs that stand as whole files: `fresh/*.py`, each with its description in the comments it begins with."""
+"""Programs that stand as whole files, each with its description in the comments it begins with: `fresh`, `unseen`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-FOLDER = Path(__file__).with_name("fresh")
+HERE = Path(__file__).parent
 
 
 def described(path: Path) -> tuple[dict[str, str], str]:
@@ -19,6 +19,6 @@ def described(path: Path) -> tuple[dict[str, str], str]:
     return found, source
 
 
-def programs() -> list[tuple[str, dict[str, str], str]]:
-    """(name, description, source) of each, by name."""
-    return [(path.stem, *described(path)) for path in sorted(FOLDER.glob("*.py"))]
+def programs(folder: str) -> list[tuple[str, dict[str, str], str]]:
+    """(name, description, source) of each in a folder, by name."""
+    return [(path.stem, *described(path)) for path in sorted((HERE / folder).glob("*.py"))]

@@ -1,8 +1,8 @@
 """Runs the accuracy benchmark: truth of each case in its own process, estimates in one warm process, one table.
 
-Options: `--split rules|held_out|fresh`, `--case NAME` (repeatable), `--cache FILE` keeps measured truths between runs,
-`--at-once N` measures so many truths at the same time (2), `--output FILE`
-writes the JSON there; without it only a run over all cases is written.
+Options: `--split rules|held_out|fresh|unseen`, `--case NAME` (repeatable), `--cache FILE` keeps measured truths between
+runs, `--at-once N` measures so many truths at the same time (2), `--output FILE` writes the JSON there; without it only
+a run over all cases is written.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "accuracy.json"
 FIRST_RUNS = {
     "held_out, first run": RESULTS.with_name("accuracy_held_out_first_run.json"),
     "fresh, first run": RESULTS.with_name("accuracy_fresh_first_run.json"),
+    "unseen, first run": RESULTS.with_name("accuracy_unseen_first_run.json"),
 }
 TIMEOUT = 600.0
 """Seconds for the real steps of one case."""
@@ -101,7 +102,7 @@ def figures(errors: list[float]) -> dict[str, float]:
 def main() -> None:
     """Measure, compare, print, write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
-    parser.add_argument("--split", choices=["rules", "held_out", "fresh"])
+    parser.add_argument("--split", choices=["rules", "held_out", "fresh", "unseen"])
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--output", type=Path)
@@ -149,7 +150,7 @@ def main() -> None:
 
 def _conclude(results: list[dict[str, Any]], output: Path | None) -> None:
     summary: dict[str, Any] = {}
-    for split in ("all", "rules", "held_out", "fresh"):
+    for split in ("all", "rules", "held_out", "fresh", "unseen"):
         errors = [r["error"] for r in results if "error" in r and split in ("all", r["split"])]
         if errors:
             summary[split] = figures(errors)
