@@ -159,8 +159,8 @@ class EstimateService:
                     self.traces.worker(interpreter).begin()
 
         thread = threading.Thread(target=start, name="estimator-begins", daemon=True)
+        thread.start()  # before it is known: `close` joins what is known, and cannot join what has not started
         self._beginning = [thread, *(one for one in self._beginning if one.is_alive())]
-        thread.start()
 
     def close(self) -> None:
         """End all workers; no process is left."""

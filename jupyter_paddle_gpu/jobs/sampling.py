@@ -59,8 +59,8 @@ class Sampling:
         thread = threading.Thread(
             target=self._sample, args=(job, engine, folder), name=f"statistics {job.id}", daemon=True
         )
-        self._begun[job.id] = _Under(now, thread)
         thread.start()
+        self._begun[job.id] = _Under(now, thread)
 
     def _stretch(self) -> float:
         return max(1.0, len(self._begun) / FULL_PACE_JOBS)
