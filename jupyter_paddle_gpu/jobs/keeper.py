@@ -352,6 +352,8 @@ class Keeper:
         self.closing.set()
         deadline = time.monotonic() + seconds
         for thread in list(self._preparing.values()):
+            if thread.ident is None:  # about to start: it sees the sign before it does anything
+                continue
             thread.join(max(0.0, deadline - time.monotonic()))
 
 
