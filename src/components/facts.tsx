@@ -87,7 +87,9 @@ function FactChips({ training }: { training: Training }): JSX.Element {
       )}
       {distribution && distribution !== 'none' && (
         <Chip title={facts.distribution?.source}>
-          {trans.__('several devices')}
+          {estimate?.devices && estimate.devices > 1
+            ? trans.__('one of %1 devices', estimate.devices)
+            : trans.__('several devices')}
           <CellLink place={facts.distribution?.place} training={training} />
         </Chip>
       )}
