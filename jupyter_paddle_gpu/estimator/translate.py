@@ -54,7 +54,7 @@ NOTES: dict[str, Message] = {
         Message(
             code="data_parallel_single",
             text="DataParallel does nothing in a single process; the figure is for one device.",
-            hint="Ask for several with --devices: each then also holds buffers as large as the gradients.",
+            hint="Ask for several devices (--devices): each then also holds buffers as large as the gradients.",
         ),
         Message(
             code="sharded",
@@ -66,7 +66,7 @@ NOTES: dict[str, Message] = {
             code="sharding_single",
             text="Sharding stage {stage} divides among several processes, and nothing says how many there are; the "
             "figure is that of a device which holds everything.",
-            hint="Ask again with --devices.",
+            hint="Ask again for a number of devices (--devices).",
         ),
         Message(
             code="distribution_left_out",

@@ -19,12 +19,16 @@ export function WhatIf(props: { estimate: IEstimate; training: Training }): JSX.
   const { trans } = useApp();
   const { estimate, training } = props;
   const { request } = training;
-  const shown = NUMBERS.filter(name => own(estimate, name) !== '' || request[name]);
+  const kind = training.facts?.distribution?.value;
+  const spreads = (name: NumberWish) => name === 'devices' && !!kind && kind !== 'none';
+  const shown = NUMBERS.filter(
+    name => own(estimate, name) !== '' || request[name] || spreads(name)
+  );
   // The notebook's own sizes stay readable while others are asked for.
   const known = React.useRef<Partial<Record<NumberWish, string>>>({});
   for (const name of NUMBERS) {
     if (!request[name] && !training.isEstimating) {
-      known.current[name] = own(estimate, name);
+      known.current[name] = own(estimate, name) || (spreads(name) ? '1' : '');
     }
   }
   const wished = wishedNumbers(request);
