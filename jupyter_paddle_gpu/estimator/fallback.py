@@ -15,6 +15,8 @@ from .trace import Operation, Storage, Trace
 
 BATCHES = (4, 8, 16)
 """Batch sizes that are measured; two would do, the third shows whether the lines are lines."""
+LARGER_BATCHES = (32, 64)
+"""Measured as well where phases cannot be told apart: what came before the step (making the data) hides small steps."""
 PHASES: tuple[Phase, ...] = ("forward", "backward", "update")
 FIT_ERROR = 0.1
 """Relative half width of the range that is given with a fitted figure."""
@@ -27,6 +29,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: int
     phases: dict[Phase, int] = {}
+    sees_phases: bool = True
     batch_size: int | None = None
     changed: bool = False
     optimizer: str = ""
@@ -69,14 +72,17 @@ def fitted(measured: dict[int, Measured], wanted: int | None) -> tuple[Trace, tu
 
 
 def _extrapolate(runs: dict[int, Measured], batch: int) -> tuple[dict[Phase, int], bool]:
-    low, high = min(runs), max(runs)
+    sizes = sorted(runs)
+    # Where what came before may hide small steps, the line goes through the two largest.
+    low, high = (sizes[0] if runs[sizes[-1]].sees_phases else sizes[-2]), sizes[-1]
     peaks: dict[Phase, int] = {}
     bent = False
+    seen = {batch: run for batch, run in runs.items() if batch >= low}
     for phase in PHASES:
         first, second = runs[low].phases.get(phase, 0), runs[high].phases.get(phase, 0)
         slope = (second - first) / (high - low)
         peaks[phase] = max(round(first + slope * (batch - low)), 0)
-        for between, run in runs.items():
+        for between, run in seen.items():
             line = first + slope * (between - low)
             bent = bent or abs(run.phases.get(phase, 0) - line) > BENT * max(line, 1.0)
     return peaks, bent

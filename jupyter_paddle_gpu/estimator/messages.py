@@ -123,6 +123,11 @@ DISAGREEING_VERSION = Message(
     "traced and run to compare differed by {percent} %. Real steps are used instead of a trace.",
     hint="Please report the version; a newer release of this extension may know it.",
 )
+UNTRACED_VERSION = Message(
+    code="untraced_paddle",
+    text="Steps of Paddle {version} cannot be traced; small real steps on the CPU stand for them.",
+    hint="Paddle 3 gives exact figures, by layer and over the step. What-ifs other than the batch size need it.",
+)
 DETAILS_LATE = Message(
     code="details_late",
     text="Not every remedy was computed: each needs further traces, and the time for them was used up.",

@@ -56,7 +56,7 @@ def examine(worker: Worker, folder: Path) -> Trust:
     if version in CHECKED or greeting.error:
         return Trust(True)
     if greeting.tracer_error:
-        return Trust(False)
+        return Trust(False, messages.fill(messages.UNTRACED_VERSION, version=version))
     request: dict[str, Any] = {"cells": [{"index": 0, "source": PROGRAM}], "target": "cpu", "answers": {}}
     traced = worker.request("trace", request, folder)
     measured = worker.request("measure", {**request, "measured_batch": 8}, folder)

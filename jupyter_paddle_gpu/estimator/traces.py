@@ -14,7 +14,7 @@ from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from . import messages
 from .cache import Cache, trace_key
-from .fallback import BATCHES, Measured, fitted
+from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted
 from .interpreters import Interpreter
 from .libraries import imported
 from .scan import scanned
@@ -124,13 +124,16 @@ class Traces:
             return None  # they are steps of the notebook's own data
         name = facts.batch_size.name if facts.batch_size else ""
         runs: dict[int, Measured] = {}
-        for batch in BATCHES:
+        batches = list(BATCHES)
+        for batch in batches:
             outcome = worker.request("measure", {**asked, "batch_name": name, "measured_batch": batch}, folder)
             if outcome.kind != "answer":
                 break
             runs[batch] = msgspec.convert(outcome.value, Measured)
             if not runs[batch].changed:  # every batch size would give this step again
                 break
+            if not runs[batch].sees_phases and batch == BATCHES[0]:
+                batches += LARGER_BATCHES
         wanted = asked["batch_size"] or (scanned(facts, "ok").batch_size if not asked["answers"] else None)
         found = fitted(runs, wanted)
         if not found:

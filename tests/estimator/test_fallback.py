@@ -131,6 +131,15 @@ def test_each_phase_has_its_own_line():
     assert [note.code for note in notes] == ["measured_instead"]
 
 
+def test_where_phases_cannot_be_told_small_steps_may_be_hidden_by_what_came_before():
+    # Paddle 2.6: one peak for all that happened; here 1000 bytes while the data was made.
+    runs = {batch: run(batch, max(1000, 100 * batch), 0, sees_phases=False) for batch in (4, 8, 16, 32, 64)}
+    trace, notes = fitted(runs, 128)
+
+    assert max(storage.bytes for storage in trace.storages) == 12800
+    assert [note.code for note in notes] == ["measured_instead"]
+
+
 def test_a_bent_line_is_said():
     runs = {4: run(4, 100, 0), 8: run(8, 1000, 0), 16: run(16, 1100, 0)}
 

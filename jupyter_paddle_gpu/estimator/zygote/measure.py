@@ -21,7 +21,10 @@ class _Meter:
     """Peaks of the phases of the step that runs, from Paddle's own counters of host memory (bytes)."""
 
     def __init__(self, paddle: Any) -> None:
-        self._core = paddle.base.core
+        core = paddle.base.core
+        self._peak = core.host_memory_stat_peak_value
+        # Paddle 2.6 cannot begin anew: there each phase has the peak of all before it, of the data's making as well.
+        self._begin_anew = getattr(core, "host_memory_stat_reset_peak_value", None)
         self.phases: dict[str, int] = {}
         self.steps = 0
         self.sampler_batch: int | None = None
@@ -30,9 +33,14 @@ class _Meter:
 
     def mark(self, phase: str) -> None:
         """The phase that ends here had this peak (the larger one where it came more than once in a step)."""
-        peak = self._core.host_memory_stat_peak_value("Allocated", 0)
-        self.phases[phase] = max(self.phases.get(phase, 0), peak)
-        self._core.host_memory_stat_reset_peak_value("Allocated", 0)
+        self.phases[phase] = max(self.phases.get(phase, 0), self._peak("Allocated", 0))
+        if self._begin_anew is not None:
+            self._begin_anew("Allocated", 0)
+
+    @property
+    def sees_phases(self) -> bool:
+        """Whether each phase's own peak can be told."""
+        return self._begin_anew is not None
 
     def end_step(self) -> None:
         """After an optimiser's update."""
@@ -78,6 +86,7 @@ def _report(paddle: Any, meter: _Meter, *, changed: bool) -> dict[str, Any]:
     return {
         "steps": meter.steps,
         "phases": meter.phases,
+        "sees_phases": meter.sees_phases,
         "batch_size": meter.sampler_batch,
         "changed": changed,
         "optimizer": type(meter.optimizer).__name__,
