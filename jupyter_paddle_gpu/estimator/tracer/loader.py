@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,10 @@ import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
 from . import sizes, steps, whatif
+from .dtypes import SIZE
 from .interception import current
 from .runtime import Runtime
-from .values import Computed, Known
+from .values import Computed, Known, Value
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
@@ -34,13 +37,24 @@ target: str = "gpu"
 seen_batch_sizes: list[int] = []
 handed_over: dict[int, tuple[int, bool]] = {}
 """By loader: bytes of batches that its workers keep in shared memory; whether the workers outlive an epoch."""
+abandoned: list[Any] = []
+"""Batches held ahead by loaders that nobody reads to the end: their reading threads wait for room for good."""
 _installed = False
+
+
+@dataclass(frozen=True)
+class Made:
+    """A tensor as the data set makes it, without a place in memory: what each batch's own tensor looks like."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    value: Value | None
 
 
 def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
     """What `for batch in loader` goes through."""
     size, count = _size_and_count(loader)
-    batch = _collated(runtime, loader, size)
+    batch = _made(runtime, _collated(runtime, loader, size))
     if size:
         seen_batch_sizes.append(size)
     _note_workers(runtime, loader, batch)
@@ -55,7 +69,12 @@ def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
         if number >= count and not whatif.wants_more(began, number // count):
             break
         before = 0 if watch is None else watch.updates
-        yield _as_tensors(runtime, batch, loader)
+        try:
+            yield _as_tensors(runtime, batch, loader)
+        except GeneratorExit:
+            if number + 1 + len(ahead) < count:
+                abandoned.append(ahead)
+            raise
         if watch is not None and watch.may_leave(before):
             break
     del ahead
@@ -68,22 +87,26 @@ def _whole_pass(runtime: Runtime, loader: Any, size: int, batch: Any) -> Iterato
         yield _as_tensors(runtime, batch, loader)
     rest = total % size if size else 0
     if rest and not getattr(loader, "drop_last", False):
-        yield _as_tensors(runtime, _collated(runtime, loader, rest), loader)
+        yield _as_tensors(runtime, _made(runtime, _collated(runtime, loader, rest)), loader)
 
 
 def _prefetched(loader: Any) -> int:
     """Batches that stand beside the current one.
 
-    On a CPU the reader's queue holds `prefetch_factor` (2), the buffered reader 2, the reading thread 1 (measured: 6
-    batches in all). Workers hand over shared memory, which is not the allocator's. On a GPU the buffered reader alone
-    holds batches on the device.
+    On a CPU the queue holds `prefetch_factor` (2), the thread that fills it waits with 1, the reader in front of it has
+    1 and the buffered reader 1 more; an epoch has that many ahead until its last batches are read (measured with
+    epochs of 1 to 12 batches and factors of 1, 2 and 4). Workers hand over shared memory, which is not the allocator's;
+    told not to, each holds as many as are asked of it. On a GPU the buffered reader and the one in front of it hold
+    batches on the device.
     """
+    buffered = bool(getattr(loader, "use_buffer_reader", True))
     if target == "gpu":
-        return 2 if getattr(loader, "use_buffer_reader", True) else 0
-    if getattr(loader, "num_workers", 0):
-        return 0
-    buffered = 2 if getattr(loader, "use_buffer_reader", True) else 0
-    return int(getattr(loader, "prefetch_factor", 2)) + buffered + 1
+        return 2 if buffered else 0
+    asked = int(getattr(loader, "prefetch_factor", 2))
+    workers = int(getattr(loader, "num_workers", 0))
+    if workers:
+        return 0 if _shares_memory(loader) else asked * workers
+    return asked + 2 + buffered
 
 
 def shared_memory() -> int:
@@ -95,9 +118,8 @@ def shared_memory() -> int:
 def _note_workers(runtime: Runtime, loader: Any, batch: Any) -> None:
     """`workers * prefetch_factor` batches are asked for ahead (`_outstanding_capacity`, Paddle's `dataloader_iter.py`),
     and one is being read; measured with 1, 2 and 4 workers: 3, 5 and 9 batches."""
-    workers = getattr(loader, "num_workers", 0)
-    if workers and getattr(loader, "use_shared_memory", True):
-        ahead = workers * int(getattr(loader, "prefetch_factor", 2)) + 1
+    if _shares_memory(loader):
+        ahead = loader.num_workers * int(getattr(loader, "prefetch_factor", 2)) + 1
         stays = bool(getattr(loader, "_persistent_workers", False))
         handed_over[id(loader)] = (ahead * _bytes_of(runtime, batch), stays)
 
@@ -107,8 +129,8 @@ def _bytes_of(runtime: Runtime, batch: Any) -> int:
         return sum(_bytes_of(runtime, item) for item in batch)
     if isinstance(batch, dict):
         return sum(_bytes_of(runtime, item) for item in batch.values())
-    if isinstance(batch, paddle.Tensor):
-        return int(runtime.state(batch).array.nbytes)
+    if isinstance(batch, Made):
+        return prod(batch.shape) * SIZE[batch.dtype]
     return int(batch.nbytes) if isinstance(batch, np.ndarray) else 0
 
 
@@ -201,18 +223,42 @@ def _repeated_tensor(batch: Any, size: int) -> Any:
     return paddle.to_tensor(_repeated(batch.numpy(), size))
 
 
+def _made(runtime: Runtime, batch: Any) -> Any:
+    """The batch without its tensors: a loader hands its first one over too and keeps none."""
+    if isinstance(batch, (list, tuple)):
+        return [_made(runtime, item) for item in batch]
+    if isinstance(batch, dict):
+        return {key: _made(runtime, item) for key, item in batch.items()}
+    if not isinstance(batch, paddle.Tensor):
+        return batch
+    array = runtime.state(batch).array
+    return Made(array.shape, array.dtype, array.value)
+
+
 def _as_tensors(runtime: Runtime, batch: Any, loader: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return [_as_tensors(runtime, item, loader) for item in batch]
     if isinstance(batch, dict):
         return {key: _as_tensors(runtime, item, loader) for key, item in batch.items()}
-    if isinstance(batch, paddle.Tensor):
-        array = runtime.state(batch).array
-        return runtime.create("to_tensor", array.shape, array.dtype, array.value, "inputs")
+    if isinstance(batch, Made):
+        return _arrived(runtime, loader, batch)
     if isinstance(batch, np.ndarray):
         shape, value = sizes.arriving(batch.shape, str(batch.dtype), Known(batch))
-        return runtime.create("to_tensor", shape, str(batch.dtype), value, "inputs")
+        return _arrived(runtime, loader, Made(shape, str(batch.dtype), value))
     return batch
+
+
+def _arrived(runtime: Runtime, loader: Any, made: Made) -> Any:
+    """A tensor of a batch. On a CPU it stays where a worker put it, in shared memory beside the allocator."""
+    tensor = runtime.create("to_tensor", made.shape, made.dtype, made.value, "inputs")
+    storage = runtime.state(tensor).array.storage
+    if storage is not None and target == "cpu" and _shares_memory(loader):
+        storage.record.bytes = 0
+    return tensor
+
+
+def _shares_memory(loader: Any) -> bool:
+    return bool(getattr(loader, "num_workers", 0) and getattr(loader, "use_shared_memory", True))
 
 
 def install() -> None:

@@ -131,6 +131,7 @@ def traced(
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
     loader.handed_over.clear()
+    loader.abandoned.clear()
     sharding.begin(request.get("devices"), request.get("processes"), loader.target)
     amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
     whatif.begin(request.get("accumulation"), request.get("recompute"), request.get("set_to_zero"))

@@ -1,0 +1,74 @@
+"""Batches that a loader holds beside the one that is trained on, against real steps on Paddle's CPU allocator.
+
+Each step waits before its forward pass, so that the reading thread is as far ahead as it gets.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import time
+import numpy as np, paddle
+from paddle import nn
+class Data(paddle.io.Dataset):
+    def __init__(self, count):
+        self.count = count
+    def __getitem__(self, i):
+        sample = np.full([4096], i % 7, 'float32')
+        return {sample}, np.zeros([1], 'int64')
+    def __len__(self):
+        return self.count
+model = nn.Linear(4096, 8)
+optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+"""
+TRAIN = """
+for epoch in range(3):
+    for x, y in paddle.io.DataLoader(Data({count}), batch_size=4{options}):
+        time.sleep(0.1)
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+LOOKED_AT = "x, y = next(iter(paddle.io.DataLoader(Data(80), batch_size=4)))\n"
+BROKEN_OFF = """
+for x, y in paddle.io.DataLoader(Data(80), batch_size=4):
+    shown = x.shape
+    break
+"""
+
+
+def script(options: str = "", sample: str = "sample", count: int = 80, before: str = "") -> str:
+    return HEAD.format(sample=sample) + before + TRAIN.format(count=count, options=options)
+
+
+SOURCES = {
+    "plain": script(),
+    "of-tensors": script(sample="paddle.to_tensor(sample)"),
+    "one-asked-ahead": script(", prefetch_factor=1"),
+    "four-asked-ahead": script(", prefetch_factor=4"),
+    "no-buffer": script(", use_buffer_reader=False"),
+    "no-buffer-four-asked-ahead": script(", use_buffer_reader=False, prefetch_factor=4"),
+    "workers": script(", num_workers=2"),
+    "workers-without-shared-memory": script(", num_workers=2, use_shared_memory=False"),
+    "first-batch-looked-at": script(before=LOOKED_AT),
+    "loop-broken-off": script(before=BROKEN_OFF),
+    "short-epochs": script(count=16),  # the last one: its batches go while another script runs
+}
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_batches_ahead_are_the_real_loaders(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] is not None, traced["questions"]
+    batch = 4 * 4096 * 4
+    assert traced["peak"] == pytest.approx(max(real["peaks"][1:]), abs=batch // 100)
