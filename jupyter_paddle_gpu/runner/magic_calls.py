@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import runpy
 import shlex
 import statistics
@@ -51,13 +50,13 @@ class Calls:
 
     def tick(self) -> None:
         """Start of a timed statement or cell."""
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        self._since = (time.perf_counter(), usage.ru_utime, usage.ru_stime)
+        used = os.times()
+        self._since = (time.perf_counter(), used.user, used.system)
 
     def tock(self, _started: None = None, value: Any = None) -> Any:
         """Its end: prints as IPython does and gives `value` back."""
-        wall, usage = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
-        user, system = usage.ru_utime - self._since[1], usage.ru_stime - self._since[2]
+        wall, used = time.perf_counter(), os.times()
+        user, system = used.user - self._since[1], used.system - self._since[2]
         times = (_duration(user), _duration(system), _duration(user + system))
         print("CPU times: user %s, sys: %s, total: %s" % times)
         print("Wall time: %s" % _duration(wall - self._since[0]))

@@ -65,12 +65,15 @@ def service(tmp_path_factory):
 
 
 def real_peak(*sources):
-    """The CPU allocator's peak over the third of four steps, in a process of its own."""
+    """The CPU allocator's peak over the third of four steps, in a process of its own; the reader is given the time to
+    hold all the batches it may, which a busy machine does not give."""
     meter = textwrap.dedent("""
+        import time
         import paddle
         _core, _steps, _original = paddle.base.core, [], paddle.optimizer.Adam.{name}
         def _step(self, *arguments):
             _original(self, *arguments)
+            time.sleep(0.05)
             _steps.append(_core.host_memory_stat_peak_value("Allocated", 0))
             _core.host_memory_stat_reset_peak_value("Allocated", 0)
             if len(_steps) == 4:
@@ -78,6 +81,11 @@ def real_peak(*sources):
                 print(json.dumps(_steps[2]), flush=True)
                 os._exit(0)
         paddle.optimizer.Adam.{name} = _step
+        _backward = paddle.Tensor.backward
+        def _slow(self, *arguments, **named):
+            time.sleep(0.05)
+            _backward(self, *arguments, **named)
+        paddle.Tensor.backward = _slow
     """).replace("{name}", "minimize" if "fit(" in sources[-1] else "step")
     code = "\n".join((meter, *sources))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
