@@ -273,7 +273,7 @@ L1 = ", weight_decay=paddle.regularizer.L1Decay(1e-4)"
 
 def gan(name: str, split: Split, batch: int) -> Case:
     source = HEAD + GAN.replace("{real}", floats(batch, 3, 32, 32)).replace("{batch}", str(batch))
-    return Case(name, split, source, "Generator + Discriminator", batch, "Adam + Adam", "gan")
+    return Case(name, split, source, "Generator + Discriminator", batch, "Adam + Adam", "gan", updates=2)
 
 
 def with_batch(text: str, batch: int, **extra: object) -> str:

@@ -53,7 +53,7 @@ def _measure(case: Case) -> dict[str, Any]:
 
 
 def _key(case: Case) -> str:
-    return hashlib.sha256(case.source.encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{case.updates} {case.source}".encode()).hexdigest()[:16]
 
 
 def _truths(cases: list[Case], at_once: int, file: Path | None) -> dict[str, dict[str, Any]]:
