@@ -1,7 +1,6 @@
 """One run of the notebook's process: reads its pipes, answers it, stops it when it must, and says how it ended."""
 
 import contextlib
-import fcntl
 import os
 import secrets
 import selectors
@@ -300,5 +299,7 @@ class Session:
 
 def _widen(descriptor: int) -> None:
     if sys.platform.startswith("linux"):
+        import fcntl
+
         with contextlib.suppress(OSError):  # somebody's pipes are many already
             fcntl.fcntl(descriptor, _SET_PIPE_SIZE, _PIPE_BYTES)
