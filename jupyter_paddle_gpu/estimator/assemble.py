@@ -34,8 +34,8 @@ def cpu_peak(trace: Trace) -> Peak:
         allocated=result.peak,
         breakdown=Breakdown(**result.kinds, workspace=result.workspace),
         likely=result.peak,
-        low=result.peak - _other_branches(trace),
-        high=result.peak,
+        low=max(result.peak - _other_branches(trace) - _fewer_selected(trace), 0),
+        high=result.peak + _more_selected(trace),
     )
 
 
@@ -69,8 +69,8 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
             **result.kinds, workspace=spread.likely - spread.context - standing, context=spread.context
         ),
         likely=spread.likely,
-        low=max(spread.low - _other_branches(trace), 0),
-        high=spread.high,
+        low=max(spread.low - _other_branches(trace) - _fewer_selected(trace), 0),
+        high=spread.high + _more_selected(trace),
         reserved=least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved)),
         terms=terms,
     )
@@ -80,6 +80,18 @@ def _other_branches(trace: Trace) -> int:
     """By how much the smallest way through conditions on unknown values stays below the largest, which is traced."""
     branches = trace.extra.get("branches")
     return int(branches["high"] - branches["low"]) if branches else 0
+
+
+def _fewer_selected(trace: Trace) -> int:
+    """By how much the step stays below the traced one where the least is selected by masks of unknown values."""
+    extents = trace.extra.get("extents")
+    return int(extents["likely"] - extents["low"]) if extents else 0
+
+
+def _more_selected(trace: Trace) -> int:
+    """By how much the step is above the traced one where such masks select everything."""
+    extents = trace.extra.get("extents")
+    return int(extents["high"] - extents["likely"]) if extents else 0
 
 
 def _likely_workspace(operation: Operation) -> int:

@@ -87,6 +87,19 @@ NOTES: dict[str, Message] = {
             text="The size of what {op} returns depends on values that are not computed here; the largest was assumed.",
         ),
         Message(
+            code="unknown_shape_line",
+            text="Line {line}: the size of what {op} returns depends on values that are not computed here; the largest "
+            "was assumed.",
+            hint="The lower end of the range is for the smallest, where the program runs with it.",
+        ),
+        Message(
+            code="unknown_shape_share",
+            text="Line {line}: {op} selects by which of {classes} classes was chosen; an equal share for each was "
+            "assumed.",
+            hint="Balance losses train for equal shares. Uneven ones take more: the upper end of the range is for "
+            "everything selected each time.",
+        ),
+        Message(
             code="evaluation_cut",
             text="The evaluation between epochs takes long to trace; what it collects is not counted.",
             hint="Tensors that an evaluation keeps in a list stay on the device during the next epoch.",

@@ -19,6 +19,8 @@ from typing import Any
 
 import paddle
 
+from . import extents
+
 MOST_TRACES = 4
 """Traces beside the first."""
 PATIENCE = 10.0
@@ -90,7 +92,7 @@ def explored(run: Callable[[], Result], target: str) -> Result:
         results.append(run())
         waiting += [{**forced, site: not way} for site, way in decisions.taken.items() if site not in forced]
     begin({})
-    return _joined(results, target)
+    return extents.widened(_joined(results, target), run, lambda result: peak(result, target))
 
 
 def _joined(results: list[Result], target: str) -> Result:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paddle import _C_ops
 from paddle.base import core
 
-from . import costs
+from . import costs, extents
 from .arrays import Array, State, allocate, known_state, new_tensor
 from .autograd import Node, edge_of, needed_slots
 from .dtypes import FLOATING, name_of
@@ -52,20 +52,28 @@ class Call:
             self._find_shapes(name, values)
         for step in self.template.steps:
             self._run(step)
-        return self._wrap(self.template.returned, values, ())
+        result = self._wrap(self.template.returned, values, ())
+        extents.follow(name, self.states, result)
+        return result
 
     def _find_shapes(self, name: str, values: Value | None) -> None:
-        """Shapes that hang on values: computed where those are known, else the largest they can be."""
+        """Shapes that hang on values: computed where those are known, else what `extents` takes of the largest."""
         if values is not None and self.runtime.evaluate is not None:
             _match(self.template.returned, self.runtime.evaluate(values), self.shapes)
             return
         if name == "masked_select" and self._count_chosen():
             return
-        self.runtime.note("unknown_shape", op=name)
-        largest = max((state.array.numel for state in self.states), default=1)
+        most = max((state.array.numel for state in self.states), default=1)
+        largest, classes = extents.taken(most, self.states)
+        line = extents.user_line()
+        if classes:
+            self.runtime.note(extents.SHARED, op=name, line=line, classes=classes)
+        else:
+            self.runtime.note("unknown_shape_line" if line else "unknown_shape", op=name, line=line)
         for slot, (shape, dtype) in self.template.metas.items():
             if any(size < 0 for size in shape):
-                known = prod(size for size in shape if size > 0)
+                # `nonzero` has a row of indices for each element, whatever its rank
+                known = 1 if name == "nonzero" else prod(size for size in shape if size > 0)
                 self.shapes[slot] = (tuple(max(1, largest // known) if s < 0 else s for s in shape), dtype)
 
     def _count_chosen(self) -> bool:

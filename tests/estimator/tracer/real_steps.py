@@ -97,7 +97,7 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
             peak = peak_of(found)
         notes = [note["code"] for note in found["notes"]]
         row = {"name": name, "peak": peak, "questions": found["questions"], "notes": notes}
-        row["branches"] = found.get("extra", {}).get("branches")
+        row.update({name: found.get("extra", {}).get(name) for name in ("branches", "extents")})
         row.update({name: found.get(name) for name in ("distribution", "devices")})
         row["standing"] = standing(found) if peak else {}
         print(json.dumps(row), flush=True)

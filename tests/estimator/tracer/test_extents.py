@@ -1,0 +1,90 @@
+"""How much is selected by masks of values that are not computed, against real steps that select all, nothing or equal
+shares."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_paddle_gpu.estimator.assemble import cpu_peak
+from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import numpy as np, paddle, paddle.nn.functional as F
+from paddle import nn
+paddle.seed(0)
+TOKENS, WIDTH, CLASSES = 512, 32, 4
+data = paddle.to_tensor(np.eye(WIDTH, dtype='float32')[np.arange(TOKENS) % CLASSES])
+body, head = nn.Linear(WIDTH, WIDTH), nn.Sequential(nn.Linear(WIDTH, 256), nn.Tanh(), nn.Linear(256, WIDTH))
+gate = paddle.to_tensor(np.eye(WIDTH, CLASSES, dtype='float32'))
+optimizer = paddle.optimizer.SGD(1e-6, parameters=body.parameters() + head.parameters())
+for step in range(6):
+    h = body(data)
+    chances = F.softmax(paddle.matmul(data + 0 * h, gate))
+"""
+REST = """
+    loss = out.mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+SELECTED = {
+    "index": "    out = head(h[h[:, 0] > {threshold}])",
+    "nonzero": "    out = head(paddle.gather(h, paddle.nonzero(h[:, 0] > {threshold}).flatten()))",
+    "masked_select": "    out = paddle.tanh(paddle.masked_select(h, h > {threshold})) ** 2",
+}
+ROUTED = {
+    "argmax": "    chosen = chances.argmax(-1)\n"
+    "    out = paddle.concat([head(h[chosen == e]) for e in range(CLASSES)])",
+    "topk": "    chosen = paddle.topk(chances, 1)[1]\n"
+    "    out = paddle.concat([head(paddle.gather(h, paddle.nonzero(chosen == e)[:, 0])) for e in range(CLASSES)])",
+    "one_hot": "    routes = F.one_hot(chances.argmax(-1), CLASSES)\n"
+    "    out = paddle.concat([head(h[routes[:, e].astype('bool')]) for e in range(CLASSES)])",
+}
+ALL = {name: HEAD + text.format(threshold="-1e9") + REST for name, text in SELECTED.items()}
+SHARED = {name: HEAD + text + REST for name, text in ROUTED.items()}
+FEWEST = {f"{name}-none": HEAD + text.format(threshold="1e9") + REST for name, text in SELECTED.items()}
+SOURCES = {**ALL, **SHARED, **FEWEST}
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_largest_is_everything(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] == pytest.approx(real["peaks"][-1], rel=0.001)
+    assert traced["extents"]["high"] == traced["peak"]
+    assert traced["notes"] == ["unknown_shape_line"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_low_end_is_next_to_nothing(measured, name):
+    real, traced = measured[0][f"{name}-none"], measured[1][name]
+    assert real["failure"] is None
+    assert traced["extents"]["low"] == pytest.approx(real["peaks"][-1], rel=0.03)
+    assert traced["extents"]["low"] < 0.9 * traced["extents"]["high"]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_classes_take_equal_shares(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] == pytest.approx(real["peaks"][-1], rel=0.005)
+    assert traced["extents"]["low"] < traced["peak"] < traced["extents"]["high"]
+    assert traced["notes"] == ["unknown_shape_share"]
+
+
+def test_the_ends_become_the_estimates():
+    step = Trace(
+        status="ok",
+        operations=(Operation("matmul", "forward"),),
+        storages=(Storage(1000, 0, 0, "activations"),),
+        extra={"extents": {"low": 600, "likely": 1000, "high": 1700}},
+    )
+    found = cpu_peak(step)
+    assert (found.low, found.likely, found.high) == (600, 1000, 1700)
