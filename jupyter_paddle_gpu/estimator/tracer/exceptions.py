@@ -41,6 +41,10 @@ def forward_meta(step: Step, index: int, operands: list[list[Array]], shapes: di
     if step.name == "einsum" and index == 1:
         operand = operands[0][slot - min(s for s in _slots(step.results[1]))]
         return operand.shape, operand.dtype
+    if step.name == "slogdet":  # sign and logarithm of each matrix; the builder says the operand's shape
+        return (2, *operands[0][0].shape[:-2]), operands[0][0].dtype
+    if step.name == "lstsq" and index == 3 and step.attrs.get("driver") == "gelsy":  # it finds no singular values
+        return (0,), operands[0][0].dtype
     return shapes.get(slot)
 
 

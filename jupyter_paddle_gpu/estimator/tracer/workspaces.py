@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import broadcasts, decompositions, einsums, products, recurrent
+from . import broadcasts, decompositions, einsums, products, recurrent, selections, transforms
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -104,21 +104,37 @@ def _gradients(copies: int) -> Rule:
     return rule
 
 
+def _trust_ratio(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """lamb_: the update before it is scaled, of the parameter's size, and the two norms of their ratio (measured)."""
+    return operands[0][0].nbytes + 2 * SIZE[operands[0][0].dtype]
+
+
 def _kron_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     """kron_grad: a tensor of the product's size for each gradient (measured)."""
     product = max(array.nbytes for group in operands for array in group)
     return product * sum(1 for group in results if group)
 
 
-def _grid_sample_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """grid_sample_grad of images: coordinates, and for bilinear samples four corners (measured)."""
-    x, grid = operands[0][0], operands[1][0]
-    if len(x.shape) != 4:  # volumes were not measured
-        return 0
+def _corners(attrs: dict[str, Any], x: Array, grid: Array) -> int:
+    """Bytes of the operand's samples at the corners around each point: 4 in images, 8 in volumes; none for nearest."""
     if attrs.get("mode") == "nearest":
-        return 2 * grid.nbytes
-    corner = prod((*x.shape[:2], *grid.shape[1:3])) * SIZE[x.dtype]
-    return 4 * corner + 6 * grid.nbytes
+        return 0
+    return prod((*x.shape[:2], *grid.shape[1:-1])) * SIZE[x.dtype] << grid.shape[-1]
+
+
+def _grid_sample(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """grid_sample: corners, and five of the grid's size for coordinates and weights (measured)."""
+    x, grid = operands[0][0], operands[1][0]
+    corners = _corners(attrs, x, grid)
+    return corners + 5 * grid.nbytes if corners else 0
+
+
+def _grid_sample_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """grid_sample_grad: corners, and six of the grid's size, one more where its gradient is asked for (measured)."""
+    x, grid = operands[0][0], operands[1][0]
+    corners = _corners(attrs, x, grid)
+    wanted = len(results) > 1 and bool(results[1])
+    return corners + (6 + wanted) * grid.nbytes if corners else 2 * grid.nbytes
 
 
 def _deformable(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
@@ -136,15 +152,16 @@ def _deformable_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -
 
 _CPU: dict[str, Rule] = {
     "matmul_grad": products.backward_workspace,
-    "cholesky_grad": decompositions.cholesky_grad, "triangular_solve_grad": decompositions.triangular_solve_grad,
+    **decompositions.RULES, **selections.RULES, **transforms.RULES,
     "deformable_conv": _deformable, "deformable_conv_grad": _deformable_grad,
     "inverse_grad": _gradients(1), "spectral_norm_grad": _gradients(5), "kron_grad": _kron_grad,
-    "grid_sample_grad": _grid_sample_grad,
+    "grid_sample": _grid_sample, "grid_sample_grad": _grid_sample_grad,
     "conv2d": _convolution, "conv2d_grad": _convolution_grad,
     "conv3d": _convolution, "conv3d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed,
     "conv3d_transpose": _transposed, "conv3d_transpose_grad": _transposed,
     "adam_": _merged_rows(1), "momentum_": _merged_rows(1), "adagrad_": _merged_rows(2),
+    "lamb_": _trust_ratio,
     "rnn": recurrent.forward_workspace, "rnn_grad": recurrent.backward_workspace,
     "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,
     "depthwise_conv2d_transpose": _transposed, "depthwise_conv2d_transpose_grad": _transposed,

@@ -22,6 +22,25 @@ for step in range(6):
 """
 GRID = "F.grid_sample(w, paddle.rand([4, {size}, 48, 2]) * 2 - 1{options})"
 DEFORMABLE = "deform_conv2d(paddle.rand([4, 16, {size}, {size}]), paddle.rand([4, 18, {size}, {size}]), w, padding=1)"
+SELECTIONS = {
+    "sort": "paddle.sort(w, axis={axis})", "topk": "paddle.topk(w, 3, axis={axis})[0]",
+    "argsort": "paddle.take_along_axis(w, paddle.argsort(w, {axis}), {axis})",
+    "median": "paddle.median(w, axis={axis})", "logcumsumexp": "paddle.logcumsumexp(w, axis={axis})",
+    "kthvalue": "paddle.kthvalue(w, 2, axis={axis})[0]", "mode": "paddle.mode(w, axis={axis}, keepdim=True)[0]",
+}  # fmt: skip
+REGULAR = "(w * 0.01 + paddle.eye(w.shape[-1]) * 9)"
+MATRICES = {
+    "solve": f"paddle.linalg.solve({REGULAR}, w[..., :5] * 2)",
+    "solve-column": f"paddle.linalg.solve({REGULAR}, w[..., :1] * 2)",
+    "cholesky-solve": f"paddle.linalg.cholesky_solve(w[..., :5] * 2, {REGULAR})",
+    "lstsq": f"w.mean() + paddle.linalg.lstsq({REGULAR}, w[..., :5])[0].mean()",
+    "det": "paddle.linalg.det(w * 0.01 + paddle.eye(w.shape[-1]))", "slogdet": f"paddle.linalg.slogdet({REGULAR})",
+    "power-2": "paddle.linalg.matrix_power(w, 2)", "power-3": "paddle.linalg.matrix_power(w, 3)",
+    "power-5": "paddle.linalg.matrix_power(w, 5)", "power-inverse": f"paddle.linalg.matrix_power({REGULAR}, -2)",
+    "qr": f"paddle.matmul(*paddle.linalg.qr({REGULAR}))", "lu": f"paddle.linalg.lu({REGULAR})[0]",
+    "eigh": f"sum(x.mean() for x in paddle.linalg.eigh({REGULAR}))",
+    "eigvalsh": f"paddle.linalg.eigvalsh({REGULAR})",
+}  # fmt: skip
 CASES = {
     "inverse": ("8, 60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
     "inverse-one": ("60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
@@ -50,7 +69,29 @@ CASES = {
     "product-channel": ("1, 8, 1, 1", "paddle.ones([6, 8, 50, 50]) * w"),
     "product-whole": ("60, 50, 40", "w * paddle.ones([60, 1, 40])"),
     "fft": ("64, 1000", "paddle.fft.fft(w).abs()"),
-}
+    "rfft": ("64, 1000", "paddle.fft.rfft(w).abs()"),
+    "rfft-odd": ("16, 33", "paddle.fft.rfft(w).abs()"),
+    "rfft-image": ("8, 40, 64", "paddle.fft.rfft2(w).abs()"),
+    "irfft": ("8, 40, 64", "paddle.fft.irfft(paddle.fft.rfft(w) * 2)"),
+    "stft": ("4, 4000", "paddle.signal.stft(w, 64, 16).abs()"),
+    "volume": ("2, 8, 8, 16, 16", "F.grid_sample(w, paddle.rand([2, 6, 10, 12, 3]) * 2 - 1)"),
+    "volume-odd": ("3, 4, 5, 6, 7", "F.grid_sample(w, paddle.rand([3, 9, 8, 7, 3]), padding_mode='border')"),
+    "volume-nearest": ("1, 16, 4, 4, 4", "F.grid_sample(w, paddle.rand([1, 20, 5, 5, 3]), mode='nearest')"),
+    "volume-grid": ("2, 6, 10, 12, 3", "F.grid_sample(w * 2, w)"),
+    "grid-learned": ("4, 20, 30, 2", "F.grid_sample(w * 1, w * 2 - 1)"),
+    "index-put": ("8, 40, 100", "paddle.index_put(w * 1, (paddle.arange(2),), paddle.ones([1]))"),
+    "index-put-table": ("64, 512", "paddle.index_put(w * 1, (paddle.arange(2),), paddle.ones([1]))"),
+    "index-put-pairs": ("3, 1000", "paddle.index_put(w * 1, (paddle.arange(2), paddle.arange(2)), paddle.ones([1]))"),
+    "median-all": ("8, 40, 100", "paddle.median(w)"),
+    **{f"{name}-{axis}{'-odd' * odd}": (shape, expression.format(axis=axis)) for name, expression in SELECTIONS.items()
+       for axis in (0, -1) for odd, shape in enumerate(("64, 512", "3, 41, 100"))},
+    **{f"{name}-{shape.replace(', ', 'x')}": (shape, expression) for name, expression in MATRICES.items()
+       for shape in ("8, 60, 60", "60, 60", "2, 3, 20, 20")},
+    "qr-tall": ("4, 50, 20", "paddle.matmul(*paddle.linalg.qr(w))"),
+    "solve-broadcast": ("20, 20", "paddle.linalg.solve(w + paddle.eye(20) * 9, w[:, :5] * paddle.ones([6, 20, 5]))"),
+    "solve-vector": ("20, 20", "paddle.linalg.solve(w + paddle.eye(20) * 9, w[0] * 2)"),
+    "cholesky-solve-wide": ("20, 200", "paddle.linalg.cholesky_solve(w, w[:, :20] + paddle.eye(20) * 9)"),
+}  # fmt: skip
 SOURCES = {name: SCRIPT.format(shape=shape, result=result) for name, (shape, result) in CASES.items()}
 
 
