@@ -78,6 +78,7 @@ SOURCES = {
     "clip-value": script(optimizer=adam("grad_clip=nn.ClipGradByValue(1.0)")),
     "clip-norm": script(optimizer=adam("grad_clip=nn.ClipGradByNorm(1.0)")),
     "clip-global": script(optimizer=adam("grad_clip=nn.ClipGradByGlobalNorm(1.0)")),
+    "lamb-clip": script(optimizer="Lamb(1e-3, parameters=model.parameters(), grad_clip=nn.ClipGradByValue(1.0))"),
     "amsgrad": script(optimizer=adam("amsgrad=True")),
     "groups": script(optimizer="AdamW(1e-3, parameters=[{'params': model[0].parameters()}, {'params': model[2].parameters(), 'learning_rate': 0.1}])"),
     "schedule": script(optimizer="Adam(paddle.optimizer.lr.StepDecay(1e-3, 2), parameters=model.parameters())"),
