@@ -147,8 +147,11 @@ def _line_of(problem: BaseException, name: str) -> int:
     return line or 1
 
 
+_TEXTS = frozenset(("read", "read_text", "readlines", "split", "splitlines", "strip", "lower", "decode"))
+
+
 def _assigned_at(source: str, line: int) -> str:
-    """The name that the statement at a line assigns."""
+    """The name that the statement at a line assigns, where its value can be given as an answer."""
     try:
         statements = ast.parse(source).body
     except SyntaxError:
@@ -157,8 +160,14 @@ def _assigned_at(source: str, line: int) -> str:
         if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or line):
             target = statement.targets[0]
             if isinstance(target, ast.Name):
-                return target.id
+                return "" if _is_text(statement.value) else target.id
     return ""
+
+
+def _is_text(value: ast.expr) -> bool:
+    """Whether a value is what a file says, or its lines or words: no answer to be typed, the file is needed."""
+    called = value.func if isinstance(value, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in _TEXTS
 
 
 def _ignore(*args: Any, **kwargs: Any) -> None:

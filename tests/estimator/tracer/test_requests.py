@@ -115,6 +115,8 @@ model.fit(train, epochs=1, batch_size=64, verbose=1)
 """)
     },
     "file": {"cells": cells("import numpy as np\nrows = np.load('rows.npy')")},
+    "text": {"cells": cells("words = open('words.txt').read().split()")},
+    "count": {"cells": cells("vocabulary = len(open('words.txt').read().split())")},
     "module": {"cells": cells("import no_such_module_anywhere")},
     "failing": {"cells": cells("import paddle\n\nwidth = 1 / 0")},
     "no-model": {"cells": cells("import paddle\nx = paddle.ones([3])")},
@@ -210,6 +212,9 @@ def test_missing_data_is_a_question(answers, name, why):
 def test_a_question_says_where_and_what_for(answers):
     question = answers["file"]["questions"][0]
     assert (question["name"], question["cell"], question["line"]) == ("rows", 0, 2)
+    assert answers["count"]["questions"][0]["name"] == "vocabulary"
+    text = answers["text"]["questions"][0]
+    assert (text["name"], text["why"]) == ("", "file_missing")  # nobody types a text: only the file helps
     failing = answers["failing"]["questions"][0]
     assert (failing["name"], failing["line"], failing["params"]["error"]) == ("width", 3, "ZeroDivisionError")
 
