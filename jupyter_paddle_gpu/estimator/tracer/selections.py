@@ -61,6 +61,12 @@ def median(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     return (x.nbytes if axes else 0) + rows * (count // 2 + 1) * (SIZE[x.dtype] + _INDEX)
 
 
+def nanmedian(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """nanmedian sorts all values, with indices; with axes of a transposed operand."""
+    x = operands[0][0]
+    return (x.nbytes if attrs.get("axis") else 0) + x.numel * (SIZE[x.dtype] + _INDEX)
+
+
 def median_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     """median_grad: with axes the transposed operand and its gradient."""
     return 2 * operands[0][0].nbytes if attrs.get("axis") else 0
@@ -85,7 +91,8 @@ def index_put(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
 RULES = {
     **dict.fromkeys(("argsort", "topk", "kthvalue", "mode"), forward),
     "argsort_grad": ordered_grad, "topk_grad": topk_grad, "kthvalue_grad": one_grad, "mode_grad": one_grad,
-    "median": median, "median_grad": median_grad, "logcumsumexp_grad": logcumsumexp_grad,
+    "median": median, "median_grad": median_grad, "nanmedian": nanmedian, "nanmedian_grad": median_grad,
+    "logcumsumexp_grad": logcumsumexp_grad,
     "index_put": index_put, "index_put_grad": index_put,
 }  # fmt: skip
 """Rules of the kernels here, by operator."""

@@ -25,6 +25,7 @@ DEFORMABLE = "deform_conv2d(paddle.rand([4, 16, {size}, {size}]), paddle.rand([4
 SELECTIONS = {
     "sort": "paddle.sort(w, axis={axis})", "topk": "paddle.topk(w, 3, axis={axis})[0]",
     "argsort": "paddle.take_along_axis(w, paddle.argsort(w, {axis}), {axis})",
+    "nanmedian": "paddle.nanmedian(w, axis={axis})",
     "median": "paddle.median(w, axis={axis})", "logcumsumexp": "paddle.logcumsumexp(w, axis={axis})",
     "kthvalue": "paddle.kthvalue(w, 2, axis={axis})[0]", "mode": "paddle.mode(w, axis={axis}, keepdim=True)[0]",
 }  # fmt: skip
@@ -82,6 +83,7 @@ CASES = {
     "index-put": ("8, 40, 100", "paddle.index_put(w * 1, (paddle.arange(2),), paddle.ones([1]))"),
     "index-put-table": ("64, 512", "paddle.index_put(w * 1, (paddle.arange(2),), paddle.ones([1]))"),
     "index-put-pairs": ("3, 1000", "paddle.index_put(w * 1, (paddle.arange(2), paddle.arange(2)), paddle.ones([1]))"),
+    "nanmedian-all": ("8, 40, 100", "paddle.nanmedian(w)"),
     "median-all": ("8, 40, 100", "paddle.median(w)"),
     **{f"{name}-{axis}{'-odd' * odd}": (shape, expression.format(axis=axis)) for name, expression in SELECTIONS.items()
        for axis in (0, -1) for odd, shape in enumerate(("64, 512", "3, 41, 100"))},
