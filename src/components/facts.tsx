@@ -27,8 +27,8 @@ export function Facts(props: { training: Training; retry: () => void }): JSX.Ele
       {facts?.problems.map((problem, index) => (
         <Note key={index} kind="warning" message={problem} />
       ))}
-      {estimate?.questions.map(question => (
-        <Question key={question.name} question={question} training={training} />
+      {estimate?.questions.map((question, index) => (
+        <Question key={question.name || index} question={question} training={training} />
       ))}
     </Section>
   );
@@ -135,19 +135,23 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
   };
   return (
     <Note kind="warning" message={question.why}>
-      <label className="jp-PaddleGpu-row jp-PaddleGpu-question">
-        <code>{question.name} =</code>
-        <input
-          className="jp-PaddleGpu-input"
-          value={value}
-          size={6}
-          onChange={event => setValue(event.target.value)}
-          onKeyDown={event => event.key === 'Enter' && use()}
-        />
-      </label>
-      <Button onClick={use} disabled={!value.trim() || training.isEstimating}>
-        {trans.__('Use')}
-      </Button>
+      {question.name && (
+        <>
+          <label className="jp-PaddleGpu-row jp-PaddleGpu-question">
+            <code>{question.name} =</code>
+            <input
+              className="jp-PaddleGpu-input"
+              value={value}
+              size={6}
+              onChange={event => setValue(event.target.value)}
+              onKeyDown={event => event.key === 'Enter' && use()}
+            />
+          </label>
+          <Button onClick={use} disabled={!value.trim() || training.isEstimating}>
+            {trans.__('Use')}
+          </Button>
+        </>
+      )}
       <CellLink place={question.where} training={training} />
     </Note>
   );
