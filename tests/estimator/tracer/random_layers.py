@@ -128,7 +128,7 @@ def attention(program: Program) -> None:
     )
 
 
-ACTIVATIONS = (  # noqa: SIM905 - a list of 48 quoted lines reads worse
+ACTIVATIONS = (  # noqa: SIM905 - a list of quoted lines reads worse
     "F.relu(h) F.gelu(h) F.silu(h) F.tanh(h) F.sigmoid(h) F.leaky_relu(h) F.elu(h) F.selu(h) F.softplus(h) F.mish(h) F.hardswish(h) "
     "F.hardsigmoid(h) F.relu6(h) F.softsign(h) F.celu(h) F.hardtanh(h) F.log_sigmoid(h) F.swish(h) F.softmax(h) F.log_softmax(h) "
     "F.tanhshrink(h) F.softshrink(h) F.normalize(h) F.dropout(h,0.2) F.relu_(h*1.5) h.exp().clip(0,3) h.abs().sqrt() h.square() "
