@@ -46,6 +46,12 @@ NOTES: dict[str, Message] = {
             text="The data set {name} is not on this machine; samples of its published shape stand for it.",
         ),
         Message(
+            code="batches_pile_up",
+            text="The data set gives single arrays; Paddle keeps such batches until Python's garbage collector runs, "
+            "up to a hundred and more, which are not in this figure.",
+            hint="Let __getitem__ give a tuple, as in `return (image,)`: then no batch stays.",
+        ),
+        Message(
             code="data_parallel",
             text="The figure is for one of {devices} devices, with the buffers in which DataParallel gathers "
             "gradients.",

@@ -58,6 +58,9 @@ def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
     if size:
         seen_batch_sizes.append(size)
     _note_workers(runtime, loader, batch)
+    if isinstance(batch, (np.ndarray, paddle.Tensor)):
+        # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.
+        runtime.note("batches_pile_up")
     ahead = [_as_tensors(runtime, batch, loader) for _ in range(min(_prefetched(loader), count - 1))]
     watch = steps.watch
     if watch is not None and watch.leaves_epoch:

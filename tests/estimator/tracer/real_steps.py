@@ -118,8 +118,8 @@ def peak_of(found: dict) -> int:
         change[start + 1] += size
         change[end + 2] -= size
     alive, best = change[0], 0
-    for time, operation in enumerate(found["operations"]):
-        alive += change[time + 1]
+    for index, operation in enumerate(found["operations"]):
+        alive += change[index + 1]
         best = max(best, alive + operation[5])
     return best
 

@@ -98,7 +98,10 @@ for epoch in range(5):
         optimizer.step()
         optimizer.clear_grad()
 """
+SINGLE = NET.replace("return np.zeros(20, 'float32'), i % 3", "return np.zeros(20, 'float32')")
+SINGLE_LOOP = LOOP.replace("for x, y in", "for x in").replace("F.cross_entropy(model(x), y)", "model(x).mean()")
 REQUESTS = {
+    "single": {"cells": cells("batch_size = 8", SINGLE, SINGLE_LOOP), "target": "cpu"},
     "beyond-data": {"cells": cells("batch_size = 10", NET, DROPS), "batch_size": 5000, "target": "cpu"},
     "plain": {"cells": PLAIN},
     "batch": {"cells": PLAIN, "batch_size": 128},
@@ -195,6 +198,12 @@ def test_flops_count_a_multiply_add_as_two(answers):
 def test_a_batch_size_asked_for_and_an_answer_are_taken(answers):
     assert answers["batch"]["batch_size"] == 128
     assert answers["answer"]["batch_size"] == 16
+
+
+def test_batches_that_paddle_keeps_are_named(answers):
+    assert answers["single"]["status"] == "ok"
+    assert "batches_pile_up" in {note["code"] for note in answers["single"]["notes"]}
+    assert "batches_pile_up" not in {note["code"] for note in answers["plain"]["notes"]}
 
 
 def test_a_batch_larger_than_the_data_set_is_taken_as_if_there_were_data_enough(answers):
