@@ -275,7 +275,12 @@ while n < 3000:
         go()
     except KeyboardInterrupt:  # it came between two rounds
         pass
-signal.signal(signal.SIGINT, signal.SIG_IGN)
+while True:
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that is pending is raised in here
+        break
+    except KeyboardInterrupt:
+        pass
 """
 
 
