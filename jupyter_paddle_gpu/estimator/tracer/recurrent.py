@@ -15,6 +15,7 @@ from .dtypes import SIZE
 Arrays = list[list[Array]]
 
 _RESERVED_GATES = {"LSTM": 6, "GRU": 4, "RNN_TANH": 1, "RNN_RELU": 1}
+_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _GRAD_BLOCKS = {"LSTM": 3, "GRU": 2, "RNN_TANH": 0, "RNN_RELU": 0}
 _GRAD_STATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 2, "RNN_RELU": 2}
 _DISTINCT_LAYERS = 3
@@ -43,6 +44,14 @@ def result_meta(result: str, attrs: dict[str, Any], x: Array) -> tuple[Shape, st
     if result == "dropout_state_out":  # one byte an element, allocated whether or not there is dropout
         return (block,), "uint8"
     return None
+
+
+def gpu_workspace(attrs: dict[str, Any], operands: Arrays) -> tuple[int, int]:
+    """Range of cuDNN's temporary space in bytes: nothing, up to what each gate of every layer is before its activation,
+    computed for all steps at once. Only `cudnnGetRNNTempSpaceSizes` and a handle could tell more."""
+    x = operands[0][0]
+    block, _, layers, _ = _dimensions(attrs, x)
+    return 0, _GATES[attrs["mode"]] * layers * block * SIZE[x.dtype]
 
 
 def forward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:

@@ -13,6 +13,7 @@ from .dtypes import SIZE
 Arrays = list[list[Array]]
 Rule = Callable[[dict[str, Any], Arrays, Arrays], int]
 
+_RECURRENT = ("rnn", "rnn_grad")
 CONVOLUTION_LIMIT = 512 << 20
 """kDefaultConvWorkspaceSizeLimitMB (paddle/phi/backends/gpu/cuda/cudnn_workspace_helper.h): cuDNN's limit."""
 
@@ -188,6 +189,8 @@ def cpu_workspace(name: str, attrs: dict[str, Any], operands: Arrays, results: A
 
 def gpu_workspace(name: str, attrs: dict[str, Any], operands: Arrays, results: Arrays) -> tuple[int, int]:
     """Range of the GPU kernel's transient bytes; cuDNN's algorithm is not known beforehand."""
+    if name in _RECURRENT:
+        return recurrent.gpu_workspace(attrs, operands)
     if name not in _CUDNN:
         return 0, 0
     touched = sum(array.nbytes for group in (*operands, *results) for array in group)

@@ -29,6 +29,7 @@ def short(found):
         phases[phase] = phases.get(phase, 0) + flops
     keep = {k: v for k, v in found.items() if k not in ("storages", "operations")}
     casts = [o[0] for o in found.get("operations", [])].count("cast")
+    keep["workspaces"] = {o[0]: o[-2:] for o in found.get("operations", [])}
     paths = sorted({o[2] for o in found.get("operations", [])})
     return {**keep, "kinds": kinds, "flops": phases, "casts": casts, "paths": paths, "bytes": sum(s[0] for s in found.get("storages", []))}
 
@@ -100,7 +101,17 @@ for epoch in range(5):
 """
 SINGLE = NET.replace("return np.zeros(20, 'float32'), i % 3", "return np.zeros(20, 'float32')")
 SINGLE_LOOP = LOOP.replace("for x, y in", "for x in").replace("F.cross_entropy(model(x), y)", "model(x).mean()")
+RECURRENT = """
+import paddle
+net = paddle.nn.LSTM(8, 16, num_layers=2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(4):
+    net(paddle.randn([4, 10, 8]))[0].mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 REQUESTS = {
+    "recurrent": {"cells": cells(RECURRENT), "target": "gpu"},
     "single": {"cells": cells("batch_size = 8", SINGLE, SINGLE_LOOP), "target": "cpu"},
     "beyond-data": {"cells": cells("batch_size = 10", NET, DROPS), "batch_size": 5000, "target": "cpu"},
     "plain": {"cells": PLAIN},
@@ -198,6 +209,12 @@ def test_flops_count_a_multiply_add_as_two(answers):
 def test_a_batch_size_asked_for_and_an_answer_are_taken(answers):
     assert answers["batch"]["batch_size"] == 128
     assert answers["answer"]["batch_size"] == 16
+
+
+def test_the_workspace_of_recurrent_layers_is_a_range_on_a_gpu(answers):
+    for name in ("rnn", "rnn_grad"):  # four gates, two layers, ten steps of four samples, sixteen wide
+        low, high = answers["recurrent"]["workspaces"][name]  # a strided gradient's copy is in both
+        assert high - low == 4 * 2 * 10 * 4 * 16 * 4
 
 
 def test_batches_that_paddle_keeps_are_named(answers):
