@@ -291,13 +291,14 @@ def test_an_interrupt_tears_no_message(tmp_path: Path) -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[writing])
     os.close(writing)
     assert process.stdout is not None
-    receiver, out = channel.Receiver("0123456789abcdef"), []
+    receiver, out, sent = channel.Receiver("0123456789abcdef"), [], 0
     ends = {process.stdout.fileno(): receiver.take_printed, reading: receiver.take_messages}
     while ends:
         ready, _, _ = select.select(list(ends), [], [], 60)
         assert ready
-        if 0 < len(out) < 2000:  # it is listening, and not yet at its end
+        if 0 < len(out) < 2000 and sent < 900:  # it is listening, and not yet at its end; each may cost a round
             process.send_signal(signal.SIGINT)
+            sent += 1
         for end in ready:
             data = os.read(end, 1 << 18)
             ends[end](data)
@@ -308,7 +309,7 @@ def test_an_interrupt_tears_no_message(tmp_path: Path) -> None:
     process.stdout.close()
     os.close(reading)
     messages = [item["n"] for item in out if isinstance(item, dict)]
-    assert messages == sorted(set(messages)) and len(messages) > 500  # an interrupt may cost the round it came in
+    assert messages == sorted(set(messages)) and len(messages) > 2000
     latest = 0
     for item in out:
         if isinstance(item, dict):
