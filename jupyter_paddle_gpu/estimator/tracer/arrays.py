@@ -80,9 +80,9 @@ class Array:
         return Array(self.storage, shape, strides, self.dtype)
 
 
-def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str) -> Array:
-    """A fresh contiguous array."""
-    size = prod(shape) * SIZE[dtype]
+def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str, more: int = 0) -> Array:
+    """A fresh contiguous array; its storage has `more` bytes than its elements."""
+    size = prod(shape) * SIZE[dtype] + more
     storage = ledger.allocate(size, op, shape, dtype) if size else None
     return Array(storage, shape, contiguous_strides(shape), dtype)
 

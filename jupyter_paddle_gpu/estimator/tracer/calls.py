@@ -13,7 +13,7 @@ from . import costs, extents
 from .arrays import Array, State, allocate, known_state, new_tensor
 from .autograd import Node, edge_of, needed_slots
 from .dtypes import FLOATING, name_of
-from .exceptions import STRIDES_KEPT, forward_array, forward_meta
+from .exceptions import STRIDES_KEPT, forward_array, forward_meta, surplus
 from .inference import Argument
 from .ledger import Ledger
 from .saving import hooks
@@ -129,7 +129,8 @@ class Call:
             view = view_of(step.name, operands[0][0], shape, step.attrs)
             if view is not None:
                 return view
-        return allocate(self.ledger, tuple(max(size, 0) for size in shape), dtype, step.name)
+        more = surplus(step, index, operands)
+        return allocate(self.ledger, tuple(max(size, 0) for size in shape), dtype, step.name, more)
 
     def _record(self, step: Step, gradient: Gradient) -> None:
         """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""

@@ -84,9 +84,15 @@ def det_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
 
 
 def qr_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """Of as many rows as columns or more: seven of R's size, three of Q's (`qr_grad_kernel_impl.h`)."""
+    """Of as many rows as columns or more: seven of R's size, three of Q's (`qr_grad_kernel_impl.h`).
+
+    Else R and its gradient are cut in two, the first part goes the same way and the gradients are put together.
+    """
     x, q, r = (group[0] for group in operands[:3])
-    return 7 * r.nbytes + 3 * q.nbytes if x.shape[-2] >= x.shape[-1] else 0
+    if x.shape[-2] >= x.shape[-1]:
+        return 7 * r.nbytes + 3 * q.nbytes
+    rest = r.nbytes - q.nbytes
+    return 3 * q.nbytes + 2 * rest + max(10 * q.nbytes, 2 * q.nbytes + 2 * rest)
 
 
 def eigh_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
@@ -112,20 +118,30 @@ def eigh(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
 
 
 def lstsq(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """Two copies of both operands, column order and work of LAPACK's `gelsy` with blocks of 32; no other driver."""
+    """Two copies of the operand and of the solution, column order and work of LAPACK's `gelsy` with blocks of 32.
+
+    No other driver.
+    """
     if attrs.get("driver") != "gelsy":
         return 0
     x, y = operands[0][0], operands[1][0]
     rows, columns = x.shape[-2:]
     least, sides = min(rows, columns), y.shape[-1]
     work = max(least + 2 * columns + 32 * (columns + 1), 2 * least + 32 * sides)
-    return 2 * (x.nbytes + y.nbytes) + SIZE[x.dtype] * work + 4 * columns
+    solution = max(y.nbytes, results[0][0].nbytes)
+    return 2 * (x.nbytes + solution) + SIZE[x.dtype] * work + 4 * columns
 
 
 def lu_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """Of square matrices: sixteen of their size, factors, permutation, terms and their copies (measured)."""
+    """Factors, permutation, terms, their copies: of x's size, the square's, the rest's (lu_grad_kernel_impl.h)."""
     x = operands[0][0]
-    return 16 * x.nbytes if x.shape[-2] == x.shape[-1] else 0
+    rows, columns = x.shape[-2:]
+    least = min(rows, columns)
+    square = x.nbytes // (rows * columns) * least * least
+    rest, permutation = x.nbytes - square, x.nbytes // columns * rows
+    if rows > columns:
+        return 5 * x.nbytes + 12 * square + 3 * rest + permutation
+    return 4 * x.nbytes + max(10 * square + 4 * rest, 11 * square) + permutation
 
 
 def _copies(count: int) -> Any:
@@ -143,7 +159,7 @@ RULES = {
     "cholesky_solve": cholesky_solve, "cholesky_solve_grad": cholesky_solve_grad,
     "matrix_power": matrix_power, "matrix_power_grad": matrix_power_grad, "det_grad": det_grad,
     "qr_grad": qr_grad, "eigh_grad": eigh_grad, "eigvalsh_grad": eigvalsh_grad,
-    "slogdet_grad": slogdet_grad, "eigh": eigh, "eigvalsh": eigh, "lstsq": lstsq, "svd": _copies(2), "lu": _copies(1),
+    "slogdet_grad": slogdet_grad, "eigh": eigh, "eigvalsh": eigh, "lstsq": lstsq, "lu": _copies(1),
     "lu_grad": lu_grad,
 }  # fmt: skip
 """Rules of the kernels here, by operator."""

@@ -58,6 +58,15 @@ def forward_array(step: Step, index: int, position: int, operands: list[list[Arr
     return Array(None, operand.shape, operand.strides, operand.dtype) if index == 2 else None
 
 
+def surplus(step: Step, index: int, operands: list[list[Array]]) -> int:
+    """Bytes that a forward result has beyond its shape: `lstsq` writes its solution where the right side was."""
+    if step.name != "lstsq" or index != 0:
+        return 0
+    x, y = operands[0][0], operands[1][0]
+    rows, columns = x.shape[-2:]
+    return max(0, y.nbytes // rows * (rows - columns))
+
+
 def gradient_meta(step: GradStep, index: int, operands: list[list[Array]], meta: Meta) -> Meta:
     """Shape and type of a gradient: `Embedding(sparse=True)` gives one row an index (SelectedRows)."""
     if step.name in {"embedding_grad", "embedding_sparse_grad"} and step.attrs.get("sparse"):

@@ -25,6 +25,21 @@ def inplace_twin(name: str, operand_names: tuple[str, ...]) -> dict[int, int]:
     return {0: operand_names.index(source)} if source in operand_names else {}
 
 
+FILLS_ZEROS = frozenset({
+    "split_grad", "split_with_num_grad", "concat", "stack", "rnn_grad", "matmul_double_grad", "matmul_triple_grad",
+    "sigmoid_double_grad", "sigmoid_triple_grad", "add_double_grad", "add_triple_grad", "multiply_grad",
+    "multiply_double_grad", "multiply_triple_grad", "conv2d_grad_grad", "conv2d_transpose_double_grad",
+    "batch_norm_double_grad", "tanh_grad", "tanh_double_grad", "tanh_triple_grad", "sin_double_grad",
+    "sin_triple_grad", "cos_double_grad", "cos_triple_grad", "subtract_double_grad", "divide_double_grad",
+    "log_double_grad", "elu_double_grad", "leaky_relu_double_grad", "sqrt_double_grad", "rsqrt_double_grad",
+    "square_double_grad", "celu_double_grad", "pad_double_grad", "pad3d_double_grad", "squeeze_double_grad",
+    "unsqueeze_double_grad", "instance_norm_double_grad", "conv3d_double_grad", "depthwise_conv2d_grad_grad",
+    "concat_double_grad", "expand_grad", "argsort_grad", "eigh_grad", "add_grad", "subtract_grad", "divide_grad",
+    "matmul_grad", "unbind_grad",
+})  # fmt: skip
+"""`ops_to_fill_zero_for_empty_grads` of eager_gen.py; all others are called without the gradients that are absent.
+
+The program builder has `concat` for the gradient of a split and `stack` for that of an unbind."""
 _RESTS_ON = {"matmul_double_grad": {0: "grad_y_grad", 1: "grad_x_grad"}}
 """Results that are not computed where an operand is absent (measured)."""
 

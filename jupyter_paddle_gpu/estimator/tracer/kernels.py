@@ -9,6 +9,7 @@ from . import broadcasts, costs
 from .arrays import Array, allocate, contiguous_strides
 from .dtypes import SIZE
 from .exceptions import ONLY_WANTED, gradient_meta
+from .gradients import FILLS_ZEROS
 from .ledger import Ledger
 from .templates import Gradient, GradStep, Meta, Operand, slots_of
 from .views import RULES as VIEWS
@@ -57,7 +58,9 @@ def _present(operand: Operand, environment: Environment) -> list[Array]:
 
 
 def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient) -> None:
-    """EagerUtils::FillZeroForEmptyGradInput: absent incoming gradients become zeros for the kernel."""
+    """EagerUtils::FillZeroForEmptyGradInput: absent incoming gradients become zeros for some kernels."""
+    if step.name not in FILLS_ZEROS:
+        return
     for operand in step.operands:
         for slot in slots_of(operand):
             if environment.get(slot) is None and slot in gradient.metas:

@@ -6,6 +6,7 @@ operand is a matrix and the other a batch of them, operands are laid out anew as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -55,3 +56,19 @@ def backward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays)
     for_x, for_y = _folded(x, y, grad, attrs)
     later = results[1][0].nbytes if wants_y else 0  # y's gradient is not there yet when x's is computed
     return max(for_x * wants_x - later, for_y * wants_y, 0)
+
+
+def chain(copies: int) -> Callable[[dict[str, Any], Arrays, Arrays], int]:
+    """`multi_dot` of three matrices, no other number: the product of the cheaper pair, in backward its gradient too."""
+
+    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+        if len(operands[0]) != 3:
+            return 0
+        first, second, third = operands[0]
+        rows = first.shape[0] if len(first.shape) > 1 else 1
+        columns = third.shape[1] if len(third.shape) > 1 else 1
+        inner, outer = second.shape
+        from_left = rows * outer * (inner + columns) < inner * columns * (outer + rows)
+        return copies * (rows * outer if from_left else inner * columns) * SIZE[first.dtype]
+
+    return rule

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import broadcasts, decompositions, einsums, products, recurrent, selections, transforms
+from . import broadcasts, decompositions, einsums, products, recurrent, selections, singular, transforms
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -110,6 +110,16 @@ def _trust_ratio(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> in
     return operands[0][0].nbytes + 2 * SIZE[operands[0][0].dtype]
 
 
+def _spectral_norm(copies: int) -> Rule:
+    """spectral_norm and its gradient: so many of the weight's size and both vectors of the iteration (measured)."""
+
+    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+        vectors = sorted(group[0].nbytes for group in operands if group)[:2]
+        return copies * max(group[0].nbytes for group in operands if group) + sum(vectors)
+
+    return rule
+
+
 def _kron_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     """kron_grad: a tensor of the product's size for each gradient (measured)."""
     product = max(array.nbytes for group in operands for array in group)
@@ -153,9 +163,11 @@ def _deformable_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -
 
 _CPU: dict[str, Rule] = {
     "matmul_grad": products.backward_workspace,
-    **decompositions.RULES, **selections.RULES, **transforms.RULES,
+    **decompositions.RULES, **selections.RULES, **singular.RULES, **transforms.RULES,
     "deformable_conv": _deformable, "deformable_conv_grad": _deformable_grad,
-    "inverse_grad": _gradients(1), "spectral_norm_grad": _gradients(5), "kron_grad": _kron_grad,
+    "inverse_grad": _gradients(1), "kron_grad": _kron_grad,
+    "multi_dot": products.chain(1), "multi_dot_grad": products.chain(2),
+    "spectral_norm": _spectral_norm(2), "spectral_norm_grad": _spectral_norm(5),
     "grid_sample": _grid_sample, "grid_sample_grad": _grid_sample_grad,
     "conv2d": _convolution, "conv2d_grad": _convolution_grad,
     "conv3d": _convolution, "conv3d_grad": _convolution_grad,

@@ -42,6 +42,7 @@ MATRICES = {
     "eigh": f"sum(x.mean() for x in paddle.linalg.eigh({REGULAR}))",
     "eigvalsh": f"paddle.linalg.eigvalsh({REGULAR})",
 }  # fmt: skip
+RECTANGLE = "paddle.eye(w.shape[-2], w.shape[-1])"
 CASES = {
     "inverse": ("8, 60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
     "inverse-one": ("60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
@@ -89,6 +90,11 @@ CASES = {
        for axis in (0, -1) for odd, shape in enumerate(("64, 512", "3, 41, 100"))},
     **{f"{name}-{shape.replace(', ', 'x')}": (shape, expression) for name, expression in MATRICES.items()
        for shape in ("8, 60, 60", "60, 60", "2, 3, 20, 20")},
+    **{f"{name}-{shape.replace(', ', 'x')}": (shape, MATRICES[name].replace("paddle.eye(w.shape[-1])", RECTANGLE))
+       for name in ("qr", "lu", "lstsq")
+       for shape in ("60, 40", "40, 60", "20, 100", "3, 40, 20", "3, 20, 40")},
+    "chain-left": ("10, 30", "paddle.linalg.multi_dot([w, w.T * 2, w * 3])"),
+    "chain-right": ("30, 10", "paddle.linalg.multi_dot([w, w.T * 2, w * 3])"),
     "qr-tall": ("4, 50, 20", "paddle.matmul(*paddle.linalg.qr(w))"),
     "solve-broadcast": ("20, 20", "paddle.linalg.solve(w + paddle.eye(20) * 9, w[:, :5] * paddle.ones([6, 20, 5]))"),
     "solve-vector": ("20, 20", "paddle.linalg.solve(w + paddle.eye(20) * 9, w[0] * 2)"),
