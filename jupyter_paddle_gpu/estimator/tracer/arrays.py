@@ -18,6 +18,7 @@ from .ledger import Ledger, Storage
 
 if TYPE_CHECKING:
     from .autograd import Node
+    from .selected_rows import Rows
     from .values import Value
 
 ATTRIBUTE = "_traced_state"
@@ -41,14 +42,14 @@ def contiguous_strides(shape: Shape) -> Shape:
 class Array:
     """A view of a storage: what eager mode calls a tensor's impl. Strides in elements."""
 
-    __slots__ = ("dtype", "shape", "sparse", "storage", "strides", "value")
+    __slots__ = ("dtype", "rows", "shape", "storage", "strides", "value")
 
     def __init__(
         self, storage: Storage | None, shape: Shape, strides: Shape, dtype: str, value: Value | None = None
     ) -> None:
         self.storage, self.shape, self.strides, self.dtype, self.value = storage, shape, strides, dtype, value
-        self.sparse = 0
-        """Rows of the dense tensor that a sparse gradient (SelectedRows) stands for; 0 for a dense one."""
+        self.rows: Rows | None = None
+        """Rows of a parameter, for a sparse gradient (SelectedRows); its shape is that of the rows it holds."""
 
     @property
     def numel(self) -> int:

@@ -115,7 +115,9 @@ class Call:
             for slot in slots_of(operand):
                 array = self.environment.get(slot)
                 if array is not None and array.storage is not None and not array.is_contiguous:
-                    self.environment[slot] = allocate(self.ledger, array.shape, array.dtype, "contiguous")
+                    laid_out = allocate(self.ledger, array.shape, array.dtype, "contiguous")
+                    laid_out.value = array.value
+                    self.environment[slot] = laid_out
 
     def _result(self, step: Step, index: int, slot: int, operands: list[list[Array]]) -> Array:
         shape, dtype = forward_meta(step, index, operands, self.shapes, slot) or self.template.metas[slot]

@@ -11,6 +11,7 @@ from .dtypes import SIZE
 from .exceptions import ONLY_WANTED, gradient_meta
 from .gradients import FILLS_ZEROS
 from .ledger import Ledger
+from .selected_rows import looked_up
 from .templates import Gradient, GradStep, Meta, Operand, slots_of
 from .views import RULES as VIEWS
 from .views import view_of
@@ -42,7 +43,7 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
                     array = allocate(ledger, shape, dtype, step.name)
                     if strided:  # the copy that makes it contiguous is the result
                         operands[step.inplace[index]] = [array]
-                    array.sparse = gradient.metas[slot][0][0] if step.attrs.get("sparse") else 0
+                    array.rows = looked_up(step, gradient.metas[slot], operands)
             environment[slot] = array
             made.append(array)
         results.append(made)

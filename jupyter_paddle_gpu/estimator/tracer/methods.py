@@ -10,7 +10,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
-from . import readings, whatif
+from . import readings, selected_rows, whatif
 from .arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, contiguous_strides, known_state, new_tensor
 from .autograd import edge_of
 from .dtypes import name_of
@@ -168,11 +168,20 @@ def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> 
         return
     if whatif.changes.set_to_zero is not None and tensor.persistable:
         set_to_zero = whatif.changes.set_to_zero
-    if set_to_zero and not (state.grad is not None and state.grad.sparse):  # a sparse gradient is dropped
+    if set_to_zero and not (state.grad is not None and state.grad.rows):  # a sparse gradient is dropped
         state.grad_is_stale = state.grad is not None
     else:
         state.grad = None
         state.grad_is_stale = False
+
+
+def _is_selected_rows(runtime: Runtime, tensor: Any) -> bool:
+    state = known_state(tensor)
+    return state is not None and state.array.rows is not None
+
+
+def _values_of_rows(runtime: Runtime, tensor: Any) -> Any:
+    return new_tensor(selected_rows.dense(runtime.state(tensor).array))
 
 
 def _register_grad_hook(runtime: Runtime, tensor: Any, hook: Any) -> int:
@@ -247,6 +256,8 @@ _TRACED: dict[str, Method] = {
     "__format__": readings.formatted, "__long__": readings.as_int,
     "_tensor_use_gpudnn": lambda runtime, tensor, *_: tensor,
     "_new_shared_tensor": _shared,
+    "is_selected_rows": _is_selected_rows, "is_dense": lambda *args: not _is_selected_rows(*args),
+    "_get_tensor_from_selected_rows": _values_of_rows,
     "is_contiguous": lambda runtime, tensor: runtime.state(tensor).array.is_contiguous,
 }  # fmt: skip
 
@@ -275,6 +286,7 @@ def _write_grad(runtime: Runtime, tensor: Any, value: Any) -> None:
         state.grad = None
     elif state.grad is None:  # copied; into what is there otherwise (tensor_properties_set_grad)
         state.grad = runtime.state(runtime.create("copy", tuple(value.shape), name_of(value.dtype))).array
+        state.grad.rows = runtime.state(value).array.rows
         if tensor.persistable and state.grad.storage is not None:
             state.grad.storage.record.kind = "gradients"
     state.grad_is_stale = False

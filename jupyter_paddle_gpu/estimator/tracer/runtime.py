@@ -7,6 +7,7 @@ from typing import Any
 
 from paddle.base import framework
 
+from . import selected_rows
 from .arrays import Array, Shape, State, adopt, allocate, known_state, new_tensor
 from .autograd import Backward
 from .calls import Call, encode, values_of
@@ -71,7 +72,11 @@ class Runtime:
         if self.before_call is not None:
             self.before_call(name, tensors)
         states = [self.state(tensor) for tensor in tensors]
-        metas = [(state.array.shape, state.array.dtype) for state in states]
+        if any(state.array.rows is not None for state in states):
+            made = selected_rows.answer(self, name, args, tensors, states)
+            if made is not None:
+                return made
+        metas = [(selected_rows.whole(state.array), state.array.dtype) for state in states]
         recording = framework.global_var._dygraph_tracer_._has_grad
         wants = [
             recording and not tensor.stop_gradient and state.array.dtype in FLOATING
@@ -125,6 +130,8 @@ class Runtime:
 
     def add_gradient(self, present: Array, grad: Array) -> Array:
         """TensorAdd: `present += grad` in place."""
+        if present.rows is not None or grad.rows is not None:
+            return selected_rows.added(self.ledger, present, grad)
         operation = self.ledger.begin("add_")
         operation.flops = present.numel
         operation.bytes_moved = 3 * present.nbytes

@@ -74,6 +74,20 @@ class Part(Value):
         return result
 
 
+_RANDOM = frozenset({"randint", "randperm", "uniform", "gaussian", "bernoulli", "multinomial", "poisson"})
+
+
+def is_random(node: Any) -> bool:
+    """Whether a value, or what it is computed of, is drawn anew whenever the program asks for it."""
+    if isinstance(node, Computed):
+        return getattr(node.function, "__name__", "") in _RANDOM or is_random(node.args) or is_random(node.kwargs)
+    if isinstance(node, Part):
+        return is_random(node.whole)
+    if isinstance(node, dict):
+        return any(map(is_random, node.values()))
+    return isinstance(node, (list, tuple)) and any(map(is_random, node))
+
+
 def _resolve(node: Any) -> Any:
     if isinstance(node, Value):
         return node.get()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import broadcasts, decompositions, einsums, products, recurrent, selections, singular, transforms
+from . import broadcasts, decompositions, einsums, products, recurrent, selected_rows, selections, singular, transforms
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -82,20 +82,6 @@ def _ctc(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     return int(batch * each + 8 * symbols * steps * batch)
 
 
-def _merged_rows(copies: int) -> Rule:
-    """Optimizers first merge the rows of a sparse gradient (phi MergeAdd): distinct rows, if indices are uniform."""
-
-    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-        gradient = operands[1][0]
-        if not gradient.sparse:
-            return 0
-        rows, width = gradient.shape[0], gradient.numel // max(gradient.shape[0], 1)
-        distinct = gradient.sparse * (1 - (1 - 1 / gradient.sparse) ** rows)
-        return copies * int(distinct) * width * SIZE[gradient.dtype]
-
-    return rule
-
-
 def _gradients(copies: int) -> Rule:
     """So many transient tensors of the size of the gradient (measured)."""
 
@@ -107,7 +93,13 @@ def _gradients(copies: int) -> Rule:
 
 def _trust_ratio(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     """lamb_: the update before it is scaled, of the parameter's size, and the two norms of their ratio (measured)."""
-    return operands[0][0].nbytes + 2 * SIZE[operands[0][0].dtype]
+    merged = selected_rows.RULES["lamb_"](attrs, operands, results)
+    return merged + operands[0][0].nbytes + 2 * SIZE[operands[0][0].dtype]
+
+
+def _sign_changes(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """rprop_: gradient, its product with the one before, learning rates and their factors (cpu/rprop_kernel.cc)."""
+    return 4 * operands[0][0].nbytes
 
 
 def _spectral_norm(copies: int) -> Rule:
@@ -173,8 +165,8 @@ _CPU: dict[str, Rule] = {
     "conv3d": _convolution, "conv3d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed,
     "conv3d_transpose": _transposed, "conv3d_transpose_grad": _transposed,
-    "adam_": _merged_rows(1), "momentum_": _merged_rows(1), "adagrad_": _merged_rows(2),
-    "lamb_": _trust_ratio,
+    **selected_rows.RULES,
+    "lamb_": _trust_ratio, "rprop_": _sign_changes,
     "rnn": recurrent.forward_workspace, "rnn_grad": recurrent.backward_workspace,
     "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,
     "depthwise_conv2d_transpose": _transposed, "depthwise_conv2d_transpose_grad": _transposed,
