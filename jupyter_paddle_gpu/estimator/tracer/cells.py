@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import io
 import linecache
 import re
@@ -107,6 +108,7 @@ class CellRun:
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self.questions.append(self._question(cell, problem, why, params))
+        gc.collect()  # with its data the cell would have run for long; Paddle's optimizers wait for the collector
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from typing import Any
 
 import paddle
@@ -10,12 +11,14 @@ import paddle
 from .ledger import Ledger, Record
 
 
-def rows(ledger: Ledger, window: tuple[int, int]) -> tuple[list[list[Any]], list[list[Any]]]:
-    """(storages, operations) of the window as rows in the order of the trace's fields."""
+def rows(
+    ledger: Ledger, window: tuple[int, int], path: Callable[[str], str]
+) -> tuple[list[list[Any]], list[list[Any]]]:
+    """(storages, operations) of the window as rows in the order of the trace's fields; `path` names their layers."""
     first, last = window
     count = last - first
     operations = [
-        [o.name, o.phase, o.layer, o.flops, o.bytes_moved, o.workspace_cpu, o.workspace_low, o.workspace_high]
+        [o.name, o.phase, path(o.layer), o.flops, o.bytes_moved, o.workspace_cpu, o.workspace_low, o.workspace_high]
         for o in ledger.operations[first:last]
     ]
     storages = []
@@ -24,9 +27,8 @@ def rows(ledger: Ledger, window: tuple[int, int]) -> tuple[list[list[Any]], list
         end = count if record.end is None or record.end >= last else record.end - first
         if end < 0 or start >= count:
             continue
-        storages.append(
-            [record.bytes, max(start, -1), end, record.kind, record.op, record.layer, list(record.shape), record.dtype]
-        )
+        layer, shape = path(record.layer), list(record.shape)
+        storages.append([record.bytes, max(start, -1), end, record.kind, record.op, layer, shape, record.dtype])
     return storages, operations
 
 

@@ -169,13 +169,12 @@ def _result(
         return {"status": status, "questions": questions, "notes": notes, **versions()}
     if watch.window is None:
         notes.append({"code": "few_steps", "params": {}})
-    storages, operations = rows(runtime.ledger, window)
-    model = paths.main()
-    total, trainable = layers.parameters_of(paths.roots)
+    called = paths.of_step(window)
+    storages, operations = rows(runtime.ledger, window, called.path)
     arrived = inputs_of(runtime.ledger, window)
     inputs = once_each([shown(record) for record in arrived], whatif.changes.accumulation)
-    inputs = inputs or [f"{dtype}{list(shape)}" for shape, dtype in paths.batch]
-    sizes = [shape[0] for shape, _ in paths.batch if shape] or loader.seen_batch_sizes[:1]
+    inputs = inputs or [f"{dtype}{list(shape)}" for shape, dtype in called.batch]
+    sizes = [shape[0] for shape, _ in called.batch if shape] or loader.seen_batch_sizes[:1]
     asked = request.get("batch_size")
     if asked and sizes and sizes[0] != micro(asked, request):
         notes.append({"code": "batch_size_kept", "params": {"asked": asked, "found": sizes[0]}})
@@ -183,22 +182,22 @@ def _result(
         "status": "ok",
         "evidence": "trace",
         **versions(),
-        "model": None if model is None else type(model).__name__,
+        "model": called.model,
         "batch_size": sizes[0] if sizes else None,
         "optimizer": " + ".join(type(steps.plain(optimizer)).__name__ for optimizer in watch.optimizers),
         "loss": loss_name(runtime.ledger),
         "amp": amp.seen_level(),
         "distribution": world.current.kind,
         "devices": world.current.size if world.current.kind else None,
-        "parameters": total,
-        "trainable_parameters": trainable,
+        "parameters": called.parameters,
+        "trainable_parameters": called.trainable,
         "inputs": inputs,
         "shared_memory": loader.shared_memory(),
         "image_size": entries.entries.image,
         "sequence_length": None if entries.entries.sequence is None else entries.entries.sequence.length,
         "operations": operations,
         "storages": storages,
-        "layers": paths.tree(),
+        "layers": called.tree,
         "questions": questions,
         "notes": notes,
     }

@@ -14,13 +14,16 @@ from typing import Any
 
 import paddle
 
-from . import amp, whatif
+from . import amp, layers, whatif
 from .interception import current
 from .probes import Probe
 from .runtime import Runtime
 
 PATIENCE = 20.0
 """Seconds after which a step is taken as it is, though not every optimizer has updated twice."""
+IDLE_SECONDS, IDLE_UPDATES = 2.0, 8
+"""How long, and for how many updates of others, an optimizer is waited for whose model no step calls: most often that
+of another chapter."""
 LONGEST_PERIOD = 64
 EVALUATION_PATIENCE = 4.0
 """Seconds that an evaluation between epochs may take to be traced."""
@@ -96,6 +99,7 @@ class StepWatch:
         if optimizer not in self.optimizers:
             self.optimizers.append(optimizer)
         self._order.append(self.optimizers.index(optimizer))
+        layers.paths.look(self._ends[-1] if self._ends else 0)
         self._ends.append(self.runtime.ledger.now)
         period = self._period()
         if period is None or self.updates < self._enough:
@@ -109,13 +113,25 @@ class StepWatch:
 
     def _period(self) -> int | None:
         order = self._order
-        patient = time.monotonic() - self._started < PATIENCE
+        waited = time.monotonic() - self._started
         for length in range(1, min(LONGEST_PERIOD, len(order) // 2) + 1):
             if order[-length:] == order[-2 * length : -length]:
-                complete = len(set(order[-length:])) >= len(self._known | weakref.WeakSet(self.optimizers))
-                if complete or not patient:
+                expected = self._known | weakref.WeakSet(self.optimizers)
+                complete = len(set(order[-length:])) >= len(expected)
+                if complete or waited > PATIENCE or (waited > IDLE_SECONDS and self._others_idle()):
                     return length
         return None
+
+    def _others_idle(self) -> bool:
+        """Whether every optimizer that never updated is of layers that nothing has called since the first update.
+        Of tensors that are no layer's parameters nobody can tell."""
+        if self.updates < IDLE_UPDATES:
+            return False
+        idle = [optimizer for optimizer in self._known if optimizer not in self.optimizers]
+        parameters = [parameter for optimizer in idle for parameter in whatif.parameters(optimizer)]
+        if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in parameters):
+            return False
+        return not layers.paths.uses(map(id, parameters), self._ends[0])
 
     def check(self) -> None:
         """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""

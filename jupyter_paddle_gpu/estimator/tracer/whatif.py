@@ -50,7 +50,7 @@ def skips_update(optimizer: Any) -> bool:
         return False
     changes.counts[id(optimizer)] += 1
     skipped = changes.counts[id(optimizer)] % changes.accumulation != 0
-    (changes.held.update if skipped else changes.held.difference_update)(_parameters(optimizer))
+    (changes.held.update if skipped else changes.held.difference_update)(map(id, parameters(optimizer)))
     return skipped
 
 
@@ -70,10 +70,10 @@ def wants_more(before: int, passes: int) -> bool:
     return trains and passes <= PASSES * changes.accumulation and not changes.ended()
 
 
-def _parameters(optimizer: Any) -> Iterator[int]:
+def parameters(optimizer: Any) -> Iterator[Any]:
+    """What an optimizer updates, its groups one after the other."""
     for entry in getattr(optimizer, "_parameter_list", None) or ():
-        for parameter in entry["params"] if isinstance(entry, dict) else (entry,):
-            yield id(parameter)
+        yield from entry["params"] if isinstance(entry, dict) else (entry,)
 
 
 def choose_blocks(model: Any) -> None:
