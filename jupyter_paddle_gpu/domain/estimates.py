@@ -148,6 +148,35 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 0
 
 
+class HostMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """What one process of the training and its DataLoader workers take of the machine's own memory, in bytes.
+
+    Not to the byte: `data` is measured, and what the training takes after its first steps is not in it. What limits of
+    jobs are derived from.
+
+    Attributes:
+        bytes: the sum of all that follows.
+        process: Python with Paddle and its companions, on a GPU also what CUDA keeps on the host.
+        data: what the cells made when they ran for the estimate, and data sets known by their shapes alone.
+        tensors: the peak of Paddle's CPU allocator in the whole run (CPU target).
+        batches: batches on their way to the model.
+        checkpoint: a copy of parameters and optimizer state, as saving and loading makes it.
+        workers: DataLoader workers, each with its copies of Python's objects.
+        shared_memory: what they fill of /dev/shm.
+        loader_workers: how many there are.
+    """
+
+    bytes: int
+    process: int
+    data: int
+    tensors: int
+    batches: int
+    checkpoint: int
+    workers: int
+    shared_memory: int
+    loader_workers: int = 0
+
+
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The answer, as `jupyter paddle-gpu estimate --json` prints it.
 
@@ -198,6 +227,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The batch as the loader gave it, for display: `float32[64, 1, 28, 28]`."""
     shared_memory_bytes: int = 0
     """What DataLoader workers fill of /dev/shm, which is small in many containers."""
+    host: HostMemory | None = None
+    """What the training takes of the machine's own memory; None where nothing was traced in a process of its own."""
     image_size: tuple[int, int] | None = None
     """Height and width of the images that the model is called with; None where it is called with none."""
     sequence_length: int | None = None
@@ -210,3 +241,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     python: str | None = None
     """The interpreter that was asked."""
     seconds: float = 0.0
+
+
+def processes_of(estimate: Estimate, gpus: int) -> int:
+    """Processes that train together in one job with so many devices."""
+    return max(estimate.devices or 1, gpus if estimate.distribution else 1)

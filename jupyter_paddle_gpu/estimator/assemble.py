@@ -9,6 +9,7 @@ from ..domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, La
 from . import overheads, replay
 from .allocator import aligned
 from .calibration import Calibration, Key
+from .host import host_memory
 from .reserved import replay_reserved
 from .trace import Operation, Trace
 
@@ -141,6 +142,7 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
         arithmetic_intensity=flops / moved if moved else None,
         inputs=trace.inputs,
         shared_memory_bytes=trace.shared_memory,
+        host=host_memory(trace, peak.breakdown, cpu_peak=peak.high if peak.terms is None else None),
         image_size=trace.image_size,
         sequence_length=trace.sequence_length,
         terms=peak.terms,

@@ -77,6 +77,27 @@ class TracedNote(msgspec.Struct, frozen=True):
     params: dict[str, str | int | float] = {}
 
 
+class TracedHost(msgspec.Struct, frozen=True):
+    """What the program takes of the machine's own memory, as far as the tracer sees it. Sizes in bytes.
+
+    Attributes:
+        workers: processes that DataLoaders start.
+        batch, waiting: the largest batch; those that wait on their way to the model.
+        stand_ins: data sets that are known by their shapes and are not on this machine.
+        objects: how many small objects Python had made when the workers started.
+        allocated: the most that Paddle's CPU allocator would hold in the whole run so far.
+        grown: the most memory of its own that the child took that ran the cells; None where that cannot be told.
+    """
+
+    workers: int = 0
+    batch: int = 0
+    waiting: int = 0
+    stand_ins: int = 0
+    objects: int = 0
+    allocated: int = 0
+    grown: int | None = None
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """A traced training step (or the reason why there is none, in `questions`/`notes` with status other than `ok`)."""
 
@@ -96,6 +117,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[str, ...] = ()
     shared_memory: int = 0
     """Bytes of /dev/shm that DataLoader workers fill."""
+    host: TracedHost | None = None
     image_size: tuple[int, int] | None = None
     sequence_length: int | None = None
     operations: tuple[Operation, ...] = ()

@@ -176,6 +176,10 @@ def _untraceable(trace: Trace | None) -> bool:
 
 def _read(outcome: Outcome) -> Traced:
     try:
-        return Traced(msgspec.convert(outcome.value, Trace))
+        trace = msgspec.convert(outcome.value, Trace)
+        if trace.host is not None:
+            host = msgspec.structs.replace(trace.host, grown=outcome.grown)
+            trace = msgspec.structs.replace(trace, host=host)
+        return Traced(trace)
     except msgspec.ValidationError as error:
         return Traced(None, (messages.fill(messages.UNREADABLE, reason=str(error)),))

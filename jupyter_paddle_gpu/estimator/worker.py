@@ -119,6 +119,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         refused: (action, target) pairs that user code was refused: `write`, `process`, `network`, `signal`.
         output: beginning and end of what was printed.
         resident: peak of the child's resident memory in bytes, what it shares with the zygote included.
+        grown: the most anonymous memory that it took beyond the zygote's; None where that cannot be told.
         seconds, cpu_seconds: wall and processor time of the child.
         held: which of the kernel's guards took hold (`landlock`, `seccomp`).
     """
@@ -133,6 +134,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     resident: int = 0
+    grown: int | None = None
 
 
 class Greeting(msgspec.Struct, frozen=True, kw_only=True):
@@ -376,4 +378,5 @@ def _outcome(reply: dict[str, Any]) -> Outcome:
         seconds=reply.get("seconds", 0.0),
         cpu_seconds=reply.get("cpu_seconds", 0.0),
         resident=reply.get("resident", 0),
+        grown=reply.get("grown"),
     )

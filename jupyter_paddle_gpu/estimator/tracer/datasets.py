@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import paddle
 
+from . import host
 from .interception import current
 
 _installed = False
@@ -35,6 +36,13 @@ _STAND_INS: dict[str, Callable[[Any, str], None]] = {
 """Counts and shapes as the data sets' own pages state them."""
 
 
+def _size(value: Any) -> int:
+    """Bytes of the arrays in it, as if none of them shared its data with another."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
+
+
 def _classes() -> list[Any]:
     found = [getattr(paddle.vision.datasets, name, None) for name in _STAND_INS]
     return [kind for kind in (*found, getattr(paddle.text, "UCIHousing", None)) if kind is not None]
@@ -55,6 +63,7 @@ def _guarded(kind: Any, original: Callable[..., Any]) -> Callable[..., Any]:
             if fill is None:
                 raise
             fill(self, getattr(self, "mode", "train"))
+            host.seen.stands_in(sum(map(_size, vars(self).values())))
             self.transform = kwargs.get("transform", next((a for a in args if callable(a)), None))
             self.dtype = paddle.get_default_dtype()
             runtime.note("dataset_stand_in", name=kind.__name__)

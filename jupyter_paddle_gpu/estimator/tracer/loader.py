@@ -16,7 +16,7 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
-from . import sizes, steps, whatif
+from . import host, sizes, steps, whatif
 from .dtypes import SIZE
 from .interception import current
 from .runtime import Runtime
@@ -121,10 +121,12 @@ def shared_memory() -> int:
 def _note_workers(runtime: Runtime, loader: Any, batch: Any) -> None:
     """`workers * prefetch_factor` batches are asked for ahead (`_outstanding_capacity`, Paddle's `dataloader_iter.py`),
     and one is being read; measured with 1, 2 and 4 workers: 3, 5 and 9 batches."""
+    size = _bytes_of(runtime, batch)
+    host.seen.loads(loader, size)
     if _shares_memory(loader):
         ahead = loader.num_workers * int(getattr(loader, "prefetch_factor", 2)) + 1
         stays = bool(getattr(loader, "_persistent_workers", False))
-        handed_over[id(loader)] = (ahead * _bytes_of(runtime, batch), stays)
+        handed_over[id(loader)] = (ahead * size, stays)
 
 
 def _bytes_of(runtime: Runtime, batch: Any) -> int:

@@ -19,6 +19,7 @@ from . import (
     engine,
     entries,
     environment,
+    host,
     interception,
     layers,
     loader,
@@ -132,6 +133,7 @@ def traced(
     loader.seen_batch_sizes.clear()
     loader.handed_over.clear()
     loader.abandoned.clear()
+    host.begin()
     sharding.begin(request.get("devices"), request.get("processes"), loader.target)
     amp.begin(request.get("amp"), request.get("amp_dtype"), loader.target)
     whatif.begin(request.get("accumulation"), request.get("recompute"), request.get("set_to_zero"))
@@ -193,6 +195,7 @@ def _result(
         "trainable_parameters": called.trainable,
         "inputs": inputs,
         "shared_memory": loader.shared_memory(),
+        "host": host.seen.told(runtime.ledger),
         "image_size": entries.entries.image,
         "sequence_length": None if entries.entries.sequence is None else entries.entries.sequence.length,
         "operations": operations,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .guard import Guard
 from .protocol import FrameError, encode
+from .resident import Growth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +22,9 @@ TRACEBACK_CHARACTERS = 4000
 
 
 def answer(handler: Handler, message: dict[str, Any], private: str) -> bytes:
-    """The frame for one request: `{"value"}` or `{"error": {type, text, traceback}}`, with what was refused."""
-    guard = Guard(private)
+    """The frame for one request: `{"value"}` or `{"error": {type, text, traceback}}`, with what was refused and the
+    most memory of its own that it took (`grown`: bytes, None where that cannot be told)."""
+    guard, growth = Guard(private), Growth()
     reply: dict[str, Any] = {}
     try:
         os.chdir(message["folder"])
@@ -33,6 +35,7 @@ def answer(handler: Handler, message: dict[str, Any], private: str) -> bytes:
         reply["error"] = {"type": type(error).__name__, "text": str(error)[:1000], "traceback": _shorten(error)}
     reply["refused"] = guard.refusals
     reply["held"] = guard.held
+    reply["grown"] = growth.peak()
     return _encode(reply)
 
 
