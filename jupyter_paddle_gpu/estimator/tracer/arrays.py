@@ -88,6 +88,17 @@ def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str, more: int = 0) -
     return Array(storage, shape, contiguous_strides(shape), dtype)
 
 
+def lay_out(ledger: Ledger, array: Array) -> None:
+    """CheckAndTrans2Contiguous: a strided tensor is copied and has the copy from then on, for whoever holds it."""
+    if array.storage is None or array.is_contiguous:
+        return
+    operation = ledger.begin("contiguous")
+    copy = allocate(ledger, array.shape, array.dtype, "contiguous")
+    operation.bytes_moved = 2 * array.nbytes
+    ledger.finish(operation)
+    array.storage, array.strides = copy.storage, copy.strides
+
+
 class State:
     """Everything the tracer knows about one tensor object."""
 

@@ -28,6 +28,10 @@ STRIDES_KEPT = frozenset({
 out anew before they run and save the copy (measured on 170 operators: a batch-major RNN keeps its input twice)."""
 ONLY_WANTED = frozenset({"rnn_grad"})
 """Gradient operators whose results nobody wants are not allocated, though the program builder shows them."""
+REFUSED = {
+    "instance_norm_grad": "(InvalidArgument) The X@GRAD in InstanceNormGradInferMeta can't be nullptr.",
+}
+"""Gradient operators that Paddle refuses where the first result is not wanted: the input has no gradient."""
 _RNN_RESULTS = ("out", "dropout_state_out", "state", "reserve")
 
 

@@ -6,9 +6,9 @@ import sys
 from math import prod
 
 from . import broadcasts, costs
-from .arrays import Array, allocate, contiguous_strides
+from .arrays import Array, allocate, contiguous_strides, lay_out
 from .dtypes import SIZE
-from .exceptions import ONLY_WANTED, gradient_meta
+from .exceptions import ONLY_WANTED, REFUSED, gradient_meta
 from .gradients import FILLS_ZEROS
 from .ledger import Ledger
 from .selected_rows import looked_up
@@ -23,11 +23,21 @@ the local name, `getrefcount`'s argument. One more, and eager mode does not writ
 
 
 def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient, layer: str) -> None:
-    """Run one gradient kernel: reads `environment`, adds its results to it."""
+    """Run one gradient kernel: reads `environment`, adds its results to it.
+
+    Raises:
+        ValueError: what Paddle refuses, in its words.
+    """
+    if step.name in REFUSED and step.results[0] is None:
+        raise ValueError(REFUSED[step.name])
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
     _fill_zeros(ledger, step, environment, gradient)
     operands = [_present(operand, environment) for operand in step.operands]
+    for index, position in step.inplace.items():
+        meta = next((gradient.metas[slot] for slot in slots_of(step.results[index])), None)
+        if meta is not None and _is_overwritable(step, index, environment, meta):
+            lay_out(ledger, operands[position][0])
     results: list[list[Array]] = []
     for index, operand in enumerate(step.results):
         made = []
@@ -39,10 +49,7 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
                 shape, dtype = gradient_meta(step, index, operands, gradient.metas[slot])
                 array = _overwrite(step, index, environment, (shape, dtype))
                 if array is None:
-                    strided = _is_overwritable(step, index, environment, (shape, dtype))
                     array = allocate(ledger, shape, dtype, step.name)
-                    if strided:  # the copy that makes it contiguous is the result
-                        operands[step.inplace[index]] = [array]
                     array.rows = looked_up(step, gradient.metas[slot], operands)
             environment[slot] = array
             made.append(array)

@@ -8,7 +8,7 @@ from typing import Any
 from paddle.base import framework
 
 from . import selected_rows
-from .arrays import Array, Shape, State, adopt, allocate, known_state, new_tensor
+from .arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
 from .autograd import Backward
 from .calls import Call, encode, values_of
 from .dtypes import FLOATING
@@ -129,7 +129,9 @@ class Runtime:
         return found
 
     def add_gradient(self, present: Array, grad: Array) -> Array:
-        """TensorAdd: `present += grad` in place."""
+        """TensorAdd (gradient_accumulator.cc): `present += grad` in place, strided ones are laid out anew first."""
+        lay_out(self.ledger, grad)
+        lay_out(self.ledger, present)
         if present.rows is not None or grad.rows is not None:
             return selected_rows.added(self.ledger, present, grad)
         operation = self.ledger.begin("add_")

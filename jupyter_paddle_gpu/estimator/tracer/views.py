@@ -44,6 +44,13 @@ def _reshape(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None
     return reshaped_strides(source.shape, source.strides, shape)
 
 
+def _laid_out(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
+    """Gradients of reshapes: of a strided gradient a copy, though a view would do (measured)."""
+    if source.shape == shape:
+        return source.strides
+    return contiguous_strides(shape) if source.is_contiguous else None
+
+
 def _same(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
     return source.strides if shape == source.shape else reshaped_strides(source.shape, source.strides, shape)
 
@@ -124,7 +131,7 @@ RULES: dict[str, Rule] = {
     "transpose": _transpose, "slice": _slice, "strided_slice": _slice, "unbind": _unbind,
     "as_strided": _as_strided, "diagonal": _diagonal,
     "share_data": _same, "detach": _same, "share_data_": _same, "view_dtype": _reshape,
-    "reshape_grad": _reshape, "flatten_grad": _reshape, "squeeze_grad": _reshape, "unsqueeze_grad": _reshape,
+    "reshape_grad": _laid_out, "flatten_grad": _laid_out, "squeeze_grad": _laid_out, "unsqueeze_grad": _laid_out,
     "transpose_grad": _transpose_grad,
 }  # fmt: skip
 """Forward operators and gradient operators (over the incoming gradient) that give views."""

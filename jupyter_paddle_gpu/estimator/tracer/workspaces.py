@@ -61,10 +61,24 @@ def _transposed(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int
 
 
 def _normalised_rows(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """layer_norm_grad keeps the normalised input and one product: 2 inputs and a number a row (measured)."""
+    """layer_norm_grad: the normalised input and a product, for the input's gradient a number a row.
+
+    Neither where the bias' gradient alone is asked for (cpu/layer_norm_grad_kernel.cc).
+    """
     x = operands[0][0]
-    rows = prod(x.shape[: attrs.get("begin_norm_axis", 1)])
-    return 2 * x.nbytes + rows * SIZE[x.dtype]
+    of_x, of_scale = (bool(group) for group in results[:2])
+    rows = prod(x.shape[: attrs.get("begin_norm_axis", 1)]) if of_x else 0
+    return (2 * x.nbytes if of_x or of_scale else 0) + rows * SIZE[x.dtype]
+
+
+def _plain_scale(copies: int) -> Rule:
+    """instance_norm without scale and bias fills some, of a number a channel (cpu/instance_norm_kernel.cc)."""
+
+    def rule(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+        x, scale = operands[0][0], operands[1]
+        return 0 if scale else copies * x.shape[1] * SIZE[x.dtype]
+
+    return rule
 
 
 def _channel_sums(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
@@ -170,7 +184,8 @@ _CPU: dict[str, Rule] = {
     "rnn": recurrent.forward_workspace, "rnn_grad": recurrent.backward_workspace,
     "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,
     "depthwise_conv2d_transpose": _transposed, "depthwise_conv2d_transpose_grad": _transposed,
-    "layer_norm_grad": _normalised_rows, "batch_norm_grad": _channel_sums, "warpctc": _ctc,
+    "layer_norm_grad": _normalised_rows, "instance_norm": _plain_scale(2), "instance_norm_grad": _plain_scale(1),
+    "batch_norm_grad": _channel_sums, "warpctc": _ctc,
     "einsum_grad": einsums.backward_workspace,
     **dict.fromkeys(broadcasts.IN_PLACE, broadcasts.sum_workspace),
     **dict.fromkeys(
