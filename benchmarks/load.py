@@ -65,12 +65,24 @@ class Client:
 class Containers:
     """The private daemon's containers of jobs."""
 
+    OURS = ("--filter", "label=jupyter-paddle-gpu.role=job")
+
     def __init__(self, host: str) -> None:
-        self.command = ["docker", "--host", host, "ps", "-aq", "--filter", "label=jupyter-paddle-gpu.role=job"]
+        self.docker = ("docker", "--host", host)
+        command = [*self.docker, "events", *self.OURS, "--filter", "event=start"]
+        command += ["--format", '{{index .Actor.Attributes "jupyter-paddle-gpu.job"}}']
+        self._events = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
     def left(self) -> int:
         """How many there are, running or not."""
-        return len(subprocess.run(self.command, capture_output=True, text=True, check=True).stdout.split())
+        listed = subprocess.run([*self.docker, "ps", "-aq", *self.OURS], capture_output=True, text=True, check=True)
+        return len(listed.stdout.split())
+
+    def started(self) -> list[str]:
+        """The jobs whose containers the daemon has started, in its order; asked once, at the end."""
+        time.sleep(0.5)  # the last event
+        self._events.terminate()
+        return self._events.communicate()[0].split()
 
 
 @contextlib.contextmanager
@@ -231,6 +243,7 @@ def measure(count: int, engine: str) -> dict[str, Any]:
         printed = {job: [line["x"] for line in client.get(f"jobs/{job}/log")["lines"]] for job, _ in submitted}
         order = [job["id"] for job in sorted(jobs, key=lambda job: job["started"])]
         accepted_order = [job["id"] for job in reversed(jobs)]  # the list has the newest first
+        started = containers.started() if containers else order
         return {
             "engine": engine,
             "goal_seconds": GOAL_SECONDS,
@@ -241,7 +254,8 @@ def measure(count: int, engine: str) -> dict[str, Any]:
             "succeeded": sum(job["state"] == "succeeded" for job in jobs),
             "attempts_most": max(job["attempts"] for job in jobs),
             "printed_once": sum(sum(text in _SAID for text in lines) == 1 for lines in printed.values()),
-            "furthest_out_of_order": max(abs(order.index(job) - accepted_order.index(job)) for job in order),
+            "furthest_out_of_order": out_of_order(order, accepted_order),
+            "furthest_out_of_order_engine": out_of_order(started, accepted_order),
             "containers_left": containers.left() if containers else 0,
             "accepted_seconds": accepted,
             "submit": figures([seconds for _, seconds in submitted]),
@@ -249,6 +263,13 @@ def measure(count: int, engine: str) -> dict[str, Any]:
             "quiet": before,
             "meanwhile": after,
         }
+
+
+def out_of_order(order: list[str], queue: list[str]) -> int:
+    """How many places the job that changed most has changed; each must be there once."""
+    if sorted(order) != sorted(queue):
+        raise RuntimeError(f"started: {order}, submitted: {queue}")
+    return max(abs(order.index(job) - queue.index(job)) for job in queue)
 
 
 _SAID = ("device GPU-0", "device GPU-1")

@@ -164,6 +164,34 @@ Say = Callable[[str | Message], None]
 is and stands in the row as well, until the next one."""
 
 
+class Place(Protocol):
+    """A job's place among those of its engine that were let go: they are prepared side by side and start in order."""
+
+    def step_aside(self) -> None:
+        """Say that what comes next may take long (a pull, a build, a large copy): those behind go on without it."""
+        ...
+
+    def take_turn(self) -> None:
+        """Called right before what starts the job: returns when everybody ahead has started.
+
+        Raises `PaddleGpuError` (`cancelled`) where the job is not wanted any more.
+        """
+        ...
+
+
+class Alone:
+    """The place of a job that nobody is ahead of."""
+
+    def step_aside(self) -> None:
+        """Nobody is behind."""
+
+    def take_turn(self) -> None:
+        """It is its turn."""
+
+
+ALONE = Alone()
+
+
 class Engine(Protocol):
     """A place where jobs run."""
 
@@ -177,12 +205,18 @@ class Engine(Protocol):
         """Preflight: everything that would make this job fail before its first cell; empty when it can start."""
         ...
 
-    def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
-        """All that may take long (pull, build); idempotent. Raises `PaddleGpuError`; stops early when `cancelled`."""
+    def prepare(
+        self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
+    ) -> Handle:
+        """All that may take long (pull, build), for which it steps aside; idempotent. Stops early when `cancelled`.
+
+        Raises `PaddleGpuError`.
+        """
         ...
 
-    def start(self, job: Job, folder: JobFolder, handle: Handle) -> Handle:
-        """Start the runner on `folder.spec`; returns at once with the handle to find it by. Idempotent by job id."""
+    def start(self, job: Job, folder: JobFolder, handle: Handle, place: Place = ALONE) -> Handle:
+        """Start the runner on `folder.spec` when its turn has come; returns with the handle to find it by as soon as it
+        has started. Idempotent by job id."""
         ...
 
     def observe(self, job: Job, folder: JobFolder) -> Observation:

@@ -19,7 +19,7 @@ from ..domain.jobs import Job
 from ..domain.messages import Message
 from ..domain.sizes import human
 from . import own_files, processes
-from .base import RUNNER, Features, Handle, JobFolder, Observation, Say
+from .base import ALONE, RUNNER, Features, Handle, JobFolder, Observation, Place, Say
 from .usage import Usage, of_tree
 
 _UP_SECONDS = 60.0
@@ -68,19 +68,22 @@ class LocalEngine:
             problems.append(reasons.shared_memory_short(human(wanted), human(there)))
         return tuple(problems)
 
-    def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
+    def prepare(
+        self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
+    ) -> Handle:
         """Nothing takes long here; what would fail is told before anything starts."""
         for problem in self.check(job):
             raise PaddleGpuError.of(problem, status=409)
         return {}
 
-    def start(self, job: Job, folder: JobFolder, handle: Handle) -> Handle:
+    def start(self, job: Job, folder: JobFolder, handle: Handle, place: Place = ALONE) -> Handle:
         """Start the runner, detached: it has a session of its own and no parent that could take it along.
 
         The runner holds a lock in the folder and looks for a result first, so a second start of the same job (after a
         crash between two steps) changes nothing.
         """
         command = [_python(job), str(self.runner), "--detach", str(folder.spec)]
+        place.take_turn()
         try:
             with own_files.open_append(folder.engine_log) as output:
                 started = subprocess.run(

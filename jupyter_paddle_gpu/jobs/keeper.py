@@ -10,9 +10,9 @@ import contextlib
 import logging
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -23,16 +23,16 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
-from ..engines.base import Engine, JobFolder, Observation, Say, write_spec
+from ..engines.base import Engine, JobFolder, Observation
 from ..matching.policy import Policy
-from ..runner import files
-from . import clocks, leftovers, log, queue, ranks
+from . import clocks, leftovers, log, queue, rows
 from .endings import Ending, ending_of, with_measurements
 from .lost import lost_device
 from .observing import Observing, Seen
 from .progress import ProgressReader
 from .sampling import Sampling
 from .settings import JobSettings
+from .starting import Starting
 from .store import JobStore
 
 _logger = logging.getLogger(__name__)
@@ -46,7 +46,8 @@ Learn = Callable[[Job, JobResult], tuple[Message, ...]]
 
 
 class Keeper:
-    """One step is one look at everything; `step` is called by one thread, preparations run in threads of their own."""
+    """One step is one look at everything; `step` is called by one thread, preparations run in threads of their own
+    (`starting`)."""
 
     def __init__(
         self,
@@ -61,16 +62,15 @@ class Keeper:
     ) -> None:
         self._store, self._folder_of, self._engines = store, folder_of, engines
         self._settings, self._inventory, self._policy = settings, inventory, policy
-        self._preparing: dict[str, threading.Thread] = {}
         self._progress: dict[str, tuple[ProgressReader, float]] = {}
         self._sampling = Sampling(settings, inventory)
+        self._starting = Starting(store, folder_of, engines, settings)
         self._learn = learn
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
         self._run_times = clocks.RunTimes()
         self._observing = Observing(engines, folder_of, patience=settings.engine_seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}"
-        self.closing = threading.Event()
         self._swept = False
 
     def step(self) -> bool:
@@ -78,30 +78,24 @@ class Keeper:
         if not self._swept:  # what a crash left; afterwards everything is known that is started
             self._swept = True
             leftovers.sweep(self._store, self._engines)
-        self._preparing = {job: thread for job, thread in self._preparing.items() if thread.is_alive()}
-        active = self._store.select(states=ACTIVE)
-        here = [job for job in active if job.id not in self._preparing and job.spec.engine in self._engines]
+        self._starting.forget_ended()
+        active = self._store.select(states=ACTIVE, oldest_first=True)  # what nobody starts any more starts in order
+        here = [job for job in active if job.id not in self._starting and job.spec.engine in self._engines]
         seen = self._observing.ask(here)
         for job in active:
-            self._guard(job, lambda one: self._reconcile(one, seen.get(one.id)))
+            rows.guard(self._store, job, partial(self._reconcile, observation=seen.get(job.id)))
         queued = self._store.select(states=("queued",), oldest_first=True)
         if queued:
             self._dispatch(queued)
         return bool(active or queued)
 
-    def _guard(self, job: Job, act: Callable[[Job], None]) -> None:
-        # One job's trouble (an engine that does not answer, a folder that is gone) is not the other jobs' trouble.
-        try:
-            act(job)
-        except PaddleGpuError as error:
-            if error.code not in ("bad_move", "no_such_job"):  # somebody else was quicker: nothing to do
-                self._tell(job, error.message)
-        except Exception:
-            _logger.exception("looking after job %s", job.id)
+    def open(self) -> None:
+        """Steps come from now on."""
+        self._starting.closing.clear()
 
-    def _tell(self, job: Job, reason: Message) -> None:
-        with contextlib.suppress(PaddleGpuError):
-            self._store.change(job.id, lambda now: _change(now, reason=reason) if now.state == job.state else now)
+    def close(self, seconds: float) -> None:
+        """No step comes any more: let preparations notice it."""
+        self._starting.wait(seconds)
 
     # ---- dispatching
 
@@ -122,13 +116,13 @@ class Keeper:
         )
         for turn in plan:
             if turn.job.spec.engine not in self._engines:
-                self._fail(turn.job, reasons.engine_unknown(turn.job.spec.engine))
+                rows.fail(self._store, turn.job, reasons.engine_unknown(turn.job.spec.engine))
             elif turn.hopeless and turn.reason:
-                self._fail(turn.job, turn.reason)
+                rows.fail(self._store, turn.job, turn.reason)
             elif turn.start:
-                self._guard(turn.job, lambda job, ids=turn.device_ids: self._begin(job, ids))  # type: ignore[misc]
+                rows.guard(self._store, turn.job, partial(self._begin, device_ids=turn.device_ids))
             elif turn.reason != turn.job.reason and turn.reason:
-                self._tell(turn.job, turn.reason)
+                rows.tell(self._store, turn.job, turn.reason)
 
     def _begin(self, job: Job, device_ids: tuple[str, ...]) -> None:
         def make(now: Job) -> Job:
@@ -144,97 +138,16 @@ class Keeper:
                 server_id=self._name,
             )
 
-        self._prepare_in_thread(self._store.change(job.id, make, claim=device_ids))
-
-    def _prepare_in_thread(self, job: Job) -> None:
-        thread = threading.Thread(target=self._guard, args=(job, self._prepare), name=f"prepare {job.id}", daemon=True)
-        self._preparing[job.id] = thread
-        thread.start()
-
-    def _prepare(self, job: Job) -> None:
-        engine, folder = self._engines[job.spec.engine], self._folder_of(job.id)
-        try:
-            if engine.observe(job, folder).state in ("absent", "starting"):
-                if job.attempts > 1:
-                    _clear_attempt(folder)
-                self._copy_checkpoints(job, folder)
-                write_spec(job, folder, stop_seconds=self._settings.stop_seconds)
-                handle = engine.prepare(job, folder, self._teller(job, folder), lambda: self._unwanted(job.id))
-                if self._unwanted(job.id):
-                    return  # cancelled meanwhile: the next step ends it
-                handle = engine.start(job, folder, handle)
-            else:
-                handle = job.handle
-        except PaddleGpuError as error:
-            self._not_started(job, error.message)
-            return
-        except OSError as error:
-            full = files.is_full(error)
-            self._not_started(job, reasons.disk_full(str(folder.path)) if full else reasons.runner_error(str(error)))
-            return
-        self._running(job, handle)
-
-    def _teller(self, job: Job, folder: JobFolder) -> Say:
-        def say(said: str | Message) -> None:
-            if isinstance(said, str):
-                _say(folder, said)
-            else:
-                _say(folder, said.render())
-                self._tell(job, said)
-
-        return say
-
-    def _running(self, job: Job, handle: dict[str, object]) -> None:
-        def make(now: Job) -> Job:
-            state = "running" if now.state == "preparing" else now.state
-            return _change(now, state=state, handle=dict(handle), started=now.started or time.time(), reason=None)
-
-        self._store.change(job.id, make)
-
-    def _not_started(self, job: Job, reason: Message) -> None:
-        if self.closing.is_set():
-            return  # this process goes; the next keeper prepares again
-        if self._store.get(job.id).state == "stopping":
-            return
-        _say(self._folder_of(job.id), reason.render(), reason.render_hint())
-        if reasons.is_transient(reason) and job.attempts < self._settings.attempts:
-            wait = self._settings.retry_after(job.attempts)
-            again = reasons.tried_again(reason, wait, job.attempts + 1, self._settings.attempts)
-            _say(self._folder_of(job.id), again.render_hint())
-            later = time.time() + wait
-            self._store.change(job.id, lambda now: _change(now, state="queued", not_before=later, reason=again))
-        else:
-            self._fail(job, reason)
-
-    def _fail(self, job: Job, reason: Message) -> None:
-        with contextlib.suppress(PaddleGpuError):
-            self._store.change(job.id, lambda now: _change(now, state="failed", reason=reason, ended=time.time()))
-
-    def _unwanted(self, job_id: str) -> bool:
-        try:
-            return self.closing.is_set() or self._store.get(job_id).state != "preparing"
-        except PaddleGpuError:
-            return True
-
-    def _copy_checkpoints(self, job: Job, folder: JobFolder) -> None:
-        """A re-run goes on from what the job before it saved."""
-        if folder.checkpoints.is_symlink():
-            folder.checkpoints.unlink()
-        folder.checkpoints.mkdir(parents=True, exist_ok=True)
-        if not job.spec.rerun_of or any(folder.checkpoints.iterdir()):
-            return
-        before = self._folder_of(job.spec.rerun_of).checkpoints
-        if before.is_dir():
-            own_files.copy_tree(before, folder.checkpoints)
+        self._starting.begin(self._store.change(job.id, make, claim=device_ids))
 
     # ---- reconciling
 
     def _reconcile(self, job: Job, observation: Seen | None) -> None:
         engine = self._engines.get(job.spec.engine)
         if engine is None:
-            self._tell(job, reasons.engine_unknown(job.spec.engine))
+            rows.tell(self._store, job, reasons.engine_unknown(job.spec.engine))
             return
-        if job.id in self._preparing:
+        if job.id in self._starting:
             return
         if isinstance(observation, Exception):
             raise observation
@@ -243,7 +156,7 @@ class Keeper:
         folder = self._folder_of(job.id)
         if job.state == "preparing":
             # Whoever prepared it is gone. What it started is taken over, what it did not is done again.
-            self._prepare_in_thread(job)
+            self._starting.begin(job)
             return
         if observation.state in ("absent", "ended"):
             self._end(job, engine, folder, observation)
@@ -347,25 +260,9 @@ class Keeper:
         if lines:
             _say(folder, *lines[-1000:])
 
-    def wait_for_preparations(self, seconds: float) -> None:
-        """Let preparations notice that this process goes."""
-        self.closing.set()
-        deadline = time.monotonic() + seconds
-        for thread in list(self._preparing.values()):
-            if thread.ident is None:  # about to start: it sees the sign before it does anything
-                continue
-            thread.join(max(0.0, deadline - time.monotonic()))
-
 
 def _say(folder: JobFolder, *texts: str) -> None:
     log.say(folder, *[text for text in texts if text])
-
-
-def _clear_attempt(folder: JobFolder) -> None:
-    """A new attempt starts without the last one's end; the log goes on, checkpoints stay."""
-    for path in (folder.result, folder.identity, folder.events, folder.statistics):
-        own_files.remove_tree(path)
-    ranks.clear(folder)
 
 
 def _publish_partial(job: Job, folder: JobFolder) -> None:

@@ -156,7 +156,7 @@ class JobService:
             shutil.rmtree(folder.path, ignore_errors=True)
             return stored
         self._nudge()
-        return job
+        return stored
 
     def get(self, job_id: str) -> Job:
         """A job. Raises `PaddleGpuError` (404)."""
@@ -282,7 +282,7 @@ class JobService:
         with self._turn:
             if self._thread is not None:
                 return
-            self._keeper.closing.clear()
+            self._keeper.open()
             self._stopped = threading.Event()  # of this thread alone: one that still leaves must not be called back
             self._thread = threading.Thread(
                 target=self._run, args=(self._stopped, self._leaving), name="paddle-gpu jobs", daemon=True
@@ -302,7 +302,7 @@ class JobService:
                 self._wake.set()
                 thread.join(timeout)
                 self._late = thread
-            self._keeper.wait_for_preparations(timeout)
+            self._keeper.close(timeout)
             if thread is not None:
                 self._nudge()
 

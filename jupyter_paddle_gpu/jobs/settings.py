@@ -24,6 +24,8 @@ class JobSettings:
         active_seconds: between two looks at the engines while jobs are active or somebody watches.
         idle_seconds: the same while nothing is queued or active and nobody watches.
         engine_seconds: how long an engine may take to say how its jobs are before the others' are looked after.
+        order_seconds: how long a job that is ready to start waits for those before it while none of them moves (for a
+            pull, a build or a large copy nobody waits).
         progress_seconds: least time between two written progress states of one job.
         cpu_slots: how many jobs without a device may run at once, by engine; `default_cpu_slots` for the others.
             One by default: two trainings on the same cores take longer than one after the other.
@@ -44,6 +46,7 @@ class JobSettings:
     active_seconds: float = 0.3
     idle_seconds: float = 2.0
     engine_seconds: float = 2.0
+    order_seconds: float = 20.0
     progress_seconds: float = 1.0
     cpu_slots: Mapping[str, int] = field(default_factory=lambda: {"local": 1})
     default_cpu_slots: int = 1

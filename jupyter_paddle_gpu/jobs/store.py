@@ -105,12 +105,18 @@ class JobStore:
             connection.exec_driver_sql("COMMIT")
 
     def add(self, job: Job) -> Job:
-        """Store a new job; where its token was seen before, that job is returned instead."""
+        """Store a new job; where its token was seen before, that job is returned instead.
+
+        This transaction is the moment of acceptance: it gives the place in the queue and the time `created`, so that
+        both are in the same order for requests that come at the same instant, to whichever process.
+        """
         with self._write() as connection:
             if job.spec.token:
                 row = connection.execute(sa.select(_jobs.c.data).where(_jobs.c.token == job.spec.token)).first()
                 if row:
                     return _decode(row.data)
+            now = time.time()
+            job = msgspec.structs.replace(job, created=now, updated=max(now, job.updated))
             connection.execute(
                 _jobs.insert().values(
                     id=job.id,

@@ -147,8 +147,7 @@ def test_time_of_change_grows_though_the_clock_was_set_back(tmp_path: Path) -> N
 
 def test_rows_survive_a_new_process(tmp_path: Path) -> None:
     path = tmp_path / "jobs.sqlite"
-    stored = job("a", handle={"pid": 7, "more": [1, {"x": None}]}, started=time.time())
-    JobStore(path).add(stored)
+    stored = JobStore(path).add(job("a", handle={"pid": 7, "more": [1, {"x": None}]}, started=time.time()))
     assert JobStore(path).get("a") == stored
 
 

@@ -53,7 +53,7 @@ def test_a_row_can_be_written_and_read_whatever_the_result_says(tmp_path: Path, 
     folder.result.write_text(json.dumps(raw))
     ending = with_measurements(ending_of(job(), folder, Observation(state="ended")), job(), None)
     ended = job(result=ending.result, reason=ending.reason, ended=ending.ended)
-    store.add(ended)
+    ended = store.add(ended)
     (row,) = store.select()
     assert row == ended
     assert ending.reason.render()

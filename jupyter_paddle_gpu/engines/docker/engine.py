@@ -17,7 +17,7 @@ from ...domain.images import LocalImage, RegistryAnswer
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from .. import own_files
-from ..base import Features, Handle, JobFolder, Observation, Say
+from ..base import ALONE, Features, Handle, JobFolder, Observation, Place, Say
 from ..usage import Usage
 from .container import (
     LABEL_JOB,
@@ -93,27 +93,29 @@ class DockerEngine:
         """What the registry says of a reference, for choosing an image."""
         return self.preparation.ask(reference)
 
-    def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
+    def prepare(
+        self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
+    ) -> Handle:
         """Choose, pull and build the image; `{image, reference, digest}`. Idempotent."""
         with self._passing():
-            return self.preparation.prepare(job, folder, say, cancelled)
+            return self.preparation.prepare(job, folder, say, cancelled, place)
 
-    def start(self, job: Job, folder: JobFolder, handle: Handle) -> Handle:
-        """Create and start the job's container, unless there is one already.
+    def start(self, job: Job, folder: JobFolder, handle: Handle, place: Place = ALONE) -> Handle:
+        """Create the job's container, unless there is one already, and start it when its turn has come.
 
         Docker gives a name once, so of two servers that start the same job one creates and both find the same
         container. A container that cannot be started is removed again.
         """
         with self._passing():
             if "image" not in handle:
-                handle = {**handle, **self.preparation.prepare(job, folder, lambda _: None, lambda: False)}
+                handle = {**handle, **self.preparation.prepare(job, folder, lambda _: None, lambda: False, place)}
             name = container_name(job.id)
             existing = self.daemon.inspect_container(name)
             if existing is None:
                 existing = self._create(name, self._compose(job, folder, handle))
             self._must_be_ours(existing, job)
             if existing["State"]["Status"] == "created":
-                self._start(existing["Id"], job, handle)
+                self._start(existing["Id"], job, handle, place)
             return {**handle, "container": existing["Id"], "name": name}
 
     def observe(self, job: Job, folder: JobFolder) -> Observation:
@@ -252,8 +254,9 @@ class DockerEngine:
             raise _vanished(name)
         return made
 
-    def _start(self, container: str, job: Job, handle: Handle) -> None:
+    def _start(self, container: str, job: Job, handle: Handle, place: Place) -> None:
         try:
+            place.take_turn()
             with explained(image=str(handle.get("reference", "")), gpus=", ".join(job.device_ids)):
                 self.daemon.api.start(container)
         except PaddleGpuError as error:

@@ -17,7 +17,7 @@ import msgspec
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
 from .. import own_files
-from ..base import Say
+from ..base import ALONE, Place, Say
 from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon
 from .faults import classify, refusal
@@ -26,6 +26,10 @@ from .settings import DockerSettings
 from .transfers import stream
 
 REPOSITORY = "paddle-gpu-layers"
+LARGE_BYTES = 16 << 20
+"""From here on a folder takes a noticeable time to be read, and other jobs need not wait for it."""
+LARGE_ENTRIES = 1000
+"""The same in files and folders."""
 _LOCKS: dict[str, threading.Lock] = {}
 _GUARD = threading.Lock()
 _FRAMEWORK = re.compile(r"^\s*paddlepaddle(-gpu|-xpu|-npu|-dcu|-mlu)?\b", re.IGNORECASE)
@@ -65,7 +69,7 @@ class Layers(msgspec.Struct, frozen=True, kw_only=True):
         return f"{REPOSITORY}:{digest.hexdigest()[:32]}"
 
 
-def find_layers(folder: Path, grant: Grant, settings: DockerSettings) -> Layers | None:
+def find_layers(folder: Path, grant: Grant, settings: DockerSettings, place: Place = ALONE) -> Layers | None:
     """What the project beside a notebook asks for; None where the chosen image will do.
 
     A Dockerfile stands for all; else requirements.txt and what the environment cell installs go together. Paddle itself
@@ -80,7 +84,7 @@ def find_layers(folder: Path, grant: Grant, settings: DockerSettings) -> Layers 
     if settings.dockerfile and dockerfile.is_file():
         text = _text(dockerfile)
         _check_bases(text, settings)
-        return Layers(dockerfile=text, files=_context(folder, settings.context_bytes), origin="Dockerfile")
+        return Layers(dockerfile=text, files=_context(folder, settings.context_bytes, place), origin="Dockerfile")
     lines: list[str] = []
     requirements = folder / "requirements.txt"
     if requirements.is_file():
@@ -99,12 +103,23 @@ def find_layers(folder: Path, grant: Grant, settings: DockerSettings) -> Layers 
     )
 
 
-def build(daemon: Daemon, layers: Layers, *, base: str, base_id: str, say: Say, cancelled: Callable[[], bool]) -> str:
+def build(
+    daemon: Daemon,
+    layers: Layers,
+    *,
+    base: str,
+    base_id: str,
+    say: Say,
+    cancelled: Callable[[], bool],
+    place: Place = ALONE,
+) -> str:
     """The tag of the derived image, built now or found. Raises `PaddleGpuError` (`build_failed`, …) or `cancelled`."""
     settings = daemon.settings
     tag = layers.tag(base_id, settings.pip_index)
     with _GUARD:
         lock = _LOCKS.setdefault(tag, threading.Lock())
+    if daemon.inspect_image(tag) is None:
+        place.step_aside()  # to build it, or to wait for somebody who does
     with lock:
         if daemon.inspect_image(tag) is not None:
             say(f"{layers.origin}: already built as {tag}")
@@ -246,7 +261,7 @@ def _text(path: Path) -> str:
     return own_files.read(Path(real)).decode("utf-8", "replace")
 
 
-def _context(folder: Path, limit: int) -> dict[str, bytes]:
+def _context(folder: Path, limit: int, place: Place) -> dict[str, bytes]:
     """The regular files of a folder, less what .dockerignore names. Links are left out: they may lead outside."""
     ignore = folder / ".dockerignore"
     # The folder itself is mounted when the job runs: notebooks in the image would only make it a new one each time.
@@ -256,7 +271,7 @@ def _context(folder: Path, limit: int) -> dict[str, bytes]:
         patterns += [line.strip().strip("/") for line in lines if line.strip() and line[0] not in "#!"]
     files: dict[str, bytes] = {}
     size = 0
-    for path in sorted(folder.rglob("*")):
+    for path in _entries(folder, place):
         name = path.relative_to(folder).as_posix()
         parents = [name, *(parent.as_posix() for parent in Path(name).parents)]
         if any(fnmatch.fnmatch(part, pattern) for part in parents for pattern in patterns):
@@ -276,8 +291,20 @@ def _context(folder: Path, limit: int) -> dict[str, bytes]:
                 status=413,
                 limit_mib=limit >> 20,
             )
+        if size > LARGE_BYTES:
+            place.step_aside()
         files[name] = own_files.read(path)
     return files
+
+
+def _entries(folder: Path, place: Place) -> list[Path]:
+    """Everything below a folder, in an order that is always the same."""
+    found: list[Path] = []
+    for path in folder.rglob("*"):
+        found.append(path)
+        if len(found) == LARGE_ENTRIES:
+            place.step_aside()
+    return sorted(found)
 
 
 def _archive(layers: Layers) -> bytes:

@@ -18,7 +18,7 @@ from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.placements import ImageChoice
 from .. import own_files
-from ..base import Handle, JobFolder, Say
+from ..base import ALONE, Handle, JobFolder, Place, Say
 from .container import identity
 from .daemon import Daemon
 from .faults import classify, refusal
@@ -50,7 +50,7 @@ class Preparation:
             self._silent.pop(host, None)
         return answer
 
-    def select(self, job: Job, grant: Grant) -> ImageChoice:
+    def select(self, job: Job, grant: Grant, place: Place = ALONE) -> ImageChoice:
         """The image: what was named, else what the chooser says. Raises `PaddleGpuError` where there is none."""
         if grant.image:
             return ImageChoice(reference=grant.image)
@@ -60,7 +60,12 @@ class Preparation:
                 "The job names no image.",
                 hint="Name one of Paddle's images, for instance with --image.",
             )
-        choice = self.choose(job, self.daemon.local_images(), self.ask)
+
+        def ask(reference: str) -> RegistryAnswer:
+            place.step_aside()
+            return self.ask(reference)
+
+        choice = self.choose(job, self.daemon.local_images(), ask)
         if not choice.reference:
             why = "; ".join(message.render() for message in choice.ruled_out[:4])
             raise PaddleGpuError(
@@ -73,24 +78,35 @@ class Preparation:
         check_image(choice.reference, self.daemon.settings)
         return choice
 
-    def prepare(self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool]) -> Handle:
+    def prepare(
+        self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
+    ) -> Handle:
         """Pull and build as needed. Returns `{image, reference, digest}`; `image` is the exact id to run."""
         settings = self.daemon.settings
         grant = authorize(job.spec, settings, notebook_metadata(folder))
-        choice = self.select(job, grant)
+        choice = self.select(job, grant, place)
         for reason in choice.reasons:
             say(reason.render())
         self.need_disk(folder)
         found = self.daemon.inspect_image(choice.reference)
         if found is None:
+            place.step_aside()
             pull(self.daemon, pinned(choice), say, cancelled)
             found = self.daemon.inspect_image(pinned(choice))
         if found is None:
             raise refusal(reasons.image_missing(choice.reference), 404)
         image, digest = found["Id"], _digest(found)
-        layers = find_layers(Path(grant.folder.source), grant, settings)
+        layers = find_layers(Path(grant.folder.source), grant, settings, place)
         if layers is not None:
-            tag = build(self.daemon, layers, base=choice.reference, base_id=image, say=say, cancelled=cancelled)
+            tag = build(
+                self.daemon,
+                layers,
+                base=choice.reference,
+                base_id=image,
+                say=say,
+                cancelled=cancelled,
+                place=place,
+            )
             image = (self.daemon.inspect_image(tag) or found)["Id"]
         self.give_folder(folder, grant)
         return {"image": image, "reference": choice.reference, "digest": digest}

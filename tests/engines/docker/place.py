@@ -46,7 +46,9 @@ class Place:
             server.wait()
         self.servers.clear()
 
-    def submit(self, *cells: str, image: str = IMAGE, **resources: object) -> str:
+    def submit(
+        self, *cells: str, image: str = IMAGE, environment: dict[str, str] | None = None, **resources: object
+    ) -> str:
         content = notebook_of(*cells)
         notebook = self.work / f"n{random.getrandbits(40)}.ipynb"
         notebook.write_text(json.dumps(content))
@@ -57,6 +59,7 @@ class Place:
             folder=str(self.work),
             engine="docker",
             image=image,
+            environment=environment or {},
             resources=Resources(**{"memory_bytes": 1 << 30, **resources}),
         )
         return self.client.submit(spec, content).id

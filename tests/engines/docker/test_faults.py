@@ -320,7 +320,8 @@ def test_fifty_jobs_on_two_devices(place):
     for device in ("GPU-fake-0", "GPU-fake-1"):
         spans = sorted((row.started, row.ended) for row in rows if row.device_ids == (device,))
         assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
+    assert all(early.started < late.started for early, late in itertools.pairwise(rows)), "in order"
     started = [json.loads(place.client.folder_of(job).result.read_bytes())["started"] for job in jobs]
-    # In order: nobody begins before one who was submitted two places ahead of him (there are two devices).
+    # The programs in the containers take their own time to come up; two places apart there is a job's end in between.
     assert all(started[n] < started[n + 2] for n in range(48))
     assert place.left() == []

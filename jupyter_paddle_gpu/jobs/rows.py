@@ -1,0 +1,42 @@
+"""What several hands write into rows, each in the same words."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from ..domain.errors import PaddleGpuError
+from ..domain.jobs import Job
+from ..domain.messages import Message
+from .store import JobStore
+
+_logger = logging.getLogger(__name__)
+_change = msgspec.structs.replace
+
+
+def tell(store: JobStore, job: Job, reason: Message) -> None:
+    """Say in the row why the job is where it is, unless it has moved meanwhile."""
+    with contextlib.suppress(PaddleGpuError):
+        store.change(job.id, lambda now: _change(now, reason=reason) if now.state == job.state else now)
+
+
+def fail(store: JobStore, job: Job, reason: Message) -> None:
+    """End the job, unless somebody else has."""
+    with contextlib.suppress(PaddleGpuError):
+        store.change(job.id, lambda now: _change(now, state="failed", reason=reason, ended=time.time()))
+
+
+def guard(store: JobStore, job: Job, act: Callable[[Job], None]) -> None:
+    """Do something for a job. Its trouble (an engine that does not answer, a folder that is gone) is told in its row
+    and is nobody else's."""
+    try:
+        act(job)
+    except PaddleGpuError as error:
+        if error.code not in ("bad_move", "no_such_job"):  # somebody else was quicker: nothing to do
+            tell(store, job, error.message)
+    except Exception:
+        _logger.exception("looking after job %s", job.id)

@@ -1,0 +1,163 @@
+"""From the queue's word to a job that runs: prepared in a thread of its own, started when those before it have been."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from ..domain import reasons
+from ..domain.errors import PaddleGpuError
+from ..domain.jobs import Job
+from ..domain.messages import Message
+from ..engines import own_files
+from ..engines.base import Engine, JobFolder, Say, write_spec
+from ..runner import files
+from . import log, ranks, rows
+from .order import StartOrder, StartPlace
+from .settings import JobSettings
+from .store import JobStore
+
+_change = msgspec.structs.replace
+
+
+class Starting:
+    """The jobs that are being prepared and started by this process.
+
+    `begin` is called by one thread; the order of its calls is the order in which the jobs start.
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        folder_of: Callable[[str], JobFolder],
+        engines: Mapping[str, Engine],
+        settings: JobSettings,
+    ) -> None:
+        self._store, self._folder_of, self._engines, self._settings = store, folder_of, engines, settings
+        self._order = StartOrder(settings.order_seconds)
+        self._threads: dict[str, threading.Thread] = {}
+        self.closing = threading.Event()
+
+    def __contains__(self, job_id: str) -> bool:
+        return job_id in self._threads
+
+    def forget_ended(self) -> None:
+        """From now on only those count that are under way still."""
+        self._threads = {job: thread for job, thread in self._threads.items() if thread.is_alive()}
+
+    def begin(self, job: Job) -> None:
+        """Prepare a job (state `preparing`), then start it."""
+        place = self._order.join(job.spec.engine, lambda: self._is_wanted(job.id))
+        thread = threading.Thread(target=self._work, args=(job, place), name=f"prepare {job.id}", daemon=True)
+        self._threads[job.id] = thread
+        try:
+            thread.start()
+        except RuntimeError:  # no thread to be had now: nobody is to wait for this one, the next look tries it again
+            place.leave()
+            raise
+
+    def wait(self, seconds: float) -> None:
+        """Let preparations notice that this process goes."""
+        self.closing.set()
+        deadline = time.monotonic() + seconds
+        for thread in list(self._threads.values()):
+            if thread.ident is None:  # about to start: it sees the sign before it does anything
+                continue
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _work(self, job: Job, place: StartPlace) -> None:
+        with place:
+            rows.guard(self._store, job, lambda one: self._start(one, place))
+
+    def _start(self, job: Job, place: StartPlace) -> None:
+        engine, folder = self._engines[job.spec.engine], self._folder_of(job.id)
+        try:
+            seen = engine.observe(job, folder)
+            if seen.state in ("absent", "starting"):
+                if job.attempts > 1:
+                    _clear_attempt(folder)
+                self._copy_checkpoints(job, folder, place)
+                write_spec(job, folder, stop_seconds=self._settings.stop_seconds)
+                handle = engine.prepare(
+                    job, folder, self._teller(job, folder), lambda: not self._is_wanted(job.id), place
+                )
+                if not self._is_wanted(job.id):
+                    return  # cancelled meanwhile: the next step ends it
+                handle, started = engine.start(job, folder, handle, place), None
+            else:
+                handle, started = job.handle, seen.started
+        except PaddleGpuError as error:
+            self._not_started(job, error.message)
+            return
+        except OSError as error:
+            full = files.is_full(error)
+            self._not_started(job, reasons.disk_full(str(folder.path)) if full else reasons.runner_error(str(error)))
+            return
+        # Before the place is left: the rows' times are to follow each other as the starts did.
+        self._running(job, handle, started)
+
+    def _teller(self, job: Job, folder: JobFolder) -> Say:
+        def say(said: str | Message) -> None:
+            if isinstance(said, str):
+                log.say(folder, *_texts(said))
+            else:
+                log.say(folder, *_texts(said.render()))
+                rows.tell(self._store, job, said)
+
+        return say
+
+    def _running(self, job: Job, handle: dict[str, object], started: float | None) -> None:
+        def make(now: Job) -> Job:
+            state = "running" if now.state == "preparing" else now.state
+            began = now.started or started or time.time()
+            return _change(now, state=state, handle=dict(handle), started=began, reason=None)
+
+        self._store.change(job.id, make)
+
+    def _not_started(self, job: Job, reason: Message) -> None:
+        if self.closing.is_set() or reason.code == "cancelled":
+            return  # this process goes, or somebody wished it: who looks next sees what the row says
+        if self._store.get(job.id).state == "stopping":
+            return
+        folder = self._folder_of(job.id)
+        log.say(folder, *_texts(reason.render(), reason.render_hint()))
+        if reasons.is_transient(reason) and job.attempts < self._settings.attempts:
+            wait = self._settings.retry_after(job.attempts)
+            again = reasons.tried_again(reason, wait, job.attempts + 1, self._settings.attempts)
+            log.say(folder, *_texts(again.render_hint()))
+            later = time.time() + wait
+            self._store.change(job.id, lambda now: _change(now, state="queued", not_before=later, reason=again))
+        else:
+            rows.fail(self._store, job, reason)
+
+    def _is_wanted(self, job_id: str) -> bool:
+        try:
+            return not self.closing.is_set() and self._store.get(job_id).state == "preparing"
+        except PaddleGpuError:
+            return False
+
+    def _copy_checkpoints(self, job: Job, folder: JobFolder, place: StartPlace) -> None:
+        """A re-run goes on from what the job before it saved."""
+        if folder.checkpoints.is_symlink():
+            folder.checkpoints.unlink()
+        folder.checkpoints.mkdir(parents=True, exist_ok=True)
+        if not job.spec.rerun_of or any(folder.checkpoints.iterdir()):
+            return
+        before = self._folder_of(job.spec.rerun_of).checkpoints
+        if before.is_dir() and any(before.iterdir()):
+            place.step_aside()
+            own_files.copy_tree(before, folder.checkpoints)
+
+
+def _texts(*texts: str) -> list[str]:
+    return [text for text in texts if text]
+
+
+def _clear_attempt(folder: JobFolder) -> None:
+    """A new attempt starts without the last one's end; the log goes on, checkpoints stay."""
+    for path in (folder.result, folder.identity, folder.events, folder.statistics):
+        own_files.remove_tree(path)
+    ranks.clear(folder)
