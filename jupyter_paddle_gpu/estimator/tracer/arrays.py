@@ -76,9 +76,9 @@ class Array:
         """Whether the view is the whole of its storage."""
         return self.storage is not None and self.nbytes == self.storage.record.bytes
 
-    def view(self, shape: Shape, strides: Shape) -> Array:
-        """Another view of the same storage."""
-        return Array(self.storage, shape, strides, self.dtype)
+    def view(self, shape: Shape, strides: Shape, dtype: str | None = None) -> Array:
+        """Another view of the same storage, with strides in elements of its own type."""
+        return Array(self.storage, shape, strides, dtype or self.dtype)
 
 
 def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str, more: int = 0) -> Array:

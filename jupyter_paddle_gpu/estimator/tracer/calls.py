@@ -10,7 +10,7 @@ from paddle import _C_ops
 from paddle.base import core
 
 from . import costs, extents
-from .arrays import Array, State, allocate, known_state, new_tensor
+from .arrays import ORIGINAL, Array, State, allocate, known_state, new_tensor
 from .autograd import Node, edge_of, needed_slots
 from .dtypes import FLOATING, name_of
 from .exceptions import STRIDES_KEPT, forward_array, forward_meta, surplus
@@ -92,6 +92,8 @@ class Call:
         if step.name not in STRIDES_KEPT and step.name not in VIEWS:
             self._lay_out(step)
         operands = [gather(operand, self.environment) for operand in step.operands]
+        if step.gradient is not None and step.inplace:
+            self._keep_overwritten(step, step.gradient)
         results: list[list[Array]] = []
         for index, operand in enumerate(step.results):
             made = []
@@ -119,16 +121,24 @@ class Call:
                     laid_out.value = array.value
                     self.environment[slot] = laid_out
 
+    def _keep_overwritten(self, step: Step, gradient: Gradient) -> None:
+        """What an in-place operator overwrites is copied first where its gradient reads it (`multiply_`)."""
+        for slot in written_over(step, gradient):
+            if slot in gradient.saved:
+                array = self.environment[slot]
+                self.environment[slot] = allocate(self.ledger, array.shape, array.dtype, "assign")
+
     def _result(self, step: Step, index: int, slot: int, operands: list[list[Array]]) -> Array:
         shape, dtype = forward_meta(step, index, operands, self.shapes, slot) or self.template.metas[slot]
         overwritten = step.inplace.get(index)
         if overwritten is not None and operands[overwritten]:
             source = operands[overwritten][0]
-            if shape == source.shape:
+            if (shape, dtype) == (source.shape, source.dtype):
                 return source
-            return view_of(step.name.rstrip("_"), source, shape, step.attrs) or source
+            if dtype == source.dtype:
+                return view_of(step.name.rstrip("_"), source, (shape, dtype), step.attrs) or source
         if operands and operands[0] and step.name in VIEWS:
-            view = view_of(step.name, operands[0][0], shape, step.attrs)
+            view = view_of(step.name, operands[0][0], (shape, dtype), step.attrs)
             if view is not None:
                 return view
         more = surplus(step, index, operands)
@@ -176,7 +186,9 @@ class Call:
         else:
             tensor, state = self.tensors[target], self.states[target]
             array.value = value
-            if array.shape != state.array.shape:
+            if array.dtype != state.array.dtype:  # `cast_`
+                ORIGINAL["_share_underline_tensor_to"](new_tensor(array), tensor)
+            elif array.shape != state.array.shape:
                 tensor.get_tensor()._set_dims(list(array.shape))
             state.array = array
         if structure in self.nodes:
@@ -221,6 +233,26 @@ def values_of(node: Any, states: list[State]) -> Any:
     if isinstance(node, dict):
         return {key: values_of(item, states) for key, item in node.items()}
     return node
+
+
+def overwritten_too(template: Template, wants: list[bool]) -> list[bool]:
+    """To which tensors a gradient flows when a result that wants one is written over a tensor that did not.
+
+    Eager mode lets the tensor want gradients before it asks where they go (PassStopGradient of an in-place operator):
+    `out = paddle.zeros(...)`, `out[0] = y` leave a gradient at `out`.
+    """
+    over = {slot for step in template.steps if step.gradient for slot in written_over(step, step.gradient)}
+    return [want or slot in over for slot, want in enumerate(wants)]
+
+
+def written_over(step: Step, gradient: Gradient) -> list[int]:
+    """Slots that a result with a gradient of its own is written over, statistics not among them."""
+    pairs = ((step.operands[operand], step.results[index]) for index, operand in step.inplace.items())
+    return [
+        source
+        for source, result in pairs
+        if isinstance(source, int) and isinstance(result, int) and gradient.reads(gradient.incoming.get(result))
+    ]
 
 
 def _match(structure: Any, result: Any, found: dict[int, Meta]) -> None:

@@ -15,6 +15,7 @@ SIZE = {
 }  # fmt: skip
 """Bytes of one element."""
 FLOATING = frozenset({"float16", "bfloat16", "float32", "float64", "complex64", "complex128"})
+COMPLEX = frozenset({"complex64", "complex128"})
 LOW_PRECISION = frozenset({"float16", "bfloat16"})
 
 _VAR_TYPE = {

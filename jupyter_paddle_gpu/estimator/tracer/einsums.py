@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arrays import Array
+from .dtypes import COMPLEX
 
 Arrays = list[list[Array]]
 
@@ -60,7 +61,8 @@ def backward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays)
     kept_a, kept_b = is_copied(attrs["equation"], 0), is_copied(attrs["equation"], 1)
     first = _call(b, out, a, (size_b, size_out, size_a), (kept_b, False))
     second = _call(out, a, b, (size_out, size_a, size_b), (False, kept_a))
-    return max(first, size_a + second)
+    conjugate = size_out if operands[-1][0].dtype in COMPLEX else 0  # of the incoming gradient (measured)
+    return max(first, size_a + second) + conjugate
 
 
 def flops(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:

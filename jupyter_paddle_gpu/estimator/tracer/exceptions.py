@@ -6,6 +6,7 @@ from typing import Any
 
 from . import einsums, recurrent
 from .arrays import Array
+from .dtypes import SIZE, name_of
 from .templates import GradStep, Meta, Step
 from .templates import slots_of as _slots
 
@@ -49,6 +50,9 @@ def forward_meta(step: Step, index: int, operands: list[list[Array]], shapes: di
         return (2, *operands[0][0].shape[:-2]), operands[0][0].dtype
     if step.name == "lstsq" and index == 3 and step.attrs.get("driver") == "gelsy":  # it finds no singular values
         return (0,), operands[0][0].dtype
+    if step.name == "view_dtype":  # the builder says the operand's type
+        x, dtype = operands[0][0], name_of(step.attrs["dtype"])
+        return (*x.shape[:-1], x.shape[-1] * SIZE[x.dtype] // SIZE[dtype]), dtype
     return shapes.get(slot)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import paddle
@@ -26,7 +27,12 @@ def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
         call("set_value_with_tensor_", tensor, value, starts, ends, steps, axes, decrease_axes, none_axes)
         return
     if isinstance(value, paddle.Tensor) and isinstance(index, paddle.Tensor) and "int" in str(index.dtype):
-        call("index_put_", tensor, [index], value, False)
+        geometry = list(tensor.shape), list(tensor.strides), list(index.shape), list(index.strides)
+        call("index_elementwise_put_with_tensor_", tensor, [index], value, *geometry, 0)
+        return
+    if isinstance(value, numbers.Number) and not advanced:
+        call("set_value_", tensor, starts, ends, steps, axes, decrease_axes, none_axes, [1], [0.0])
+        runtime.state(tensor).array.value = None
         return
     parts = index if isinstance(index, tuple) else (index,)
     masks = [part for part in parts if isinstance(part, paddle.Tensor)]

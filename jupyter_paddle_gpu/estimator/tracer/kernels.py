@@ -17,6 +17,8 @@ from .views import RULES as VIEWS
 from .views import view_of
 
 Environment = dict[int, "Array | None"]
+_EACH_OTHERS = ("as_real", "as_complex")
+"""Operators of which each is the other's gradient."""
 _REFERENCES = 5
 """References to an incoming gradient that nothing else holds: the node's buffers, the environment, the operand list,
 the local name, `getrefcount`'s argument. One more, and eager mode does not write over it."""
@@ -77,11 +79,12 @@ def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradie
 
 
 def _view(step: GradStep, slot: int, environment: Environment, gradient: Gradient) -> Array | None:
-    if step.name not in VIEWS or "out_grad" not in step.operand_names:
+    incoming = "x" if step.name in _EACH_OTHERS else "out_grad"
+    if step.name not in VIEWS or incoming not in step.operand_names:
         return None
-    operand = step.operands[step.operand_names.index("out_grad")]
+    operand = step.operands[step.operand_names.index(incoming)]
     source = environment.get(operand) if isinstance(operand, int) else None
-    return None if source is None else view_of(step.name, source, gradient.metas[slot][0], step.attrs)
+    return None if source is None else view_of(step.name, source, gradient.metas[slot], step.attrs)
 
 
 def _is_overwritable(step: GradStep, index: int, environment: Environment, meta: Meta) -> bool:

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from .arrays import Array, Shape
-from .dtypes import SIZE
+from .dtypes import COMPLEX, SIZE
 
 Arrays = list[list[Array]]
 
@@ -49,13 +49,16 @@ def backward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays)
         return 0
     x, y, grad = operands[0][0], operands[1][0], operands[2][0]
     wants_x, wants_y = bool(results and results[0]), bool(len(results) > 1 and results[1])
+    conjugates = 0
+    if x.dtype in COMPLEX:  # the other operand's conjugate for each gradient
+        conjugates = y.nbytes * wants_x + x.nbytes * wants_y
     if _is_broadcast(x.shape, y.shape):
         batch = grad.shape[:-2]
         elements = _whole(x.shape, batch) * wants_x + _whole(y.shape, batch) * wants_y
-        return elements * SIZE[x.dtype]
+        return elements * SIZE[x.dtype] + (x.nbytes + y.nbytes if conjugates else 0)
     for_x, for_y = _folded(x, y, grad, attrs)
     later = results[1][0].nbytes if wants_y else 0  # y's gradient is not there yet when x's is computed
-    return max(for_x * wants_x - later, for_y * wants_y, 0)
+    return max(for_x * wants_x - later, for_y * wants_y, 0) + conjugates
 
 
 def chain(copies: int) -> Callable[[dict[str, Any], Arrays, Arrays], int]:

@@ -17,6 +17,8 @@ from .dtypes import FLOATING, name_of
 from .gradients import inplace_twin, without_absent
 from .templates import Gradient, GradStep, Meta, Operand, Step, slots_of
 
+_INHERITED = ("sparse", "equation", "axes", "starts", "ends", "steps")
+"""Attributes of an operator that rules of its gradient ask for."""
 _CONSTANTS = frozenset({"full", "full_int_array"})
 
 
@@ -156,7 +158,7 @@ class Reader:
         targets = [m for i, s in enumerate(operation.get_input_grad_semantics()) if s for m in inputs[i]]
         steps = self._gradient_steps(block.ops[first:])
         for grad_step in steps:
-            grad_step.attrs.update({k: step.attrs[k] for k in ("sparse", "equation") if step.attrs.get(k)})
+            grad_step.attrs.update({k: step.attrs[k] for k in _INHERITED if step.attrs.get(k)})
         outgoing = {}
         for target, value in zip(targets, outgoing_values, strict=False):
             if value is not None and value.initialized():

@@ -10,7 +10,7 @@ from paddle.base import framework
 from . import selected_rows
 from .arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
 from .autograd import Backward
-from .calls import Call, encode, values_of
+from .calls import Call, encode, overwritten_too, values_of
 from .dtypes import FLOATING
 from .inference import Inference
 from .ledger import Ledger
@@ -90,6 +90,9 @@ class Runtime:
             if plain is None:
                 raise
             return self.call(name, function, plain, kwargs)
+        if name.endswith("_") and any(wants) and wants != (more := overwritten_too(template, wants)):
+            signature = (name, key, kwargs_key, tuple(metas), tuple(more))
+            template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, more)
         values = None
         if not any(wants) and all(state.array.value is not None for state in states):
             values = Computed(function, values_of(encoded, states), values_of(encoded_kwargs, states))

@@ -9,6 +9,8 @@ from .arrays import Array
 from .dtypes import SIZE
 
 Arrays = list[list[Array]]
+_WRITTEN = ("axes", "starts", "ends", "steps")
+"""Attributes that say which part of a tensor an assignment writes to."""
 _INDEX = 8
 """Bytes of an index (int64)."""
 
@@ -88,7 +90,30 @@ def index_put(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     return _INDEX * (len(x.shape) * common + sum(rest))
 
 
+def _part(attrs: dict[str, Any], x: Array) -> tuple[int, ...]:
+    """Shape of the part of `x` that is written to."""
+    shape = list(x.shape)
+    for axis, start, end, step in zip(*(attrs.get(name, ()) for name in _WRITTEN), strict=False):
+        shape[axis] = len(range(*slice(start, end, step).indices(x.shape[axis])))
+    return tuple(shape)
+
+
+def set_value(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """`x[1:4] = y`: y at the part's size; of a number also that as a tensor (measured)."""
+    x = operands[0][0]
+    return (prod(_part(attrs, x)) + ("values" in attrs)) * SIZE[x.dtype]
+
+
+def set_value_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """The part of the gradient, beside that of a y of another shape (measured)."""
+    gradient = next(group[0] for group in reversed(operands) if group)
+    part = _part(attrs, gradient)
+    return 0 if any(group and group[0].shape == part for group in results[1:]) else prod(part) * SIZE[gradient.dtype]
+
+
 RULES = {
+    **dict.fromkeys(("set_value_", "set_value_with_tensor_"), set_value),
+    **dict.fromkeys(("set_value_grad", "set_value_with_tensor_grad"), set_value_grad),
     **dict.fromkeys(("argsort", "topk", "kthvalue", "mode"), forward),
     "argsort_grad": ordered_grad, "topk_grad": topk_grad, "kthvalue_grad": one_grad, "mode_grad": one_grad,
     "median": median, "median_grad": median_grad, "nanmedian": nanmedian, "nanmedian_grad": median_grad,

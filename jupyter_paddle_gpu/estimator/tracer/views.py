@@ -125,22 +125,33 @@ def _diagonal(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | Non
     return (*kept, source.strides[first] + source.strides[second])
 
 
+def _part(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
+    """The real or imaginary part: every second number (RealStridedKernel)."""
+    return tuple(2 * stride for stride in source.strides)
+
+
+def _parts(source: Array, shape: Shape, attrs: dict[str, Any]) -> Shape | None:
+    return contiguous_strides(shape) if source.is_contiguous else None
+
+
 RULES: dict[str, Rule] = {
     "reshape": _reshape, "flatten": _reshape, "view_shape": _reshape,
     "squeeze": _squeeze, "unsqueeze": _unsqueeze,
     "transpose": _transpose, "slice": _slice, "strided_slice": _slice, "unbind": _unbind,
     "as_strided": _as_strided, "diagonal": _diagonal,
-    "share_data": _same, "detach": _same, "share_data_": _same, "view_dtype": _reshape,
+    "share_data": _same, "detach": _same, "share_data_": _same,
+    "view_dtype": _parts, "real": _part, "imag": _part, "as_real": _parts, "as_complex": _parts,
     "reshape_grad": _laid_out, "flatten_grad": _laid_out, "squeeze_grad": _laid_out, "unsqueeze_grad": _laid_out,
-    "transpose_grad": _transpose_grad,
+    "transpose_grad": _transpose_grad, "view_shape_grad": _reshape, "view_dtype_grad": _parts,
 }  # fmt: skip
 """Forward operators and gradient operators (over the incoming gradient) that give views."""
 
 
-def view_of(name: str, source: Array, shape: Shape, attrs: dict[str, Any]) -> Array | None:
-    """The view that operator `name` makes, None where it allocates a result."""
+def view_of(name: str, source: Array, meta: tuple[Shape, str], attrs: dict[str, Any]) -> Array | None:
+    """The view of this shape and type that operator `name` makes, None where it allocates a result."""
     rule = RULES.get(name)
     if rule is None or source.storage is None:
         return None
+    shape, dtype = meta
     strides = rule(source, shape, attrs)
-    return None if strides is None else source.view(shape, strides)
+    return None if strides is None else source.view(shape, strides, dtype)
