@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,8 +16,9 @@ from docker import auth, errors
 from requests import exceptions as http
 
 from ...domain.images import LocalImage, RegistryAnswer
-from .faults import classify, explained
+from .faults import classify, explained, is_timeout, refusal, silent
 from .settings import DockerSettings
+from .silence import Silence
 
 
 class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,14 +37,31 @@ class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
     limits_memory: bool = True
 
 
+class _Clients(msgspec.Struct, frozen=True):
+    """The SDK's low-level client twice: for work that takes its time, and for questions that a person waits for."""
+
+    work: Any
+    questions: Any
+
+    def close(self) -> None:
+        self.work.close()
+        self.questions.close()
+
+
 class Daemon:
-    """One daemon. Connects when first used and again after it went away; calls may come from several threads."""
+    """One daemon. Connects when first used and again after it went away; calls may come from several threads.
+
+    Questions that it answers from what it knows (version, info, images) must be answered in `answer_seconds`: somebody
+    waits for them. A job's own thread has time (`patiently`).
+    """
 
     def __init__(self, settings: DockerSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
-        self._api: Any = None
+        self._clients: _Clients | None = None
         self._facts: DaemonFacts | None = None
+        self._silence = Silence(settings.silence_seconds)
+        self._patient = threading.local()
 
     @property
     def host(self) -> str:
@@ -66,28 +86,78 @@ class Daemon:
 
     @property
     def api(self) -> Any:
-        """The SDK's low-level client. Raises `PaddleGpuError` where no daemon answers."""
+        """The SDK's low-level client, for what may take long. Raises `PaddleGpuError` where no daemon answers."""
+        return self._connected().work
+
+    def _connected(self) -> _Clients:
         with self._lock:
-            if self._api is None:
-                with explained():
-                    self._api = docker.APIClient(
-                        base_url=self.host, version="auto", timeout=int(self.settings.request_seconds), num_pools=64
-                    )
-            return self._api
+            if self._clients is not None:
+                return self._clients
+        # Without the lock: of many who come while the daemon hangs none is to wait for the others' turns as well.
+        with self._asking() as seconds:
+            asked = self._client("auto", seconds)
+        asked.timeout = self.settings.answer_seconds
+        mine = _Clients(self._client(asked.api_version, self.settings.request_seconds), asked)
+        with self._lock:
+            if self._clients is None:
+                self._clients = mine
+            clients = self._clients
+        if clients is not mine:
+            mine.close()
+        return clients
+
+    def _client(self, version: str, seconds: float) -> Any:
+        make: Any = docker.APIClient  # whose hints allow whole seconds only
+        return make(base_url=self.host, version=version, timeout=seconds, num_pools=64)
+
+    @contextlib.contextmanager
+    def patiently(self) -> Iterator[None]:
+        """Within it this thread's questions may take as long as any request: nobody waits but the job itself."""
+        before = self._is_patient
+        self._patient.now = True
+        try:
+            yield
+        finally:
+            self._patient.now = before
+
+    @property
+    def _is_patient(self) -> bool:
+        return getattr(self._patient, "now", False)
+
+    @contextlib.contextmanager
+    def _asking(self, image: str = "") -> Iterator[float]:
+        """Around a question, which may take so many seconds. Raises `PaddleGpuError`."""
+        seconds = self.settings.request_seconds if self._is_patient else self.settings.answer_seconds
+        with contextlib.nullcontext() if self._is_patient else self._silence.asking(), explained(image=image):
+            try:
+                yield seconds
+            except (errors.DockerException, http.RequestException, OSError) as error:
+                if isinstance(error, errors.APIError) or not is_timeout(error):
+                    self._silence.heard()  # a refusal, or nobody there to wait for: either comes at once
+                    raise
+                message = silent(self.host, seconds)
+                self._silence.not_heard(message)
+                raise refusal(message) from error
+            self._silence.heard()
+
+    @contextlib.contextmanager
+    def _question(self, image: str = "") -> Iterator[Any]:
+        """The client for a question that the daemon answers from what it knows."""
+        clients = self._connected()
+        with self._asking(image):
+            yield clients.work if self._is_patient else clients.questions
 
     def facts(self, *, fresh: bool = False) -> DaemonFacts:
         """What the daemon is. Raises `PaddleGpuError` where none answers."""
         if self._facts is None or fresh:
-            api = self.api
-            with explained():
+            with self._question() as api:
                 info, version = api.info(), api.version()
             self._facts = read_facts(info, version)
         return self._facts
 
     def local_images(self) -> tuple[LocalImage, ...]:
         """Every tagged image that the daemon has."""
-        api = self.api
-        with explained():
+        with self._question() as api:
             rows = api.images()
         return tuple(
             LocalImage(
@@ -127,8 +197,7 @@ class Daemon:
 
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
         """What the daemon knows of an image; None where it does not have it."""
-        api = self.api
-        with explained(image=reference):
+        with self._question(image=reference) as api:
             try:
                 found: dict[str, Any] = api.inspect_image(reference)
             except errors.ImageNotFound:
@@ -136,7 +205,10 @@ class Daemon:
         return found
 
     def inspect_container(self, name: str) -> dict[str, Any] | None:
-        """What the daemon knows of a container; None where there is none of that name or id."""
+        """What the daemon knows of a container; None where there is none of that name or id.
+
+        No quick question: of one that starts it is answered when it has started.
+        """
         api = self.api
         with explained():
             try:
@@ -148,9 +220,9 @@ class Daemon:
     def close(self) -> None:
         """Drop the connection."""
         with self._lock:
-            if self._api is not None:
-                self._api.close()
-            self._api = None
+            clients, self._clients = self._clients, None
+        if clients is not None:
+            clients.close()
 
 
 def read_facts(info: dict[str, Any], version: dict[str, Any]) -> DaemonFacts:

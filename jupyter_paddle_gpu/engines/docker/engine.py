@@ -97,7 +97,7 @@ class DockerEngine:
         self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
     ) -> Handle:
         """Choose, pull and build the image; `{image, reference, digest}`. Idempotent."""
-        with self._passing():
+        with self._passing(), self.daemon.patiently():
             return self.preparation.prepare(job, folder, say, cancelled, place)
 
     def start(self, job: Job, folder: JobFolder, handle: Handle, place: Place = ALONE) -> Handle:
@@ -106,7 +106,7 @@ class DockerEngine:
         Docker gives a name once, so of two servers that start the same job one creates and both find the same
         container. A container that cannot be started is removed again.
         """
-        with self._passing():
+        with self._passing(), self.daemon.patiently():
             if "image" not in handle:
                 handle = {**handle, **self.preparation.prepare(job, folder, lambda _: None, lambda: False, place)}
             name = container_name(job.id)
@@ -120,7 +120,7 @@ class DockerEngine:
 
     def observe(self, job: Job, folder: JobFolder) -> Observation:
         """The container's state. Raises `engine_unreachable` where the daemon does not answer: that is no end."""
-        with self._passing():
+        with self._passing(), self.daemon.patiently():
             inspected = self._find(job)
             if inspected is None:
                 return Observation(state="absent")
@@ -287,7 +287,7 @@ class DockerEngine:
         labels = [f"{LABEL_OWNER}={owner()}", f"{LABEL_ROLE}={role}"]
         if self.settings.store and role == "job":
             labels.append(f"{LABEL_STORE}={store_label(self.settings)}")
-        with self._passing():
+        with self._passing(), self.daemon.patiently():
             api = self.daemon.api
             with explained():
                 rows: list[dict[str, Any]] = api.containers(all=True, filters={"label": labels})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -39,6 +40,22 @@ def said(error: errors.APIError) -> str:
     return str(error.explanation or error)
 
 
+def is_timeout(error: BaseException) -> bool:
+    """Whether somebody took the connection and did not answer in time."""
+    return any("Timeout" in text or "timed out" in text for text in _chain(error))
+
+
+def silent(host: str, seconds: float) -> Message:
+    """The daemon is there and hangs; passing, as everything is that keeps it from answering."""
+    return Message(
+        code="engine_unreachable",
+        text="The Docker daemon at {host} does not answer ({seconds} s).",
+        hint="`journalctl -u docker -n 50` may say why; `sudo systemctl restart docker` starts it anew (which ends "
+        "running containers, unless its live-restore is on).",
+        params={"host": host, "seconds": f"{seconds:g}"},
+    )
+
+
 def unreachable(error: BaseException) -> Message:
     """Why no daemon answers, by the fault at the bottom of the chain of exceptions."""
     text = " ".join(_chain(error))
@@ -56,7 +73,8 @@ def unreachable(error: BaseException) -> Message:
             hint="Install Docker Engine (https://docs.docker.com/engine/install/) or start it: "
             "`sudo systemctl enable --now docker`.",
         )
-    return reasons.engine_unreachable("docker", _last(error))
+    waited = re.search(r"read timeout=([\d.]+)", text) if is_timeout(error) else None
+    return reasons.engine_unreachable("docker", f"no answer for {waited[1]} s" if waited else _last(error))
 
 
 def _chain(error: BaseException) -> Iterator[str]:

@@ -46,7 +46,11 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
         pip_index: package index for builds (a mirror); empty: pip's own.
         context_bytes: largest build context.
         progress_seconds: how often a pull or build says how far it is.
-        request_seconds: how long the daemon may take for an answer.
+        request_seconds: how long the daemon may take for work that needs no transfer (create, start, stop, remove), and
+            for a question on behalf of a job that is being prepared.
+        answer_seconds: how long it may take for a question that somebody waits for and that it answers from what it
+            knows (version, info, images); a daemon on a slow or busy disk may need more.
+        silence_seconds: how long a daemon that did not answer is taken for silent without asking again.
         registry_timeout: how long a registry may take to say whether it has an image.
         registry_seconds: how long a registry that did not answer is taken for silent without asking again.
         probe_seconds: how long the answer to “does this daemon hand out GPUs?” holds.
@@ -80,6 +84,8 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     context_bytes: int = 256 << 20
     progress_seconds: float = 2.0
     request_seconds: float = 60.0
+    answer_seconds: float = 5.0
+    silence_seconds: float = 10.0
     registry_timeout: float = 20.0
     registry_seconds: float = 60.0
     probe_seconds: float = 600.0
