@@ -24,7 +24,7 @@ PROBE = "ls /dev/nvidia[0-9]* /dev/dxg 2>/dev/null | grep -q . || exit 42"
 """A device that was handed out shows as a node (WSL 2: /dev/dxg)."""
 _PROBE_SILENT = 42
 FACTS_SECONDS = 2.0
-"""How long what the daemon says of itself holds while jobs are being submitted."""
+"""How long what the daemon says of itself and of an image holds while jobs are being submitted."""
 
 
 class Doctor:
@@ -36,6 +36,7 @@ class Doctor:
         self.root = root
         self._probed: dict[tuple[str, ...], tuple[float, Message | None]] = {}
         self._seen: dict[tuple[str, ...], float] = {}
+        self._images: dict[str, tuple[float, str]] = {}
         self._looked = -1e9
         self._trying = threading.Lock()  # many jobs may be submitted at once: one tries, the others take its answer
 
@@ -90,17 +91,29 @@ class Doctor:
             grant = authorize(job.spec, self.daemon.settings)
             stops += self._resources(job)
             choice = self.preparation.select(job, grant)
-            missing = checked(choice, self.daemon, self.preparation.ask)
-            if missing is not None:
-                return (*stops, missing)
-            image = self.daemon.inspect_image(choice.reference)
-            if image is not None:
-                with self._trying:
-                    stops += self._paths(image["Id"], grant)
-                    stops += self._devices(image["Id"], job)
+            image = self._image(choice.reference)
+            if image is None:
+                missing = checked(choice, self.preparation.ask)
+                return (*stops, missing) if missing else tuple(stops)
+            with self._trying:
+                stops += self._paths(image, grant)
+                stops += self._devices(image, job)
         except PaddleGpuError as error:
             stops.append(error.message)
         return tuple(stops)
+
+    def _image(self, reference: str) -> str | None:
+        """The id of an image that the daemon has; asked once for many jobs that are submitted at the same time."""
+        now = time.monotonic()
+        at, known = self._images.get(reference, (-1e9, ""))
+        if now - at < FACTS_SECONDS:
+            return known
+        found = self.daemon.inspect_image(reference)
+        if found is None:
+            self._images.pop(reference, None)
+            return None
+        self._images[reference] = (now, str(found["Id"]))
+        return str(found["Id"])
 
     def _resources(self, job: Job) -> list[Message]:
         facts, wanted = self.daemon.facts(), job.spec.resources

@@ -151,9 +151,9 @@ def _digest(image: dict[str, Any]) -> str:
     return str(digests[0]).partition("@")[2] if digests else str(image["Id"])
 
 
-def checked(choice: ImageChoice, daemon: Daemon, ask: AskRegistry) -> Message | None:
-    """Why the image of a choice could not be had; None where it is here or a registry has it."""
-    if daemon.inspect_image(choice.reference) is not None or choice.digest:
+def checked(choice: ImageChoice, ask: AskRegistry) -> Message | None:
+    """Why an image that is not here could not be had; None where a registry has it."""
+    if choice.digest:
         return None
     answer = ask(choice.reference)
     # A registry that is only busy now is no reason to refuse a job: its pull is tried again.

@@ -20,7 +20,7 @@ from stand_ins.image import make_image
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Resources
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings, doctor
 from jupyter_paddle_gpu.engines.docker.daemon import read_facts
 from jupyter_paddle_gpu.engines.docker.devices import access
 from jupyter_paddle_gpu.engines.docker.faults import classify
@@ -51,6 +51,19 @@ def test_a_gpu_that_can_be_handed_out_is_probed_with_a_container(bench):
     assert bench.engine.check(any_one) == ()
     leftovers = bench.engine.daemon.api.containers(all=True, filters={"label": "jupyter-paddle-gpu.role=probe"})
     assert leftovers == []
+
+
+def test_many_jobs_at_once_ask_for_their_image_once(bench, monkeypatch):
+    monkeypatch.setattr(doctor, "FACTS_SECONDS", 3600.0)  # however slow this machine is
+    asked, really = [], bench.engine.daemon.inspect_image
+    monkeypatch.setattr(bench.engine.daemon, "inspect_image", lambda name: asked.append(name) or really(name))
+    jobs = [bench.job("1")[0] for _ in range(10)]
+    assert {bench.engine.check(job) for job in jobs} == {()}
+    assert asked == [IMAGE]
+    absent, _ = bench.job("1", image="stand-in/absent:1")
+    for _ in range(2):  # what is not here may come at any moment
+        assert codes(bench.engine.check(absent))[-1:] in (["image_missing"], ["registry_unreachable"], ["pull_refused"])
+    assert asked == [IMAGE, "stand-in/absent:1", "stand-in/absent:1"]
 
 
 def test_no_toolkit(tmp_path):
@@ -96,7 +109,7 @@ def test_a_socket_nobody_listens_on(tmp_path):
 # Everything is imported while it may be read; then a user without any group asks the real daemon's socket.
 _NOBODY = """
 import json, os, sys
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings, doctor
 DockerEngine(DockerSettings(host="unix:///absent.sock")).supported_features()
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 features = DockerEngine(DockerSettings(host=sys.argv[1])).supported_features()
