@@ -332,6 +332,16 @@ export interface IJobSpec {
   rerun_of: string;
   estimated_peak_bytes: number | null;
   estimated_allocated_bytes: number | null;
+  limits: ILimits | null;
+}
+
+/** What a job may take of the machine, with the reasons. */
+export interface ILimits {
+  memory_bytes: number | null;
+  memory_from: 'job' | 'estimate' | 'policy';
+  most_memory_bytes: number | null;
+  cpus: number | null;
+  why: IMessage[];
 }
 
 export interface IJob {

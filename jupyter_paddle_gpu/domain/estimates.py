@@ -158,7 +158,7 @@ class HostMemory(msgspec.Struct, frozen=True, kw_only=True):
         bytes: the sum of all that follows.
         process: Python with Paddle and its companions, on a GPU also what CUDA keeps on the host.
         data: what the cells made when they ran for the estimate, and data sets known by their shapes alone.
-        tensors: the peak of Paddle's CPU allocator in the whole run (CPU target).
+        tensors: the peak of Paddle's CPU allocator in the whole run, with what malloc keeps beside it (CPU target).
         batches: batches on their way to the model.
         checkpoint: a copy of parameters and optimizer state, as saving and loading makes it.
         workers: DataLoader workers, each with its copies of Python's objects.

@@ -8,6 +8,7 @@ import msgspec
 
 from .errors import PaddleGpuError
 from .estimates import DeviceTerms
+from .limits import Limits
 from .messages import Message
 from .notebooks import FactValue
 from .statistics import StatisticsSummary
@@ -69,6 +70,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
         estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
             estimate; None where the step was not traced, or for the CPU.
+        limits: of memory and processors, settled with their reasons; None: the engine's own.
     """
 
     name: str
@@ -89,6 +91,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     estimated_device: str = ""
     estimated_paddle_version: str = ""
     estimated_terms: DeviceTerms | None = None
+    limits: Limits | None = None
     options: dict[str, Any] = {}
     """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""
 

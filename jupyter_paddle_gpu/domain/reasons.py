@@ -63,19 +63,46 @@ def out_of_memory_device(cell: int | None = None, value: str = "") -> Message:
     )
 
 
-def out_of_memory_host(limit_bytes: int | None = None) -> Message:
-    """The machine's memory, or the job's share of it, was used up."""
-    if limit_bytes:
-        return Message(
-            code="out_of_memory_host",
-            text="The job needed more host memory than its limit of {limit_mib} MiB and was ended.",
-            hint="Raise the memory limit, use fewer DataLoader workers, or load the data in parts.",
-            params={"limit_mib": round(limit_bytes / 2**20)},
-        )
+def out_of_memory_host() -> Message:
+    """The machine's memory was used up. Where a limit was, `domain.limits.out_of_memory` says whose."""
     return Message(
         code="out_of_memory_host",
         text="The machine ran out of memory and the job was ended.",
         hint="Use fewer DataLoader workers, load the data in parts, or run where there is more memory.",
+    )
+
+
+def out_of_memory_asked(limit: str, more: str) -> Message:
+    """A limit that the job itself had asked for was reached."""
+    return Message(
+        code="out_of_memory_host",
+        text="The job needed more host memory than the {limit} it had asked for and was ended.",
+        hint="Submit it again with more (`--memory` or memory_bytes; {more}, say), use fewer DataLoader workers, or "
+        "load the data in parts.",
+        params={"limit": limit, "more": more},
+    )
+
+
+def out_of_memory_estimated(limit: str, more: str, most: str) -> Message:
+    """A limit that followed from the estimate was reached; `more` is what another run gets."""
+    return Message(
+        code="out_of_memory_host",
+        text="The job needed more host memory than its limit of {limit}, which followed from the estimate, and was "
+        "ended.",
+        hint="Run it again: it then gets {more}. Or submit it with a limit of your own (`--memory` or memory_bytes), "
+        "up to {most}.",
+        params={"limit": limit, "more": more, "most": most},
+    )
+
+
+def out_of_memory_policy(limit: str) -> Message:
+    """All that policy gives a job was used up."""
+    return Message(
+        code="out_of_memory_host",
+        text="The job needed more host memory than {limit}, all that policy gives a job here, and was ended.",
+        hint="Use fewer DataLoader workers, load the data in parts, or ask the administrator for more (memory_bytes, "
+        "memory_share in the policy file).",
+        params={"limit": limit},
     )
 
 

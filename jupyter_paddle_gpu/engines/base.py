@@ -13,7 +13,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from ..domain.jobs import Job
+from ..domain.estimates import Estimate
+from ..domain.jobs import Job, Resources
+from ..domain.limits import Limits
 from ..domain.messages import Message
 from . import own_files
 
@@ -238,6 +240,18 @@ class Engine(Protocol):
 
     def collect(self, job: Job, folder: JobFolder) -> None:
         """After the end: fetch what is not in the folder yet and remove what the engine holds. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class Limiter(Protocol):
+    """An engine that limits what a job takes of the machine."""
+
+    def limits(self, wanted: Resources, estimate: Estimate | None, devices: int) -> Limits:
+        """What a job gets of memory and processors, and why, where the machine has so many accelerators.
+
+        Raises `PaddleGpuError` where that cannot be told now.
+        """
         ...
 
 

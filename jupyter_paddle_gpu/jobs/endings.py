@@ -9,6 +9,7 @@ import msgspec
 
 from ..domain import reasons
 from ..domain.jobs import Job, JobResult, JobState
+from ..domain.limits import out_of_memory
 from ..domain.messages import Message
 from ..domain.sizes import human
 from ..domain.statistics import StatisticsSummary
@@ -57,6 +58,8 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
         elif result.reason == "cancelled" and job.state != "stopping" and observation.reason is not None:
             # A SIGTERM that no person sent (the daemon or the machine was restarted): the engine says so.
             state, reason = "failed", observation.reason
+        elif observation.reason is not None and result.reason == observation.reason.code == "out_of_memory_host":
+            reason = observation.reason  # the engine knows the limit that held
         return Ending(state, reason, result, told.moment(raw.get("ended")))
     if job.state == "stopping":
         return Ending("cancelled", reasons.cancelled(), None, observation.ended)
@@ -111,7 +114,7 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
         case "out_of_memory_device":
             return reasons.out_of_memory_device(failure.cell if failure else None, failure.value if failure else said)
         case "out_of_memory_host":
-            return reasons.out_of_memory_host(job.spec.resources.memory_bytes)
+            return out_of_memory(job.spec)
         case "time_limit":
             return reasons.time_limit(job.spec.resources.seconds or result.seconds or 0.0)
         case "disk_full":

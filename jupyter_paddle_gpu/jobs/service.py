@@ -20,6 +20,7 @@ from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ENDED, Job, JobSpec, JobState
+from ..domain.limits import raised
 from ..domain.statistics import JobStatistics
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder
@@ -196,7 +197,8 @@ class JobService:
         self._wake.set()
 
     def rerun(self, job_id: str) -> Job:
-        """Submit the same notebook again as a new job; it starts with a copy of the old one's checkpoints."""
+        """Submit the same notebook again as a new job; it starts with a copy of the old one's checkpoints, and may take
+        more memory where it was the estimate's limit that ended it."""
         job = self.store.get(job_id)
         try:
             content = own_files.read(self.folder_of(job_id).source)
@@ -209,7 +211,8 @@ class JobService:
                 id=job_id,
             ) from error
         output = job.spec.output.replace(_short(job_id), OUTPUT_ID)  # the old result is not overwritten
-        return self.submit(_change(job.spec, output=output, token="", rerun_of=job_id), content)
+        limits = raised(job.spec.limits, job.reason)
+        return self.submit(_change(job.spec, output=output, token="", rerun_of=job_id, limits=limits), content)
 
     def log(self, job_id: str, since: int = 0, limit: int | None = None) -> LogPage:
         """Lines of the log from sequence number `since` on; negative: the last so many."""

@@ -111,6 +111,8 @@ def _docker(settings: DockerSettings, path: Path) -> DockerSettings:
         value = getattr(settings, field)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
             raise _wrong(path, f"docker.{field}", "it must not be negative")
+    if settings.memory_headroom < 1:
+        raise _wrong(path, "docker.memory_headroom", "less than 1 would end jobs that take what was estimated")
     return settings
 
 

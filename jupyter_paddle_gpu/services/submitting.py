@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.estimates import Estimate, EstimateRequest, processes_of
 from ..domain.jobs import JobSpec, Resources
+from ..domain.limits import Limits
 from ..domain.notebooks import FactValue, NotebookFacts
 from .placing import engine_name
 from .requests import Submission
@@ -44,11 +45,13 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
     engine = engine_name(services, submission.engine)
     sets = _sets(facts, submission.request)
     resources = _named(services, submission.resources) if submission.resources else _resources(services, engine)
-    estimate = _estimate(services, source, facts, submission, on_gpu=resources.gpus > 0)
+    wanted = submission.estimate or resources.gpus > 0 or _limits_follow(services, engine)
+    estimate = _estimate(services, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted)
+    limits = _limits(services, engine, resources, estimate)
     if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
         resources = msgspec.structs.replace(resources, gpu_memory_bytes=_needed(services, estimate, resources.gpus))
     if estimate is not None and resources.shm_bytes is None:
-        resources = msgspec.structs.replace(resources, shm_bytes=_shared(services, engine, estimate))
+        resources = msgspec.structs.replace(resources, shm_bytes=_shared(services, engine, estimate, resources.gpus))
     return JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
@@ -67,6 +70,7 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         estimated_device=(estimate.device or "") if estimate else "",
         estimated_paddle_version=(estimate.paddle_version or "") if estimate else "",
         estimated_terms=estimate.terms if estimate and estimate.evidence == "trace" else None,
+        limits=limits,
         options=_options(engine, facts, submission),
     )
 
@@ -140,20 +144,48 @@ def _needed(services: Services, estimate: Estimate, count: int) -> int | None:
     return estimate.low or upper
 
 
-def _shared(services: Services, engine: str, estimate: Estimate) -> int | None:
+def _shared(services: Services, engine: str, estimate: Estimate, gpus: int) -> int | None:
     """What DataLoader workers need of /dev/shm; None where they need none or the engine gives more anyway.
 
     The local engine compares it with what is free, a container gets it with a margin.
     """
-    needed = estimate.shared_memory_bytes
+    needed = estimate.shared_memory_bytes * processes_of(estimate, gpus)
     if engine != "docker":
         return needed or None
     wanted = round(needed * SHARED_MARGIN) + SHARED_LEAST
     return wanted if needed and wanted > services.policies.docker.shm_bytes else None
 
 
+def _limits_follow(services: Services, engine: str) -> bool:
+    """Whether an engine's limits follow from an estimate: then it is worth its seconds."""
+    from ..engines.base import Limiter
+
+    return isinstance(services.engines[engine], Limiter) and services.policies.docker.limits_from_estimate
+
+
+def _limits(services: Services, engine: str, resources: Resources, estimate: Estimate | None) -> Limits | None:
+    """What the engine gives the job; None where it limits nothing, or cannot tell now."""
+    from ..engines.base import Limiter
+
+    limiter = services.engines[engine]
+    if not isinstance(limiter, Limiter):
+        return None
+    real = [device for device in services.inventory().devices if not device.simulated and device.vendor != "cpu"]
+    divided = {device.parent for device in real}
+    try:
+        return limiter.limits(resources, estimate, sum(device.id not in divided for device in real))
+    except PaddleGpuError:  # a daemon that does not answer: the submit says so next
+        return None
+
+
 def _estimate(
-    services: Services, source: NotebookSource, facts: NotebookFacts, submission: Submission, *, on_gpu: bool
+    services: Services,
+    source: NotebookSource,
+    facts: NotebookFacts,
+    submission: Submission,
+    *,
+    on_gpu: bool,
+    wanted: bool,
 ) -> Estimate | None:
     """The number to stand beside the measured one: for the allocator the job will really use."""
     if submission.estimate is False or facts.loop == "none":
@@ -167,7 +199,7 @@ def _estimate(
         target="gpu" if on_gpu else "cpu",
     )
     kept = services.kept_estimate(source, request)
-    if kept is None and (submission.estimate or on_gpu or services.was_estimated(source)):
+    if kept is None and (wanted or services.was_estimated(source)):
         try:
             kept = services.fresh_estimate(source, facts, request)
         except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job

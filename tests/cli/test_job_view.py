@@ -6,6 +6,8 @@ from jupyter_paddle_gpu.cli.job_view import JobView
 from jupyter_paddle_gpu.cli.speech import Speech
 from jupyter_paddle_gpu.cli.usage_view import driver_peak, used
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Progress
+from jupyter_paddle_gpu.domain.limits import Limits
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
 
 WAIT = "import time\nhold = bytearray(64 << 20)\ntime.sleep(1.5)"
@@ -36,3 +38,13 @@ def test_the_time_left_is_said_where_it_is_known():
     for left, said in ((95.0, ("Time left", "1 min 35 s")), (None, None)):
         job = Job(id="a", spec=spec, state="running", created=0, updated=0, progress=Progress(seconds_left=left))
         assert next((row for row in JobView(job).rows(Speech("en")) if row[0] == "Time left"), None) == said
+
+
+def test_limits_are_said_with_their_source():
+    told = Message(code="a", text="Memory limit {limit}: as the job asks.", params={"limit": "2 GiB"})
+    spec = JobSpec(
+        name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="docker", limits=Limits(why=(told,))
+    )
+    job = Job(id="a", spec=spec, state="queued", created=0, updated=0)
+    assert ("Limits", "Memory limit 2 GiB: as the job asks.") in JobView(job).rows(Speech("en"))
+    assert ("限制", "内存限制 2 GiB：按作业的要求。") in JobView(job).rows(Speech("zh_CN"))

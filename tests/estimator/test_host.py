@@ -64,10 +64,10 @@ def test_the_parts_add_up():
         (found.process, found.data, found.tensors, found.batches, found.checkpoint, found.workers, found.shared_memory)
     )
     assert (found.process, found.data) == (PROCESS, 16 * MIB + 5)
-    assert (found.tensors, found.batches, found.checkpoint) == (400, 100, 30)
+    assert (found.tensors, found.batches, found.checkpoint) == (600, 100, 30)
     assert (found.workers, found.loader_workers) == (2 * (WORKER + 1000 * OBJECT + 200), 2)
     assert found.shared_memory == 7
-    assert host_memory(seen, breakdown, cpu_peak=500).tensors == 500
+    assert host_memory(seen, breakdown, cpu_peak=500).tensors == 750
 
 
 def test_on_a_device_tensors_are_not_the_hosts_and_batches_wait_there():

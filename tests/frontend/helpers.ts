@@ -48,7 +48,8 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       environment: {},
       rerun_of: '',
       estimated_peak_bytes: null,
-      estimated_allocated_bytes: null
+      estimated_allocated_bytes: null,
+      limits: null
     },
     state: 'running',
     created: 1,

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain import reasons
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.limits import Limits
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.jobs.endings import ending_of
 from jupyter_paddle_gpu.jobs.progress import ProgressReader
@@ -168,11 +170,23 @@ def test_endings(tmp_path: Path, raw: dict[str, Any], state: str, code: str) -> 
     assert ending.reason.hint or code in ("succeeded", "cancelled")
 
 
-def test_engine_knows_better_why_it_was_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("raw", [{"reason": "killed", "signal": 9}, {"reason": "out_of_memory_host"}])
+def test_engine_knows_better_why_it_was_killed(tmp_path: Path, raw: dict[str, Any]) -> None:
     folder = JobFolder(tmp_path)
-    folder.result.write_text(json.dumps({"reason": "killed", "signal": 9}))
-    observation = Observation(state="ended", reason=reasons.out_of_memory_host(2**30))
-    assert ending_of(job(), folder, observation).reason.code == "out_of_memory_host"
+    folder.result.write_text(json.dumps(raw))
+    observation = Observation(state="ended", reason=reasons.out_of_memory_policy("5.00 GiB"))
+    assert ending_of(job(), folder, observation).reason == observation.reason
+
+
+def test_a_memory_limit_that_the_runner_met_is_told_with_its_source(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    folder.result.write_text(json.dumps({"reason": "out_of_memory_host"}))
+    assert "had asked for" in ending_of(job(), folder, Observation(state="ended")).reason.render()
+    limits = Limits(memory_bytes=4 << 30, memory_from="estimate", most_memory_bytes=16 << 30)
+    spec = msgspec.structs.replace(job().spec, resources=Resources(), limits=limits)
+    ending = ending_of(msgspec.structs.replace(job(), spec=spec), folder, Observation(state="ended"))
+    assert "followed from the estimate" in ending.reason.render()
+    assert "8.00 GiB" in ending.reason.render_hint()
 
 
 def test_without_a_result(tmp_path: Path) -> None:

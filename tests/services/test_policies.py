@@ -71,6 +71,7 @@ def test_the_variable_names_a_file_for_every_face_and_the_dispatcher(tmp_path, m
         ({"docker": {"pids": "many"}}, "policy_wrong", "“docker.pids”"),
         ({"docker": {"pids": -1}}, "policy_wrong", "“docker.pids”"),
         ({"docker": {"networks": []}}, "policy_wrong", "“docker.networks”"),
+        ({"docker": {"memory_headroom": 0.5}}, "policy_wrong", "“docker.memory_headroom”"),
         ({"docker": {"roots": ["data"]}}, "policy_wrong", "“docker.roots”"),
         ({"docker": {"user": "root"}}, "policy_wrong", "“docker.user”"),
         ({"images": {"allowed": "team/*"}}, "policy_wrong", "“images.allowed”"),

@@ -17,6 +17,7 @@ from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon, DaemonFacts
 from .devices import access
 from .faults import explained
+from .limits import most_memory
 from .policy import Grant, authorize
 from .preparing import Preparation, checked
 
@@ -122,7 +123,7 @@ class Doctor:
             found.append(_too_much("processors", f"{wanted.cpus:g}", str(facts.processors)))
         if wanted.memory_bytes and facts.memory_bytes and wanted.memory_bytes > facts.memory_bytes:
             found.append(_too_much("memory", human(wanted.memory_bytes), human(facts.memory_bytes)))
-        limit = wanted.memory_bytes or self.daemon.settings.memory_bytes or facts.memory_bytes
+        limit = wanted.memory_bytes or most_memory(self.daemon.settings, facts) or facts.memory_bytes
         needs = 0 if wanted.gpus else (job.spec.estimated_allocated_bytes or 0)
         if limit and needs > limit:
             found.append(_step_too_large(human(needs), human(limit)))

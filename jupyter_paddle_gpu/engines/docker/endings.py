@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ...domain import reasons
+from ...domain.jobs import JobSpec
+from ...domain.limits import out_of_memory
 from ...domain.messages import Message
 from ..base import Observation
 from ..processes import seconds_since_start
@@ -25,13 +27,13 @@ _STATES: dict[str, str] = {
 _SIGNALS = {1: "SIGHUP", 2: "SIGINT", 6: "SIGABRT", 7: "SIGBUS", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
 
 
-def observation(inspected: dict[str, Any], *, output: str = "", memory_limit: int | None = None) -> Observation:
+def observation(inspected: dict[str, Any], spec: JobSpec, *, output: str = "") -> Observation:
     """The state of a container.
 
     Args:
         inspected: Docker's answer.
+        spec: of its job, which knows where its limits came from.
         output: the last lines of what the container and the job printed, searched for a driver's or Paddle's words.
-        memory_limit: bytes, for the sentence.
     """
     state = inspected["State"]
     name = _STATES.get(state.get("Status", ""), "running")
@@ -43,7 +45,7 @@ def observation(inspected: dict[str, Any], *, output: str = "", memory_limit: in
     return Observation(
         state="ended",
         exit_code=exit_code(status),
-        reason=_reason(state, status, output, memory_limit),
+        reason=_reason(inspected, spec, output),
         started=started,
         ended=ended,
     )
@@ -64,9 +66,11 @@ def exit_code(status: int) -> int:
     return 128 - status if 128 < status <= 128 + 64 else status
 
 
-def _reason(state: dict[str, Any], status: int, output: str, memory_limit: int | None) -> Message | None:
+def _reason(inspected: dict[str, Any], spec: JobSpec, output: str) -> Message | None:
+    state = inspected["State"]
+    status = int(state.get("ExitCode") or 0)
     if state.get("OOMKilled"):
-        return reasons.out_of_memory_host(memory_limit)
+        return out_of_memory(spec, (inspected.get("HostConfig") or {}).get("Memory") or None)
     if state.get("Error"):
         return refused_start(str(state["Error"]))
     if status == 0:

@@ -13,8 +13,10 @@ from docker import errors
 
 from ...domain import reasons
 from ...domain.errors import PaddleGpuError
+from ...domain.estimates import Estimate
 from ...domain.images import LocalImage, RegistryAnswer
-from ...domain.jobs import Job
+from ...domain.jobs import Job, Resources
+from ...domain.limits import Limits
 from ...domain.messages import Message
 from .. import own_files
 from ..base import ALONE, Features, Handle, JobFolder, Observation, Place, Say
@@ -34,6 +36,7 @@ from .devices import access, processors_near
 from .doctor import Doctor
 from .endings import observation
 from .faults import explained, refusal
+from .limits import settle
 from .links import remove_links
 from .output import read_output
 from .policy import authorize
@@ -85,6 +88,10 @@ class DockerEngine:
         """Preflight: everything that would make this job fail before its first cell."""
         return self.doctor.check(job)
 
+    def limits(self, wanted: Resources, estimate: Estimate | None, devices: int) -> Limits:
+        """What a job gets of memory and processors, and why. Raises `PaddleGpuError`: the daemon does not answer."""
+        return settle(wanted, estimate, self.settings, self.daemon.facts(), devices)
+
     def local_images(self) -> tuple[LocalImage, ...]:
         """What the daemon has, for choosing an image."""
         return self.daemon.local_images()
@@ -124,14 +131,13 @@ class DockerEngine:
             inspected = self._find(job)
             if inspected is None:
                 return Observation(state="absent")
-            limit = inspected["HostConfig"].get("Memory") or None
-            seen = observation(inspected, memory_limit=limit)
+            seen = observation(inspected, job.spec)
             # Texts are searched only where neither the runner nor Docker has a better word.
             if seen.state != "ended" or seen.exit_code == 0 or inspected["State"].get("OOMKilled"):
                 return seen
             if own_files.is_file(folder.result):
                 return seen
-            return observation(inspected, output=self._last_words(inspected["Id"], folder), memory_limit=limit)
+            return observation(inspected, job.spec, output=self._last_words(inspected["Id"], folder))
 
     def log(self, job: Job, folder: JobFolder, cursor: str) -> Iterator[tuple[str, str]]:
         """The container's own output since `cursor`: empty unless the runner could not come up, or it crashed."""

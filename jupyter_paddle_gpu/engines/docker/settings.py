@@ -37,6 +37,13 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
         memory_share: part of the host's memory that a job may have where nothing else is said: when it wants more the
             kernel ends the training and not the services of the host.
         cpus: processors that a job may have at most, and has where it does not say; None: all.
+        limits_from_estimate: a job that was estimated and does not ask for memory or processors itself gets what the
+            estimate says it needs, with the headroom that follows, instead of the most that a job may have.
+        memory_headroom: the memory limit is so many times what the estimate gives for the host: it knows the data that
+            is loaded and the first steps, not what later cells take.
+        memory_floor: no limit from an estimate is lower, for each process that trains.
+        cpus_per_device: processors for each device beside those of the DataLoader's workers; never less than the
+            device's equal share of the machine.
         pids: processes and threads of one job.
         numa: keep a job on the processors next to its device.
         gpu_access: `runtime` (NVIDIA's hook or runtime), `cdi`, or `auto`: CDI only where the daemon has nothing else.
@@ -74,6 +81,10 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int | None = None
     memory_share: float = 0.95
     cpus: float | None = None
+    limits_from_estimate: bool = True
+    memory_headroom: float = 2.0
+    memory_floor: int = 4 << 30
+    cpus_per_device: float = 4.0
     pids: int = 8192
     numa: bool = True
     gpu_access: Literal["auto", "runtime", "cdi"] = "auto"

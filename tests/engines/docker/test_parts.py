@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import JobSpec
 from jupyter_paddle_gpu.engines.docker.container import container_name, without_compat
 from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.devices import access, processors_near
@@ -16,6 +17,7 @@ from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.engines.docker.statistics import pids_of, read_usage
 
 FACTS = DaemonFacts(id="d", version="28.0")
+SPEC = JobSpec(name="n", notebook="/w/n.ipynb", output="/w/o.ipynb", folder="/w", engine="docker")
 
 
 def grant(ids, root="/", facts=FACTS, **settings):
@@ -138,7 +140,7 @@ def ended(code, **state):
     ],
 )  # fmt: skip
 def test_every_end_has_its_reason(state, output, code):
-    seen = observation(state, output=output)
+    seen = observation(state, SPEC, output=output)
     assert seen.state == "ended"
     assert (seen.reason and seen.reason.code) == code
     assert seen.ended - seen.started == 1.75
@@ -160,7 +162,7 @@ def test_exit_codes(status, code):
     ("status", "state"), [("created", "starting"), ("running", "running"), ("paused", "running"), ("dead", "ended")]
 )
 def test_states(status, state):
-    assert observation({"State": {"Status": status}}).state == state
+    assert observation({"State": {"Status": status}}, SPEC).state == state
 
 
 def test_lines_in_pieces():
