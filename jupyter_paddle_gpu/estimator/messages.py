@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterable
 
 import msgspec
 
@@ -178,11 +179,21 @@ def about_outcome(outcome: Outcome, limits: Limits) -> Message:
     )
 
 
-def about_refusals(outcome: Outcome) -> tuple[Message, ...]:
-    """One note for each kind of thing that user code was refused, with its first target."""
+_ASKED = {"download": "network", "program": "process"}
+"""What was refused, by the reason of the question that tells of it."""
+
+
+def about_refusals(outcome: Outcome, asked: Iterable[str] = ()) -> tuple[Message, ...]:
+    """One note for each kind of thing that user code was refused, with its first target.
+
+    Args:
+        asked: reasons of the questions that are asked anyway; what they say is not said twice.
+    """
     first: dict[str, str] = {}
+    told = {_ASKED[why] for why in asked if why in _ASKED}
     for action, target in outcome.refused:
-        first.setdefault(action, target)
+        if action not in told:
+            first.setdefault(action, target)
     return tuple(fill(_REFUSED[action], target=target) for action, target in first.items())
 
 

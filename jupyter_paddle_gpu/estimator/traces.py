@@ -110,12 +110,13 @@ class Traces:
         limits = worker.settings.limits()
         libraries = imported(cell["source"] for cell in asked["cells"])
         outcome = worker.request("trace", asked, folder, limits, libraries=libraries)
-        refused = messages.about_refusals(outcome)
         traced = (
             _read(outcome) if outcome.kind == "answer" else Traced(None, (messages.about_outcome(outcome, limits),))
         )
         if outcome.kind in ("error", "signal") or _untraceable(traced.trace):
             traced = self._measured(worker, facts, folder, asked) or traced
+        questions = traced.trace.questions if traced.trace else ()
+        refused = messages.about_refusals(outcome, (question.why for question in questions))
         return Traced(traced.trace, (*remarks, *traced.notes, *refused))
 
     def _measured(self, worker: Worker, facts: NotebookFacts, folder: Path, asked: dict[str, Any]) -> Traced | None:

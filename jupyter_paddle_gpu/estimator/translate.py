@@ -130,6 +130,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Run that cell once in a kernel; then the estimate finds the data.",
         ),
         Message(
+            code="program",
+            text="The notebook wanted to start a program ({target}); an estimate starts none.",
+            hint="If that stopped the estimate, move that line behind the training or into a cell of its own with “!”.",
+        ),
+        Message(
             code="file_missing",
             text="The file “{path}” is not there.",
             hint="Put it where the notebook looks for it, relative to the notebook's folder.",

@@ -67,7 +67,7 @@ class CellRun:
         """Execute cell after cell; a cell that fails does not keep the later ones from running."""
         module = types.ModuleType("__main__")
         namespace = module.__dict__
-        namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": _no_shell})
+        namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": Shell})
         namespace.update({LOOP: loop, unknowns.FLOAT: unknowns.float_of})
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
@@ -104,7 +104,14 @@ class CellRun:
         except NameError as problem:
             self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
         except (Exception, SystemExit) as problem:
-            self._fail(cell, problem, "cell_failed", {"error": type(problem).__name__, "message": said(problem)})
+            match refused(problem):
+                case "network", target:
+                    self._ask(cell, problem, "download", {"url": _address(problem) or target})
+                case "process", target:
+                    self._ask(cell, problem, "program", {"target": target})
+                case _:
+                    told = {"error": type(problem).__name__, "message": said(problem)}
+                    self._fail(cell, problem, "cell_failed", told)
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self.questions.append(self._question(cell, problem, why, params))
@@ -130,6 +137,24 @@ class CellRun:
             "line": line,
             "suggestion": None,
         }
+
+
+def refused(problem: BaseException | None) -> tuple[str, str] | None:
+    """(what, of what) an estimate refused below an exception: libraries raise their own ones over it."""
+    seen: list[BaseException] = []
+    while problem is not None and problem not in seen:
+        found: tuple[str, str] | None = getattr(problem, "refused", None)
+        if found is not None:
+            return found
+        seen.append(problem)
+        problem = problem.__cause__ or problem.__context__
+    return None
+
+
+def _address(problem: BaseException) -> str | None:
+    """The whole address of a request, where the library (requests, httpx) tells it."""
+    url = getattr(getattr(problem, "request", None), "url", None)
+    return None if url is None else str(url)
 
 
 def said(problem: BaseException) -> str:
@@ -176,5 +201,10 @@ def _ignore(*args: Any, **kwargs: Any) -> None:
     return None
 
 
-def _no_shell() -> None:
-    return None
+class Shell:
+    """What `get_ipython()` gives: magics and commands are accepted and do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _ignore

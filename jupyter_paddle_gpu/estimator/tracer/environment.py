@@ -9,7 +9,7 @@ from typing import Any
 
 import paddle
 
-from . import sharding, world
+from . import places, sharding, world
 from .interception import current
 
 _installed = False
@@ -64,7 +64,7 @@ def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
         (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),
         (paddle.utils.download, "get_path_from_url", _refuse), (paddle.utils.download, "_download", _refuse),
         (paddle.dataset.common, "download", _cached),
-        *world.REPLACED, *sharding.REPLACED,
+        *world.REPLACED, *sharding.REPLACED, *places.replacements(),
     ]  # fmt: skip
     for name in dir(paddle.vision.models):
         module = getattr(paddle.vision.models, name)
@@ -89,6 +89,7 @@ def install() -> None:
     if _installed:
         return
     _installed = True
+    places.install_kinds()
     for owner, name, replacement in _replacements():
         with contextlib.suppress(AttributeError, TypeError):
             setattr(owner, name, _while_tracing(getattr(owner, name), replacement))

@@ -328,6 +328,7 @@ def install() -> None:
     _T.grad_ = _property("grad_", _grad, _write_grad)
     _T.is_leaf = _property("is_leaf", _is_leaf)
     _T.strides = _property("strides", _strides)
+    _T.place = _property("place", lambda *_: core.CPUPlace())
     _T.data = _property("data", _data, _write_data)
     parameter = paddle.base.framework.EagerParamBase
     own_copy = parameter.__deepcopy__

@@ -58,7 +58,16 @@ _WATCHED = frozenset(("open", *_CHANGES)) | _PROCESSES | _NETWORK | _SIGNALS
 
 
 class RefusedError(PermissionError):
-    """An estimate does not do this."""
+    """An estimate does not do this.
+
+    Attributes:
+        refused: what was wanted (write, process, network, signal) and of what. The tracer looks for this attribute,
+            also below the libraries' own exceptions.
+    """
+
+    def __init__(self, action: str, target: str) -> None:
+        super().__init__(f"not done while the memory is estimated ({action}): {target}")
+        self.refused = (action, target)
 
 
 class Guard:
@@ -119,8 +128,7 @@ class Guard:
         return text[:200]
 
     def _refuse(self, action: str, target: Any) -> None:
-        text = self._keep(action, target)
-        raise RefusedError(f"not done while the memory is estimated ({action}): {text}")
+        raise RefusedError(action, self._keep(action, target))
 
 
 def _address(event: str, arguments: tuple[Any, ...]) -> Any:

@@ -1,0 +1,70 @@
+"""What a training's own lines want of the world outside: the question says what it was, and which line."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+
+pytestmark = [
+    pytest.mark.paddle,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's guards are Linux's"),
+]
+TRAIN = """
+import paddle
+model = paddle.nn.Linear(10, 2)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+{line}
+for step in range(4):
+    model(paddle.rand([16, 10])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+REFUSED = {
+    "urllib": ("import urllib.request; urllib.request.urlretrieve('https://data.invalid/a.zip', 'a.zip')", "download"),
+    "requests": ("import requests; rows = requests.get('https://data.invalid/a.csv').text", "download"),
+    "socket": ("import socket; socket.create_connection(('data.invalid', 80))", "download"),
+    "subprocess": ("import subprocess; subprocess.run(['nvidia-smi'])", "program"),
+    "system": ("import os; os.system('nvidia-smi')", "program"),
+}
+HARMLESS = {
+    "magic": "get_ipython().run_line_magic('matplotlib', 'inline'); get_ipython().system('ls')",
+    "folder": "import os; os.makedirs('checkpoints', exist_ok=True)",
+    "log": "log = open('log.txt', 'w'); log.write('x')",
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    service = EstimateService(EstimateSettings(calibration=tmp_path_factory.mktemp("data") / "calibration.json"))
+    yield service
+    service.close()
+
+
+def estimated(service, folder, line):
+    cell = CodeCell(index=0, id="a", source=TRAIN.format(line=line))
+    known = NotebookFacts(kernel_name="python3", cells=(cell,), language="python", imports_paddle=True, loop="custom")
+    return service.estimate(known, folder, EstimateRequest(target="cpu"))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_question_names_what_was_wanted(service, tmp_path, name):
+    line, why = REFUSED[name]
+    estimate = estimated(service, tmp_path, line)
+    assert estimate.status == "needs_input"
+    (question,) = estimate.questions
+    assert question.why.code == why
+    assert question.where.line == 5
+    assert not any(note.code in ("refused_network", "refused_process") for note in estimate.notes)
+    assert ("data.invalid" if why == "download" else "nvidia-smi") in question.why.render()
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_can_be_done_without_stops_nothing(service, tmp_path, name):
+    estimate = estimated(service, tmp_path, HARMLESS[name])
+    assert estimate.status == "ok"
+    assert list(tmp_path.iterdir()) == []

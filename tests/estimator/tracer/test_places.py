@@ -1,0 +1,114 @@
+"""Notebooks written for a GPU, estimated where there is none: what names a device or asks one stops nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+SCRIPT = """
+import copy
+import pickle
+import paddle
+from paddle import nn
+import paddle.nn.functional as F
+paddle.seed(0)
+model = nn.Sequential(nn.Linear(40, 300), nn.ReLU(), nn.Linear(300, 2))
+{before}
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(6):
+    x, y = paddle.rand([64, 40]), paddle.randint(0, 2, [64])
+    {inside}
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    {behind}
+"""
+BEFORE = {
+    "to-name": "model.to('gpu')",
+    "to-index": "model.to(device='gpu:1')",
+    "to-cuda": "model.to('cuda:0')",
+    "to-plugin": "model.to('npu:0')",
+    "to-place": "model.to(paddle.CPUPlace())",
+    "cuda": "model.cuda()",
+    "class": "model.to(paddle.CUDAPlace(0)); assert not isinstance(paddle.rand([1]).place, paddle.CUDAPlace)",
+    "has": "model.to('gpu' if paddle.is_compiled_with_cuda() else 'no'); assert paddle.device.cuda.device_count() == 1",
+    "name": "print(paddle.device.cuda.get_device_name(), paddle.device.cuda.get_device_properties().total_memory)",
+    "stream": "start = paddle.device.cuda.Event(); start.record(); paddle.device.cuda.current_stream().synchronize()",
+    "flags": "paddle.set_flags({'FLAGS_cudnn_deterministic': 1, 'FLAGS_conv_workspace_size_limit': 512})",
+    "pickled": "x = paddle.rand([3]); copy.copy(x); pickle.loads(pickle.dumps(x)); del x",
+}
+INSIDE = {
+    "moved": "x, y = x.to('gpu:0'), y.cuda()",
+    "made": "x = paddle.rand([64, 40], device='gpu')",
+    "same": "x = paddle.to_tensor(x.numpy(), place=model[0].weight.place)",
+}
+BEHIND = {
+    "synchronize": "paddle.device.cuda.synchronize(); paddle.device.synchronize('gpu:0')",
+    "empty": "paddle.device.cuda.empty_cache()",
+    "asked": "print(paddle.device.cuda.max_memory_allocated() / 2**20, paddle.device.cuda.memory_reserved())",
+    "cpu": "print(loss.cpu().numpy(), x.place.is_gpu_place())",
+}
+PROGRAMS = {
+    "plain": SCRIPT.format(before="", inside="", behind=""),
+    **{name: SCRIPT.format(before=line, inside="", behind="") for name, line in BEFORE.items()},
+    **{name: SCRIPT.format(before="", inside=line, behind="") for name, line in INSIDE.items()},
+    **{name: SCRIPT.format(before="", inside="", behind=line) for name, line in BEHIND.items()},
+}
+CASTS = {
+    name: SCRIPT.format(before=before, inside="x = x.astype('float64')", behind="")
+    for name, before in {
+        "to": "model.to(dtype='float64')",
+        "double": "model.double() if hasattr(model, 'double') else model.to(dtype='float64')",
+        "device-and-type": "model.to(device='cpu', dtype='float64')",
+    }.items()
+}
+CASTS["and-back"] = SCRIPT.format(before="model.to(dtype='float64'); model.to(dtype='float32')", inside="", behind="")
+LOW = {
+    name: SCRIPT.format(before=before, inside=f"x = x.astype('{kind}')", behind="")
+    for name, before, kind in (
+        ("bfloat16", "model.bfloat16()", "bfloat16"),
+        ("float16", "model.to(dtype=paddle.float16)", "float16"),
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def traced(run_child):
+    return run_child("trace", PROGRAMS, {name: {"target": "gpu"} for name in PROGRAMS})
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "plain"])
+def test_devices_stop_nothing_and_take_nothing(traced, name):
+    assert traced[name]["questions"] == []
+    assert "few_steps" not in traced[name]["notes"]
+    assert traced[name]["standing"] == traced["plain"]["standing"]
+    if name not in INSIDE:  # `.to()` of data holds what it was called on as well
+        assert traced[name]["peak"] == traced["plain"]["peak"]
+
+
+def test_a_program_for_the_cpu_hears_that_there_is_no_cuda(run_child):
+    source = SCRIPT.format(before="assert not paddle.is_compiled_with_cuda()", inside="", behind="")
+    found = run_child("trace", {"cpu": source}, {"cpu": {"target": "cpu"}})["cpu"]
+    assert found["questions"] == []
+    assert found["peak"]
+
+
+@pytest.fixture(scope="module")
+def casts(run_child):
+    return run_child("real", CASTS), run_child("trace", CASTS)
+
+
+@pytest.mark.parametrize("name", CASTS)
+def test_a_model_of_another_type_takes_what_the_allocator_says(casts, name):
+    real, found = casts[0][name], casts[1][name]
+    assert real["failure"] is None
+    assert found["peak"] == real["peaks"][-1], found["questions"]
+
+
+def test_a_model_in_low_precision_takes_half(run_child, traced):
+    found = run_child("trace", LOW, {name: {"target": "gpu"} for name in LOW})
+    for name in LOW:
+        assert found[name]["questions"] == []
+        assert found[name]["standing"]["parameters"] * 2 == traced["plain"]["standing"]["parameters"]
