@@ -58,13 +58,18 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
         elif result.reason == "cancelled" and job.state != "stopping" and observation.reason is not None:
             # A SIGTERM that no person sent (the daemon or the machine was restarted): the engine says so.
             state, reason = "failed", observation.reason
-        elif observation.reason is not None and result.reason == observation.reason.code == "out_of_memory_host":
-            reason = observation.reason  # the engine knows the limit that held
+        elif result.reason in ("out_of_memory_host", "cell_error") and _ran_out_of_memory(observation):
+            # The engine knows the limit that held. A worker that the kernel ended for it shows as an error of its cell.
+            reason = observation.reason or reason
         return Ending(state, reason, result, told.moment(raw.get("ended")))
     if job.state == "stopping":
         return Ending("cancelled", reasons.cancelled(), None, observation.ended)
     result = JobResult(reason="runner_vanished", exit_code=observation.exit_code)
     return Ending("failed", observation.reason or reasons.runner_vanished(), result, observation.ended)
+
+
+def _ran_out_of_memory(observation: Observation) -> bool:
+    return observation.reason is not None and observation.reason.code == "out_of_memory_host"
 
 
 def with_measurements(ending: Ending, job: Job, seen: StatisticsSummary | None) -> Ending:

@@ -170,7 +170,14 @@ def test_endings(tmp_path: Path, raw: dict[str, Any], state: str, code: str) -> 
     assert ending.reason.hint or code in ("succeeded", "cancelled")
 
 
-@pytest.mark.parametrize("raw", [{"reason": "killed", "signal": 9}, {"reason": "out_of_memory_host"}])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"reason": "killed", "signal": 9},
+        {"reason": "out_of_memory_host"},
+        {"reason": "cell_error", "failure": FAILURE},
+    ],
+)
 def test_engine_knows_better_why_it_was_killed(tmp_path: Path, raw: dict[str, Any]) -> None:
     folder = JobFolder(tmp_path)
     folder.result.write_text(json.dumps(raw))

@@ -18,6 +18,7 @@ from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.limits import settle
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.engines.local import LocalEngine
+from jupyter_paddle_gpu.jobs.endings import ending_of
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.services import Services, Settings, Submission
@@ -237,6 +238,18 @@ def test_a_job_beyond_the_estimates_limit_may_run_again_with_more(bench, tmp_pat
         assert "its limit of 256 MiB" in service.wait(again.id, 60).reason.render()
     finally:
         service.stop()
+
+
+def test_a_worker_that_took_too_much_is_told_as_that_and_not_as_its_cells_error(bench):
+    cell = (
+        "import os\npid = os.fork()\nif pid == 0:\n    blocks = []\n    while True: blocks.append(bytearray(8 << 20))\n"
+        "_, status = os.waitpid(pid, 0)\nraise RuntimeError(f'worker exited unexpectedly: {status}')"
+    )
+    job, folder = bench.job(cell, resources=Resources(), limits=settled(192 * MIB))
+    ending = ending_of(msgspec.structs.replace(job, state="running"), folder, bench.run(job, folder))
+    assert (ending.state, ending.reason.code) == ("failed", "out_of_memory_host")
+    assert "its limit of 192 MiB, which followed from the estimate" in ending.reason.render()
+    assert ending.result.failure.value == "worker exited unexpectedly: 9"
 
 
 TRAINING = """
