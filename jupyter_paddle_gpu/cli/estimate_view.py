@@ -51,6 +51,8 @@ class EstimateView(View):
             yield say("FLOPs per step"), step_view.compute(estimate, say)
         if estimate.bytes_moved:
             yield say("Memory traffic"), step_view.traffic(estimate, say)
+        if estimate.host is not None:
+            yield say("Host memory"), say("about {size} in a process of the job", size=size(estimate.host.bytes))
         yield say("Evidence"), say(_EVIDENCE[estimate.evidence]) + f", {duration(estimate.seconds)}"
 
     def _headline(self, say: Speech) -> str:

@@ -1,7 +1,9 @@
-"""The model's tree as a terminal shows it."""
+"""An estimate as a terminal shows it: the model's tree, the machine's own memory."""
 
+from jupyter_paddle_gpu.cli.estimate_view import EstimateView
+from jupyter_paddle_gpu.cli.speech import Speech
 from jupyter_paddle_gpu.cli.step_view import shown_layers
-from jupyter_paddle_gpu.domain.estimates import Estimate, LayerMemory
+from jupyter_paddle_gpu.domain.estimates import Estimate, HostMemory, LayerMemory
 
 
 def layer(path, kind, parameters, activations=0, flops=0):
@@ -60,3 +62,11 @@ def test_a_large_model_is_cut_and_no_row_is_without_the_one_above_it():
 
 def test_without_a_model_there_is_no_tree():
     assert shown() == []
+
+
+def test_what_the_machine_itself_gives_is_said_where_it_is_known():
+    parts = dict.fromkeys(("process", "data", "tensors", "batches", "checkpoint", "workers", "shared_memory"), 0)
+    known = Estimate(status="ok", evidence="trace", host=HostMemory(bytes=700 << 20, **parts))
+    assert "about 700 MiB in a process of the job" in EstimateView(known).html(Speech("en"))
+    assert "主机内存" in EstimateView(known).html(Speech("zh_CN"))
+    assert "Host memory" not in EstimateView(Estimate(status="ok", evidence="scan")).html(Speech("en"))
