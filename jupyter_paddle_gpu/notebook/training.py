@@ -128,12 +128,26 @@ class TrainingReader:
                 case "step" | "minimize":
                     steps = True
         if not steps:
-            backwards = [call for call in backwards if self.names.last(call.func) == "train_batch"]
+            by_hand = self._updates_by_hand()
+            backwards = [
+                call
+                for call in backwards
+                if self.names.last(call.func) == "train_batch" or (by_hand and self.enclosing_loops(call))
+            ]
         prepare = next((c for c in self.code.of_type(ast.Call) if self._is_prepare(c)), None)
         first = min([*fits, *backwards], key=self.code.position, default=None)
         if first is None:
             return Training("none", None, (), prepare)
         return Training("fit" if first in fits else "custom", first, tuple(self.enclosing_loops(first)), prepare)
+
+    def _updates_by_hand(self) -> bool:
+        """Whether the notebook reads gradients and clears them itself, as a training without an optimizer does."""
+        reads = any(attribute.attr == "grad" for attribute in self.code.of_type(ast.Attribute))
+        clears = any(
+            isinstance(call.func, ast.Attribute) and call.func.attr in ("clear_gradient", "clear_grad")
+            for call in self.code.of_type(ast.Call)
+        )
+        return reads and clears
 
     def _optimizer_call(self) -> ast.Call | None:
         calls = [c for c in self.code.of_type(ast.Call) if self._is_optimizer(c)]

@@ -34,23 +34,30 @@ export function Memory({ training }: { training: Training }): JSX.Element {
 
 function Invitation({ training }: { training: Training }): JSX.Element {
   const { trans } = useApp();
-  const trains = training.facts && training.facts.loop !== 'none';
+  const { facts } = training;
+  const trains = facts && facts.loop !== 'none';
   return (
     <div className="jp-PaddleGpu-invitation">
       <Button
         look={trains ? 'main' : 'quiet'}
         onClick={() => void training.measure()}
-        disabled={!trains}
+        disabled={!trains && !facts?.imports_paddle}
       >
         {trans.__('Estimate')}
       </Button>
-      <span className="jp-PaddleGpu-muted">
-        {trains
-          ? trans.__('Traces one step on the side. Nothing is trained, downloaded or written.')
-          : trans.__('There is no training step to estimate.')}
-      </span>
+      <span className="jp-PaddleGpu-muted">{expectation()}</span>
     </div>
   );
+
+  /** What is seen by reading alone: the step itself may stand in a module that the notebook imports. */
+  function expectation(): string {
+    if (trains) {
+      return trans.__('Traces one step on the side. Nothing is trained, downloaded or written.');
+    }
+    return facts?.imports_paddle
+      ? trans.__('No training step is in these cells. An estimate also finds one in what they import.')
+      : trans.__('There is no training step to estimate.');
+  }
 }
 
 function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element {

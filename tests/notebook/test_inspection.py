@@ -183,6 +183,30 @@ def test_the_loader_given_to_fit_decides_over_its_argument(inspect: Inspect) -> 
     assert told(facts.epochs) == (1, "default", "")
 
 
+BY_HAND = """
+import paddle
+w = paddle.zeros([3, 1])
+w.stop_gradient = False
+def sgd(params, lr):
+    with paddle.no_grad():
+        for p in params:
+            p.set_value(p - lr * p.grad)
+            p.clear_gradient()
+"""
+
+
+def test_an_update_by_hand_is_a_training(inspect: Inspect) -> None:
+    facts = inspect(
+        BY_HAND, "for epoch in range(7):\n    loss = (x @ w).mean()\n    loss.backward()\n    sgd([w], 0.1)"
+    )
+    assert (facts.loop, facts.optimizer, value(facts.epochs)) == ("custom", None, 7)
+
+
+def test_a_lesson_on_gradients_is_no_training(inspect: Inspect) -> None:
+    facts = inspect(BY_HAND, "y = (w * w).sum()\ny.backward()\nw.grad", "w.clear_gradient()\nw.sum().backward()")
+    assert facts.loop == "none"
+
+
 def test_fit_of_another_library_is_no_training(inspect: Inspect) -> None:
     facts = inspect("import paddle\nfrom sklearn.svm import SVC\nclf = SVC()\nclf.fit(x, y)")
     assert facts.loop == "none"

@@ -26,6 +26,7 @@ def run_backward(runtime: Runtime, tensors: list[Any], grads: list[Any] | None, 
     """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
     steps.backward_begins()
     runtime.backward(tensors, list(grads or []), retain_graph)
+    steps.gradients_arrived()
     amp.after_backward(runtime)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
-from . import readings, selected_rows, whatif
+from . import readings, selected_rows, steps, whatif
 from .arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, contiguous_strides, known_state, new_tensor
 from .autograd import edge_of
 from .dtypes import name_of
@@ -166,6 +166,7 @@ def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> 
     state = known_state(tensor)
     if state is None or whatif.keeps_gradient(tensor):
         return
+    steps.cleared(tensor)
     if whatif.changes.set_to_zero is not None and tensor.persistable:
         set_to_zero = whatif.changes.set_to_zero
     if set_to_zero and not (state.grad is not None and state.grad.rows):  # a sparse gradient is dropped
@@ -283,6 +284,7 @@ def _property(name: str, read: Method, write: Method | None = None) -> property:
 def _write_grad(runtime: Runtime, tensor: Any, value: Any) -> None:
     state = runtime.state(tensor)
     if value is None:
+        steps.cleared(tensor)
         state.grad = None
     elif state.grad is None:  # copied; into what is there otherwise (tensor_properties_set_grad)
         state.grad = runtime.state(runtime.create("copy", tuple(value.shape), name_of(value.dtype))).array

@@ -128,6 +128,7 @@ def traced(
     sizes.begin(wish.change)
     runtime.resize = sizes.arguments if wish.change else None
     watch.evaluates = evaluates
+    watch.is_by_hand = run is not None and not any("optim" in cell["source"].lower() for cell in run.cells)
     loader.batch_size_override = request.get("batch_size")
     loader.target = request.get("target") or "gpu"
     loader.seen_batch_sizes.clear()
@@ -172,6 +173,7 @@ def _result(
     if watch.window is None:
         notes.append({"code": "few_steps", "params": {}})
     called = paths.of_step(window)
+    trained = watch.elements()
     storages, operations = rows(runtime.ledger, window, called.path)
     arrived = inputs_of(runtime.ledger, window)
     inputs = once_each([shown(record) for record in arrived], whatif.changes.accumulation)
@@ -186,13 +188,13 @@ def _result(
         **versions(),
         "model": called.model,
         "batch_size": sizes[0] if sizes else None,
-        "optimizer": " + ".join(type(steps.plain(optimizer)).__name__ for optimizer in watch.optimizers),
+        "optimizer": " + ".join(type(steps.plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
         "loss": loss_name(runtime.ledger),
         "amp": amp.seen_level(),
         "distribution": world.current.kind,
         "devices": world.current.size if world.current.kind else None,
-        "parameters": called.parameters,
-        "trainable_parameters": called.trainable,
+        "parameters": called.parameters or trained,
+        "trainable_parameters": called.trainable or trained,
         "inputs": inputs,
         "shared_memory": loader.shared_memory(),
         "host": host.seen.told(runtime.ledger),

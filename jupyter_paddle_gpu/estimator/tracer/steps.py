@@ -15,6 +15,7 @@ from typing import Any
 import paddle
 
 from . import amp, layers, whatif
+from .arrays import known_state
 from .interception import current
 from .probes import Probe
 from .runtime import Runtime
@@ -27,6 +28,11 @@ of another chapter."""
 LONGEST_PERIOD = 64
 EVALUATION_PATIENCE = 4.0
 """Seconds that an evaluation between epochs may take to be traced."""
+
+
+BY_HAND, MANY_BY_HAND = 5, 200
+"""Updates written by hand after which the step is known: where nothing in the notebook speaks of an optimizer; where
+something does, which then has not come for long."""
 
 
 class StepSeen(BaseException):
@@ -57,11 +63,22 @@ class StepWatch:
         """The loop that trains was ended: later passes are whole ones."""
         self._evaluation_until = 0.0
         self._enough = 0
+        self.is_by_hand = False
+        """Whether nothing in the notebook speaks of an optimizer."""
+        self.by_hand: dict[int, int] = {}
+        """By identity the elements of tensors whose gradient the program clears itself."""
+        self._cleared: list[int] = []
+        self._has_gradients = False
 
     @property
     def updates(self) -> int:
         """Updates that have ended."""
         return len(self._ends)
+
+    def elements(self) -> int:
+        """Elements of what is updated."""
+        held = {id(p): int(p.size) for optimizer in self.optimizers for p in whatif.parameters(optimizer)}
+        return sum((held or self.by_hand).values())
 
     def may_leave(self, updates: int) -> bool:
         """Whether a loop ends behind an item in which the updates beyond so many were made; only the first one does."""
@@ -72,6 +89,39 @@ class StepWatch:
     def created(self, optimizer: Any) -> None:
         """An optimizer was made: the step is not whole before it has updated."""
         self._known.add(optimizer)
+        for parameter in whatif.parameters(optimizer):
+            _is_parameter(parameter)
+
+    def gradients_arrived(self) -> None:
+        """A backward pass has run."""
+        self._has_gradients = True
+
+    def cleared(self, tensor: Any) -> None:
+        """The program clears a gradient. Without an optimizer that is how an update by hand ends: the first one that
+        is cleared after a backward pass tells one step from the next."""
+        if self.optimizers or self._known:
+            return
+        self.by_hand[id(tensor)] = int(tensor.size)
+        _is_parameter(tensor)
+        state = known_state(tensor)
+        if state is not None and state.grad is not None and state.grad.storage is not None:
+            state.grad.storage.record.kind = "gradients"
+        if not self._has_gradients:
+            return
+        self._has_gradients = False
+        layers.paths.look(self._cleared[-1] if self._cleared else 0)
+        self._cleared.append(self.runtime.ledger.now)
+        enough = BY_HAND if self.is_by_hand else MANY_BY_HAND
+        if len(self._cleared) >= enough and (window := self._window_by_hand()):
+            self.window = window
+            raise StepSeen
+
+    def _window_by_hand(self) -> tuple[int, int] | None:
+        """The last step, where the one before has as many operations: it is one of a loop's."""
+        if len(self._cleared) < 3:
+            return None
+        before, begin, end = self._cleared[-3:]
+        return (begin, end) if begin - before == end - begin else None
 
     def wrapped(self, optimizer: Any) -> None:
         """Another optimizer updates in this one's place."""
@@ -152,7 +202,8 @@ class StepWatch:
         if self.window is not None:
             return self.window
         if not self._ends:
-            return None
+            self.window = self._window_by_hand()
+            return self.window
         if len(self._ends) > 1:
             return self._ends[-2], self._ends[-1]
         return self._first_forward(), self.runtime.ledger.now
@@ -184,6 +235,25 @@ def backward_begins() -> None:
     """A backward pass is about to run."""
     if watch is not None and watch.probe is not None and watch.probe.backward():
         raise StepSeen
+
+
+def gradients_arrived() -> None:
+    """A backward pass has run."""
+    if watch is not None:
+        watch.gradients_arrived()
+
+
+def cleared(tensor: Any) -> None:
+    """The gradient of a tensor is cleared."""
+    if watch is not None:
+        watch.cleared(tensor)
+
+
+def _is_parameter(tensor: Any) -> None:
+    """What is trained counts as a parameter, also where no layer made it."""
+    state = known_state(tensor)
+    if state is not None and state.node is None and state.array.storage is not None:
+        state.array.storage.record.kind = "parameters"
 
 
 def wrapped(optimizer: Any) -> None:

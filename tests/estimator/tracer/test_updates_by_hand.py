@@ -1,0 +1,154 @@
+"""Trainings without an optimizer, as textbooks begin: parameters are changed and gradients cleared by the program."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+SCRIPT = """
+import paddle
+from paddle import nn
+import paddle.nn.functional as F
+paddle.seed(0)
+if "step_ends" not in globals():
+    step_ends = lambda: None
+w1 = paddle.randn([200, 300]) * 0.01
+b1 = paddle.zeros([300])
+w2 = paddle.randn([300, 10]) * 0.01
+params = [w1, b1, w2]
+for p in params:
+    p.stop_gradient = False
+def net(x):
+    return F.relu(x @ w1 + b1) @ w2
+def sgd(lr):
+{update}
+for step in range(9):
+    x, y = paddle.rand([64, 200]), paddle.randint(0, 10, [64])
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    sgd(0.1)
+    step_ends()
+"""
+UPDATES = {
+    "set-value": """
+    with paddle.no_grad():
+        for p in params:
+            p.set_value(p - lr * p.grad)
+            p.clear_gradient()
+""",
+    "subtract": """
+    with paddle.no_grad():
+        for p in params:
+            p.subtract_(lr * p.grad)
+        for p in params:
+            p.clear_grad()
+""",
+    "dropped": """
+    with paddle.no_grad():
+        for p in params:
+            p.subtract_(lr * p.grad / 64)
+            p.clear_gradient(False)
+""",
+    "minus-equals": """
+    with paddle.no_grad():
+        for i, p in enumerate(params):
+            p -= lr * params[i].grad / 64
+            params[i].set_value(p)
+            params[i].clear_gradient()
+""",
+}
+SOURCES = {name: SCRIPT.format(update=update) for name, update in UPDATES.items()}
+SOURCES["layers"] = """
+import paddle
+from paddle import nn
+paddle.seed(0)
+if "step_ends" not in globals():
+    step_ends = lambda: None
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+for step in range(9):
+    loss = (model(paddle.rand([64, 100])) - 1).square().mean()
+    loss.backward()
+    with paddle.no_grad():
+        for p in model.parameters():
+            p.set_value(p - 0.1 * p.grad)
+            p.clear_gradient()
+    step_ends()
+"""
+TOYS = {
+    "one": "import paddle\nx = paddle.ones([3], dtype='float32')\nx.stop_gradient = False\n(x * x).sum().backward()",
+    "several": """
+import paddle
+x = paddle.to_tensor([1., 2., 3.], stop_gradient=False)
+y = 2 * (x * x).sum()
+y.backward()
+#---
+x.clear_gradient()
+y = paddle.sum(x)
+y.backward()
+x.grad
+#---
+x.clear_gradient()
+y = x * x
+u = y.detach()
+z = u * x
+paddle.sum(z).backward()
+x.grad == u
+#---
+x.clear_gradient()
+paddle.sum(y).backward()
+""",
+    "before-a-training": """
+import paddle
+x = paddle.to_tensor([1., 2.], stop_gradient=False)
+for i in range(8):
+    (x * x).sum().backward()
+    x.clear_gradient()
+#---
+w = paddle.create_parameter([500, 40], 'float32')
+optimizer = paddle.optimizer.SGD(parameters=[w])
+for i in range(4):
+    w.mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_step_takes_what_the_allocator_says(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] == real["peaks"][-1], traced["questions"]
+    assert "few_steps" not in traced["notes"]
+
+
+def test_what_is_trained_counts_as_parameters(measured):
+    assert measured[1]["subtract"]["standing"]["parameters"] == 4 * (200 * 300 + 300 + 300 * 10)
+
+
+LONG = SOURCES["subtract"].replace("range(9)", "range(100000)") + "#---\noptimizer = paddle.optimizer.Adam"
+
+
+@pytest.fixture(scope="module")
+def toys(run_child):
+    return run_child("trace", {**TOYS, "long": LONG})
+
+
+@pytest.mark.parametrize("name", ["one", "several"])
+def test_lessons_on_gradients_train_nothing(toys, name):
+    assert toys[name]["peak"] is None
+    assert toys[name]["questions"] == []
+
+
+def test_where_there_is_an_optimizer_its_training_counts(toys):
+    assert toys["before-a-training"]["peak"] > 500 * 40 * 4
+
+
+def test_a_long_training_by_hand_is_not_waited_for(toys, measured):
+    assert toys["long"]["peak"] == measured[1]["subtract"]["peak"]
