@@ -1,9 +1,13 @@
 """What trainings take of the machine's own memory, against the estimate that limits of containers rest on.
 
     python -m benchmarks host_memory
+    python -m benchmarks.host_memory --containers
 
 Each program runs as a job's runner runs it, on the CPU; what its processes hold of anonymous and shared memory is added
 up every 20 ms (a page that n of them share counts 1/n each), which is what a container's limit is held against. Linux.
+`--containers` submits them as jobs instead, each in a real container under the limit that follows from its estimate
+with the floor set to 0, on the tests' private daemon (root, dockerd). What they used is what the job's row says:
+samples of what Docker tells, which miss short peaks.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -21,16 +26,19 @@ from typing import Any
 import psutil
 
 from jupyter_paddle_gpu.domain.estimates import Estimate, EstimateRequest
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec
+from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.engines.base import RUNNER, JobFolder, runner_spec
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
-from jupyter_paddle_gpu.services import Services, Settings
+from jupyter_paddle_gpu.services import Services, Settings, Submission
 
+from .docker_overhead import STAND_INS
 from .host_programs import PROGRAMS
 from .report import save, show
 
 SAMPLE_SECONDS = 0.02
 MIB = 1 << 20
+IMAGE = "stand-in/paddle:1"
+JOB_SECONDS = 600
 PARTS = ("process", "data", "tensors", "batches", "checkpoint", "workers", "shared_memory")
 
 
@@ -100,8 +108,55 @@ def row(name: str, estimate: Estimate, peak: int, result: dict[str, Any]) -> dic
     return {"name": name, "predicted": host.bytes, "measured": peak, "limit": limit, **parts}
 
 
+def in_containers(folder: Path) -> list[dict[str, Any]]:
+    """Each program as a job under the limit from its estimate alone: how it ended, and the most that it used."""
+    sys.path.insert(0, str(STAND_INS))
+    from stand_ins.daemon import PrivateDaemon
+    from stand_ins.image import make_image
+
+    packages = sysconfig.get_path("purelib")
+    daemon = PrivateDaemon(Path(tempfile.mkdtemp(prefix="pgd-")))
+    daemon.start()
+    rows = []
+    try:
+        make_image(daemon.api(), IMAGE, path_to_packages=packages)
+        docker = {
+            "host": daemon.host,
+            "allowed_images": [IMAGE],
+            "networks": ["none"],
+            "data_folders": [packages],
+            "memory_floor": 0,
+        }
+        (folder / "data").mkdir()
+        (folder / "data" / "policy.json").write_text(json.dumps({"docker": docker}))
+        (folder / "work").mkdir()
+        services = Services(Settings(data_folder=folder / "data"))
+        services.start_jobs()
+        for number, (name, cells) in enumerate(PROGRAMS.items()):
+            source = services.open(folder / "work" / f"n{number}.ipynb", notebook_of(cells))
+            submission = Submission(engine="docker", image=IMAGE, resources=Resources())
+            ended = services.jobs.wait(services.submit(source, submission).id, JOB_SECONDS)
+            used = ended.result.statistics if ended.result else None
+            limit = ended.spec.limits.memory_bytes if ended.spec.limits else None
+            peak = used.memory_peak_bytes if used else None
+            rows.append({"name": name, "limit": limit, "measured": peak, "state": ended.state})
+        services.close()
+    finally:
+        daemon.dispose()
+    return rows
+
+
 def main() -> None:
     """Print the table and write it as JSON."""
+    if sys.argv[1:] == ["--containers"]:
+        with tempfile.TemporaryDirectory() as folder:
+            found = in_containers(Path(folder))
+        table = [
+            [one["name"], f"{one['limit'] / MIB:,.0f}", f"{one['measured'] / MIB:,.0f}", one["state"]] for one in found
+        ]
+        show("In containers (MiB)", ["program", "limit", "most used", "ended"], table)
+        save("host_memory_containers", {"programs": found})
+        return
     rows = []
     with tempfile.TemporaryDirectory() as kept:
         services = Services(Settings(data_folder=Path(kept, "data")))
