@@ -148,6 +148,8 @@ def adopt(tensor: Any, ledger: Ledger) -> State:
             array = allocate(ledger, shape, dtype, "data")
         if not tensor.persistable:
             array.value = Known(ORIGINAL["detach"](tensor))
+    elif not tensor.persistable and ledger.kind != "optimizer_state":  # `create_variable`: nothing is in it yet
+        array = Array(None, shape, contiguous_strides(shape), dtype)
     else:
         with ledger.allocating("optimizer_state" if ledger.kind == "optimizer_state" else "parameters"):
             array = allocate(ledger, shape, dtype, "parameter")

@@ -8,8 +8,9 @@ from tests.estimator.tracer.random_programs import program
 
 pytestmark = pytest.mark.paddle
 
-SEEDS = [*range(1000, 1021), 90, 128, 164, 288]
-"""Some in a row; those that once showed a rule missing: wide recurrent layers (90, 128, 288), Lamb's update (164)."""
+SEEDS = [*range(1000, 1021), 90, 128, 164, 288, 16, 2111, 395, 7011, 7119]
+"""Some in a row; those that once showed a rule missing: wide recurrent layers (90, 128, 288), Lamb's update (164),
+strided gradients (16, 2111), a layer norm of a constant (395), sparse gradients with decay (7011, 7119)."""
 SOURCES = {str(seed): program(seed) for seed in SEEDS}
 
 
@@ -22,4 +23,4 @@ def measured(run_child):
 def test_the_peak_is_the_allocators(measured, name):
     real, traced = measured[0][name], measured[1][name]
     assert real["failure"] is None
-    assert traced["peak"] == pytest.approx(real["peaks"][-1], rel=2e-4, abs=12), traced["questions"]
+    assert traced["peak"] == pytest.approx(real["peaks"][-1], rel=0, abs=8), traced["questions"]
