@@ -115,6 +115,8 @@ class CellRun:
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self.questions.append(self._question(cell, problem, why, params))
+        if steps.watch is not None:
+            steps.watch.asked()
         gc.collect()  # with its data the cell would have run for long; Paddle's optimizers wait for the collector
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ in a row are asked for: in the second one gradients, optimizer state and Python'
 
 from __future__ import annotations
 
+import math
 import time
 import weakref
 from collections.abc import Callable
@@ -26,6 +27,8 @@ IDLE_SECONDS, IDLE_UPDATES = 2.0, 8
 """How long, and for how many updates of others, an optimizer is waited for whose model no step calls: most often that
 of another chapter."""
 LONGEST_PERIOD = 64
+ASKED_SECONDS = 10.0
+"""How long a step is looked for once something is missing: a question is an answer, running out of time is none."""
 EVALUATION_PATIENCE = 4.0
 """Seconds that an evaluation between epochs may take to be traced."""
 
@@ -63,6 +66,7 @@ class StepWatch:
         """The loop that trains was ended: later passes are whole ones."""
         self._evaluation_until = 0.0
         self._enough = 0
+        self._gives_up = math.inf
         self.is_by_hand = False
         """Whether nothing in the notebook speaks of an optimizer."""
         self.by_hand: dict[int, int] = {}
@@ -91,6 +95,10 @@ class StepWatch:
         self._known.add(optimizer)
         for parameter in whatif.parameters(optimizer):
             _is_parameter(parameter)
+
+    def asked(self) -> None:
+        """Something that the program needs is missing."""
+        self._gives_up = min(self._gives_up, time.monotonic() + ASKED_SECONDS)
 
     def gradients_arrived(self) -> None:
         """A backward pass has run."""
@@ -186,6 +194,8 @@ class StepWatch:
     def check(self) -> None:
         """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
         if self.probe is not None and self.probe.is_done:
+            raise StepSeen
+        if self.window is None and not self._ends and time.monotonic() > self._gives_up:
             raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
             return

@@ -19,6 +19,7 @@ import tracer
 from tracer import steps
 
 steps.PATIENCE, steps.IDLE_SECONDS = 600.0, 0.0  # what an idle optimizer costs is told by updates alone
+steps.ASKED_SECONDS = 1.0
 for name, cells in json.load(sys.stdin).items():
     found = tracer.trace_notebook({"cells": [{"index": i, "source": cell} for i, cell in enumerate(cells)]})
     keep = ("status", "model", "batch_size", "parameters", "trainable_parameters", "optimizer", "layers", "inputs")
@@ -70,6 +71,7 @@ NOTEBOOKS = {
                 TRAIN.replace("loss =", "with paddle.no_grad(): teacher(x)\n    loss =")],
     "chapters": [NETS, "other = paddle.optimizer.Adam(parameters=make().parameters())", "model = make()", TRAIN],
     "failed": [NETS, CHAPTER, CHAPTER, CHAPTER, "model = make()", TRAIN],
+    "endless": [NETS, CHAPTER, "x = paddle.zeros([3])\nwhile True:\n    x = x + 1"],
     "gan": ["import paddle\nfrom paddle import nn", GAN],
 }  # fmt: skip
 PARAMETERS = 3 * 16 * 9 + 16 + 16 * 10 + 10
@@ -137,6 +139,11 @@ def test_a_chapter_that_found_no_data_leaves_its_model_as_long_as_a_name_does(tr
     references, which the collector has not seen yet."""
     assert traced["failed"]["questions"] == ["file_missing"] * 3
     assert traced["failed"]["standing"] == 2 * PARAMETERS * 4
+
+
+def test_what_is_missing_is_asked_before_time_runs_out(traced):
+    assert traced["endless"]["status"] == "needs_input"
+    assert traced["endless"]["questions"] == ["file_missing"]
 
 
 def test_a_teacher_is_no_model_that_trains(traced):
