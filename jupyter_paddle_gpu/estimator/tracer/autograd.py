@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Union
 
+from . import composites
 from .arrays import Array, State, new_tensor
 from .kernels import run_gradient
 from .saving import left, unpacked
@@ -64,7 +65,10 @@ class Node:
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
         for step in gradient.steps:
-            run_gradient(runtime.ledger, step, environment, gradient, self.layer)
+            if step.name in composites.RULES:
+                composites.run(step, environment, lambda slot, array: new_tensor(array))
+            else:
+                run_gradient(runtime.ledger, step, environment, gradient, self.layer)
         wanted = {}
         for operand, slot in gradient.outgoing.items():
             found = environment.get(slot)

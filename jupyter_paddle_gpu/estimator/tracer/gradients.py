@@ -13,12 +13,20 @@ from paddle import _C_ops
 from .templates import GradStep
 
 _TWINS = frozenset(name[:-1] for name in dir(_C_ops) if name.endswith("_grad_"))
+_SECOND = {
+    **{f"{name}_double_grad": 0 for name in ("relu", "leaky_relu")},
+    **{f"{name}_double_grad": 1 for name in (
+        "sigmoid", "elu", "celu", "softplus", "tanh", "sin", "cos", "sqrt", "rsqrt", "square")},
+}  # fmt: skip
+"""Second gradients in place, with the result that overwrites the gradient of the gradient (measured)."""
 _SOURCE = {"cross_entropy_with_softmax_grad": "softmax", "group_norm_grad": "y_grad"}
 """The operand that the first result overwrites, where it is not `out_grad`."""
 
 
 def inplace_twin(name: str, operand_names: tuple[str, ...]) -> dict[int, int]:
     """{result index: operand index} of the in-place variant of a gradient operator; empty where there is none."""
+    if name in _SECOND and "grad_x_grad" in operand_names:
+        return {_SECOND[name]: operand_names.index("grad_x_grad")}
     if name not in _TWINS:
         return {}
     source = _SOURCE.get(name, "out_grad")
@@ -40,15 +48,20 @@ FILLS_ZEROS = frozenset({
 """`ops_to_fill_zero_for_empty_grads` of eager_gen.py; all others are called without the gradients that are absent.
 
 The program builder has `concat` for the gradient of a split and `stack` for that of an unbind."""
-_RESTS_ON = {"matmul_double_grad": {0: "grad_y_grad", 1: "grad_x_grad"}}
+_OF_CONVOLUTIONS = {0: "grad_filter_grad", 1: "grad_input_grad", 2: "grad_input_grad"}
+_RESTS_ON = {
+    "matmul_double_grad": {0: "grad_y_grad", 1: "grad_x_grad"},
+    **dict.fromkeys(("conv2d_grad_grad", "conv3d_double_grad", "depthwise_conv2d_double_grad"), _OF_CONVOLUTIONS),
+}
 """Results that are not computed where an operand is absent (measured)."""
 
 
 def without_absent(step: GradStep) -> GradStep:
     """A gradient operator without the results that rest on an absent operand."""
     needs = _RESTS_ON.get(step.name, {})
-    absent = {name for name, operand in zip(step.operand_names, step.operands, strict=False) if operand is None}
-    if not absent.intersection(needs.values()):
+    present = {name for name, operand in zip(step.operand_names, step.operands, strict=False) if operand is not None}
+    absent = set(needs.values()) - present
+    if not absent:
         return step
     results = tuple(None if needs.get(i) in absent else result for i, result in enumerate(step.results))
     return replace(step, results=results)

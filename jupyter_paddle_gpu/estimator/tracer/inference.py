@@ -26,6 +26,8 @@ _anywhere: Any = core.Place
 _restore_program: Callable[..., Any] = switch_main_program
 _SAFE_ORDER = 2
 """Beyond it, the program builder crashes on gradients of operators with absent operands."""
+_CRASHES = frozenset({"conv2d_transpose_grad", "conv3d_transpose_grad", "depthwise_conv2d_transpose_grad"})
+"""Gradients whose gradient the program builder ends with a signal; eager mode refuses them too."""
 _PROGRAM_LIMIT = 60
 """Operations after which a fresh scratch program is begun: Paddle lists all of them whenever some are asked for."""
 
@@ -119,7 +121,7 @@ class Inference:
             index: of the operator among its steps.
             wanted: operands of the step whose gradients it computes.
         """
-        if gradient.origin is None:
+        if gradient.origin is None or gradient.steps[index].name in _CRASHES:
             return None
         if (index, wanted) not in gradient.deeper:
             call, metas, wants, path = gradient.origin

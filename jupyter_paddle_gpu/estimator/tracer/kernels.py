@@ -17,8 +17,8 @@ from .views import RULES as VIEWS
 from .views import view_of
 
 Environment = dict[int, "Array | None"]
-_EACH_OTHERS = ("as_real", "as_complex")
-"""Operators of which each is the other's gradient."""
+_INCOMING = ("out_grad", "grad_x_grad")
+"""Names of what a gradient kernel gets; one that is a forward operator (as_real for as_complex) has it first."""
 _REFERENCES = 5
 """References to an incoming gradient that nothing else holds: the node's buffers, the environment, the operand list,
 the local name, `getrefcount`'s argument. One more, and eager mode does not write over it."""
@@ -79,10 +79,10 @@ def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradie
 
 
 def _view(step: GradStep, slot: int, environment: Environment, gradient: Gradient) -> Array | None:
-    incoming = "x" if step.name in _EACH_OTHERS else "out_grad"
-    if step.name not in VIEWS or incoming not in step.operand_names:
+    if step.name not in VIEWS:
         return None
-    operand = step.operands[step.operand_names.index(incoming)]
+    name = next((name for name in _INCOMING if name in step.operand_names), step.operand_names[0])
+    operand = step.operands[step.operand_names.index(name)]
     source = environment.get(operand) if isinstance(operand, int) else None
     return None if source is None else view_of(step.name, source, gradient.metas[slot], step.attrs)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from . import composites
 from .arrays import Array, known_state, new_tensor
 from .autograd import Accumulation, Edge, Node, edge_of, in_degrees, leading
 from .interception import call
@@ -50,7 +51,6 @@ class RecordedBackward:
             if not edges or isinstance(node, Accumulation):
                 continue
             results = self._differentiate(node, buffers, frozenset(edges))
-            del buffers
             for operand, (target, slot) in edges.items():
                 grad = results.pop(operand, None)
                 if grad is not None:
@@ -62,10 +62,12 @@ class RecordedBackward:
                         queue.appendleft(target)
                     else:
                         queue.append(target)
+            del buffers
 
     def _add(self, target: Any, slot: int, grad: Any) -> None:
         buffers = self._buffers.setdefault(target, {})
-        buffers[slot] = grad if slot not in buffers else call("add", buffers[slot], grad)
+        # the new one first, as grad_tensor_holder.cc has it
+        buffers[slot] = grad if slot not in buffers else call("add", grad, buffers[slot])
 
     def _differentiate(self, node: Any, incoming: dict[int, Any], wanted: frozenset[int]) -> dict[int, Any]:
         """The gradients of a node's operands, as tensors that know where they come from."""
@@ -73,8 +75,6 @@ class RecordedBackward:
             arrays = {slot: self._runtime.state(grad).array for slot, grad in incoming.items()}
             return {o: new_tensor(a) for o, a in node.backward(self._runtime, arrays, False, wanted).items()}
         gradient = node.gradient.only(wanted)
-        if gradient.origin is not None and len(gradient.origin[-1]) > 1:
-            self._runtime.note("create_graph")
         environment: dict[int, Array | None] = {**node.shapes, **node.saved}
         places: Places = {slot: (node, slot) for slot in gradient.incoming} | dict(node.edges)
         for result, slot in gradient.incoming.items():
@@ -84,7 +84,9 @@ class RecordedBackward:
             places[slot] = None if state is None or state.node is None else (state.node, state.slot)
         held = list(environment.values())  # with a graph of its own, no gradient is written over
         for index, step in enumerate(gradient.steps):
-            if _compose(step, environment, places):
+            if step.name in composites.RECORDED:
+                for slot, tensor in composites.run(step, environment, lambda s, array: _tensor(array, places.get(s))):
+                    places[slot] = _place(tensor)
                 continue
             run_gradient(self._runtime.ledger, step, environment, gradient, node.layer)
             self._record(gradient, index, wanted, (step, environment, places), node.layer)
@@ -106,8 +108,10 @@ class RecordedBackward:
     ) -> None:
         """Leave a node for one gradient operator that ran."""
         step, environment, places = ran
-        found = self._runtime.inference.deeper(gradient, index, wanted)
+        found = composites.second(step, gradient) or self._runtime.inference.deeper(gradient, index, wanted)
         if found is None:
+            if step.name.endswith("_double_grad"):
+                self._runtime.note("create_graph")
             return
         if not any(places.get(slot) for operand in step.operands for slot in slots_of(operand)):
             return  # ComputeRequireGrad: an operand without a gradient of its own counts, an addition's other side
@@ -130,57 +134,17 @@ class RecordedBackward:
                 places[slot] = (node, slot)
 
 
-def _compose(step: GradStep, environment: dict[int, Array | None], places: Places) -> bool:
-    """Run a second gradient as the operators that Paddle composes it of when it is to be differentiated again.
-
-    The program builder crashes on the gradient of one that has absent operands.
-    """
-    composed = _COMPOSED.get(step.name)
-    if composed is None:
-        return False
-    tensors = {}
-    for name, operand in zip(step.operand_names, step.operands, strict=False):
-        array = environment.get(operand) if isinstance(operand, int) else None
-        tensors[name] = None if array is None or not isinstance(operand, int) else _tensor(array, places.get(operand))
-    for operand, made in zip(step.results, composed(step.attrs, tensors), strict=False):
-        state = None if made is None else known_state(made)
-        if isinstance(operand, int) and state is not None:
-            environment[operand] = state.array
-            places[operand] = None if state.node is None else (state.node, state.slot)
-    return True
-
-
-def _matmul_double(attrs: dict[str, Any], of: dict[str, Any]) -> list[Any]:
-    """(x_grad, y_grad, grad_out_grad) of a product of matrices: composite_double_backward_api.h."""
-    x, y, out, ddx, ddy = (of.get(name) for name in ("x", "y", "grad_out", "grad_x_grad", "grad_y_grad"))
-    dx = None if ddy is None else call("matmul", out, ddy, False, True)
-    dy = None if ddx is None else call("matmul", ddx, out, True, False)
-    parts = [call("matmul", *pair, False, False) for pair in ((ddx, y), (x, ddy)) if all(t is not None for t in pair)]
-    return [dx, dy, parts[0] if len(parts) == 1 else call("add", *parts) if parts else None]
-
-
-def _add_double(attrs: dict[str, Any], of: dict[str, Any]) -> list[Any]:
-    """grad_out_grad of an addition; add_triple_grad keeps what comes in (measured)."""
-    given = [one for one in (of.get("grad_x_grad"), of.get("grad_y_grad")) if one is not None]
-    if not given:
-        return [None]
-    made = call("add", *given) if len(given) == 2 else call("assign", *given)
-    state = known_state(made)
-    if state is not None and state.node is not None:
-        for number, tensor in enumerate(given, 1):
-            kept = known_state(tensor)
-            assert kept is not None
-            state.node.saved[-number] = kept.array
-    return [made]
-
-
-_COMPOSED = {"matmul_double_grad": _matmul_double, "add_double_grad": _add_double}
+def _place(tensor: Any) -> Edge | None:
+    state = known_state(tensor)
+    return None if state is None or state.node is None else (state.node, state.slot)
 
 
 def _tensor(array: Array, place: Edge | None) -> Any:
     tensor = new_tensor(array, stop_gradient=place is None)
-    if place is not None and not isinstance(place[0], Accumulation):
-        state = known_state(tensor)
-        assert state is not None
-        state.node, state.slot = place  # type: ignore[assignment]
+    state = known_state(tensor)
+    if place is not None and state is not None:
+        if isinstance(place[0], Accumulation):
+            state.accumulation = place[0]
+        else:
+            state.node, state.slot = place[0], place[1]
     return tensor

@@ -143,6 +143,7 @@ RULES: dict[str, Rule] = {
     "view_dtype": _parts, "real": _part, "imag": _part, "as_real": _parts, "as_complex": _parts,
     "reshape_grad": _laid_out, "flatten_grad": _laid_out, "squeeze_grad": _laid_out, "unsqueeze_grad": _laid_out,
     "transpose_grad": _transpose_grad, "view_shape_grad": _reshape, "view_dtype_grad": _parts,
+    "reshape_double_grad": _reshape,
 }  # fmt: skip
 """Forward operators and gradient operators (over the incoming gradient) that give views."""
 

@@ -50,6 +50,11 @@ def _convolution_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) 
     return _im2col(x, operands[1][0], operands[2][0], attrs) + layout
 
 
+def _convolution_again(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """The second gradient (input, filter, gradient ...): columns as in the first (conv_grad_grad, measured)."""
+    return _im2col(operands[0][0], operands[1][0], operands[2][0], attrs)
+
+
 def _channels_last(attrs: dict[str, Any]) -> bool:
     return not attrs.get("data_format", "NCHW").startswith(("NC", "Any"))
 
@@ -116,6 +121,28 @@ def _sign_changes(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> i
     return 4 * operands[0][0].nbytes
 
 
+def _second_of_quotient(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """divide_double_grad (y, out, gradient, gradient of x, ...): zeros for an absent gradient of x's gradient."""
+    return 0 if operands[3] else operands[1][0].nbytes
+
+
+def _second_of_batches(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """batch_norm_double_grad: four of the input's size; nine for images, laid out with channels last (measured)."""
+    x = operands[0][0]
+    return (9 if len(x.shape) > 2 and not _channels_last(attrs) else 4) * x.nbytes
+
+
+def _second_of_instances(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """instance_norm_double_grad: four of the input's size, ones for an absent scale (measured)."""
+    x, scale = operands[0][0], operands[1]
+    return 4 * x.nbytes + (0 if scale else x.shape[1] * SIZE[x.dtype])
+
+
+def _third_of_power(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """pow_triple_grad (x and two gradients, then one or two of the fourth kind): five or two of x's size (measured)."""
+    return (5 if all(operands[3:5]) else 2) * operands[0][0].nbytes
+
+
 def _spectral_norm(copies: int) -> Rule:
     """spectral_norm and its gradient: so many of the weight's size and both vectors of the iteration (measured)."""
 
@@ -176,10 +203,13 @@ _CPU: dict[str, Rule] = {
     "spectral_norm": _spectral_norm(2), "spectral_norm_grad": _spectral_norm(5),
     "grid_sample": _grid_sample, "grid_sample_grad": _grid_sample_grad,
     "conv2d": _convolution, "conv2d_grad": _convolution_grad,
+    "conv2d_grad_grad": _convolution_again, "conv3d_double_grad": _convolution_again,
     "conv3d": _convolution, "conv3d_grad": _convolution_grad,
     "conv2d_transpose": _transposed, "conv2d_transpose_grad": _transposed,
     "conv3d_transpose": _transposed, "conv3d_transpose_grad": _transposed,
     **selected_rows.RULES,
+    "batch_norm_double_grad": _second_of_batches, "instance_norm_double_grad": _second_of_instances,
+    "pow_double_grad": _gradients(1), "pow_triple_grad": _third_of_power, "divide_double_grad": _second_of_quotient,
     "lamb_": _trust_ratio, "rprop_": _sign_changes,
     "rnn": recurrent.forward_workspace, "rnn_grad": recurrent.backward_workspace,
     "depthwise_conv2d": _convolution, "depthwise_conv2d_grad": _convolution_grad,

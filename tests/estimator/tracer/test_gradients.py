@@ -62,17 +62,24 @@ F.cross_entropy(model(x), y).backward()"""),
 h = model[1](model[0](x))
 g = paddle.grad(F.cross_entropy(model[2](h), y), h)[0]
 (F.cross_entropy(model(x), y) + g.mean()).backward()"""),
-    **{f"penalty-{name}": penalty(name) for name in ("ReLU", "Tanh", "LeakyReLU", "Sigmoid", "Softplus")},
+    **{
+        f"penalty-{name}": penalty(name) for name in ("ReLU", "Tanh", "LeakyReLU", "Sigmoid", "Softplus", "Silu", "ELU")
+    },
     "penalty-only": penalty("Tanh", "penalty"),
     "penalty-squares": penalty("Tanh", rule="(g * g).sum()"),
 }
 
 
 LAPLACIAN = """
-import paddle
+import paddle, paddle.nn.functional as F
 from paddle import nn
 paddle.seed(0)
-model = nn.Sequential(nn.Linear(2, 100), nn.Tanh(), nn.Linear(100, 100), nn.Tanh(), nn.Linear(100, 1))
+class Activation(nn.Layer):
+    def forward(self, h):
+        return {activation}
+model = nn.Sequential(
+    nn.Linear(2, 100), Activation(), nn.Linear(100, 100), Activation(), nn.Linear(100, 1)
+)
 optimizer = paddle.optimizer.Adam(1e-3, parameters=model.parameters())
 for step in range(6):
     t = paddle.rand([500, 2])
@@ -80,24 +87,29 @@ for step in range(6):
     u = model(t)
     du = paddle.grad(u.sum(), t, create_graph=True)[0]
     dd = paddle.grad(du[:, 0].sum(), t, create_graph=True)[0]
-    loss = ((du[:, 1] - dd[:, 0]) ** 2).mean()
+    loss = {loss}
     loss.backward()
     optimizer.step()
     optimizer.clear_grad()
 """
-THIRD = {"laplacian": LAPLACIAN}
+HEAT = "((du[:, 1] - dd[:, 0]) ** 2).mean()"
+ACTIVATIONS = {
+    "tanh": "F.tanh(h)", "sin": "paddle.sin(h)", "cos": "paddle.cos(h)", "sigmoid": "F.sigmoid(h)", "silu": "F.silu(h)",
+    "power": "h ** 3", "square": "h * h", "exp": "paddle.exp(h * 0.1)",
+}  # fmt: skip
+SOURCES.update({f"heat-{name}": LAPLACIAN.format(activation=a, loss=HEAT) for name, a in ACTIVATIONS.items()})
+SOURCES["poisson"] = LAPLACIAN.format(
+    activation="F.tanh(h)",
+    loss="((dd[:, 0] + paddle.grad(du[:, 1].sum(), t, create_graph=True)[0][:, 1]) ** 2).mean()",
+)
+SOURCES["burgers"] = LAPLACIAN.format(
+    activation="F.tanh(h)", loss="((du[:, 1:2] + u * du[:, 0:1] - 0.01 * dd[:, 0:1]) ** 2).mean()"
+)
 
 
 @pytest.fixture(scope="module")
 def measured(run_child):
-    scripts = {**THIRD, **SOURCES}
-    return run_child("real", scripts), run_child("trace", scripts)
-
-
-def test_the_third_order_is_near_and_noted(measured):
-    real, traced = measured[0]["laplacian"], measured[1]["laplacian"]
-    assert traced["notes"] == ["create_graph"]
-    assert 0.8 * real["peaks"][-1] < traced["peak"] <= real["peaks"][-1]
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
 
 
 @pytest.mark.parametrize("name", SOURCES)
