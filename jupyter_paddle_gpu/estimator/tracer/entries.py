@@ -13,7 +13,8 @@ from .dtypes import FLOATING, name_of
 
 FEW_CHANNELS = 4
 """Channels that an image with its channels last has at most, where its sides do not tell."""
-IMAGE_RANK = 4
+IMAGE_RANK, VIDEO_RANK = 4, 5
+"""Dimensions of a batch of images, and of one of volumes or of clips."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Entries:
         for tensor in _tensors(args):
             shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
             rank = _certainty(tensor)
-            if len(shape) == IMAGE_RANK and dtype != "bool":
+            if len(shape) in {IMAGE_RANK, VIDEO_RANK} and dtype != "bool":
                 sides = sides_of(shape)
                 if sides != (1, 1) and (self._image is None or rank >= self._image[0]):
                     self._image = (rank, sides)
@@ -82,8 +83,8 @@ class Entries:
 
 
 def sides_of(shape: Shape) -> tuple[int, int]:
-    """Height and width of an image of rank 4, wherever its channels stand."""
-    _, first, second, third = shape
+    """Height and width of images (rank 4), volumes or clips (rank 5), wherever the channels stand."""
+    first, second, third = shape[-3:]
     channels_last = second != third and (first == second or third <= FEW_CHANNELS < first)
     return (first, second) if channels_last else (second, third)
 

@@ -1,9 +1,10 @@
 """Images of another size, sequences of another length: seen where a model is called, replaced where data arises.
 
-A first, short run (`wishes`) sees what the model is called with: an image is an array of rank 4, a sequence a [B, T]
-array of integers or a [B, T, F] array. The run that is shown replaces those dimensions wherever the program makes data
-outside a layer: in a loader's batch, in `paddle.to_tensor`, in `paddle.rand` and its like. What else has the same
-dimensions at the same place (masks, labels, positions) follows. A model's own parameters and buffers stay.
+A first, short run (`wishes`) sees what the model is called with: an image is an array of rank 4, a volume or a clip
+one of rank 5, a sequence a [B, T] array of integers or a [B, T, F] array. The run that is shown replaces those
+dimensions wherever the program makes data outside a layer: in a loader's batch, in `paddle.to_tensor`, in
+`paddle.rand` and its like. What else has the same dimensions at the same place (masks, labels, positions) follows. A
+model's own parameters and buffers stay.
 """
 
 from __future__ import annotations

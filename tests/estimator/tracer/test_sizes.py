@@ -323,6 +323,43 @@ for step in range(9):
     + STEP
 )
 
+VOLUMES = (
+    HEAD
+    + """
+model = nn.Sequential(nn.Conv3D(2, 8, 3, padding=1), nn.BatchNorm3D(8), nn.ReLU(), nn.MaxPool3D(2), nn.Conv3D(8, 4, 3, padding=1))
+volumes = paddle.rand([24, 2, 16, 32, 32])
+"""
+    + ADAM
+    + "for i in range(0, 24, 4):\n    loss = model(volumes[i:i + 4]).mean()"
+    + STEP
+)
+CLIPS = (
+    DATASET.format(sample="return np.zeros((6, 3, 32, 32), 'float32'), np.zeros((1,), 'int64')")
+    + """
+class Frames(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.frames = nn.Sequential(nn.Conv2D(3, 8, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2D(2), nn.Flatten())
+        self.rnn, self.head = nn.GRU(32, 16), nn.Linear(16, 5)
+    def forward(self, x):
+        b, t = x.shape[:2]
+        return self.head(self.rnn(self.frames(x.flatten(0, 1)).reshape([b, t, 32]))[0][:, -1])
+model = Frames()
+"""
+    + ADAM
+    + "for x, y in paddle.io.DataLoader(Data(), batch_size=8):\n    loss = F.cross_entropy(model(x), y)"
+    + STEP
+)
+CLIPS_LAST = (
+    HEAD
+    + """
+model = nn.Sequential(nn.Conv3D(3, 8, 3, padding=1, data_format="NDHWC"), nn.ReLU(), nn.MaxPool3D(2, data_format="NDHWC"))
+clips = paddle.rand([24, 8, 32, 32, 3])
+"""
+    + ADAM
+    + "for i in range(0, 24, 4):\n    loss = model(clips[i:i + 4]).mean()"
+    + STEP
+)
 CASES = {
     "rows-of-pixels": (ROWS, {"image_size": 56}, {"600, 784": "600, 3136", "28, 28": "56, 56"}),
     "cnn": (CNN, {"image_size": 96}, {"64, 64]": "96, 96]"}),
@@ -341,6 +378,9 @@ CASES = {
     "resized": (RESIZED, {"image_size": 64}, {"Resize(48)": "Resize(64)"}),
     "tensors": (TENSORS, {"image_size": 50}, {"32, 32]": "50, 50]"}),
     "seq2seq": (SEQ2SEQ, {"sequence_length": 33}, {"[12, 20]": "[12, 33]", "[12, 21]": "[12, 34]"}),
+    "volumes": (VOLUMES, {"image_size": 24}, {"16, 32, 32": "16, 24, 24"}),
+    "clips": (CLIPS, {"image_size": 48}, {"6, 3, 32, 32": "6, 3, 48, 48"}),
+    "clips-last": (CLIPS_LAST, {"image_size": 20}, {"8, 32, 32, 3": "8, 20, 20, 3"}),
     "time-major": (TIME_MAJOR, {"sequence_length": 70}, {"[35, 16": "[70, 16"}),
 }  # fmt: skip
 
@@ -365,7 +405,7 @@ for name, (source, asked) in json.load(sys.stdin).items():
     kept = {key: found.get(key) for key in ("status", "notes", "questions", "image_size", "sequence_length", "inputs")}
     print(json.dumps([name, {**kept, "peak": peak_of(found) if found["status"] == "ok" else None}]))
 """
-REAL = ("cnn", "unet", "plain-vit", "lstm", "conv1d", "gpt", "bert", "time-major")
+REAL = ("volumes", "clips", "clips-last", "cnn", "unet", "plain-vit", "lstm", "conv1d", "gpt", "bert", "time-major")
 FLAT = CNN.replace("nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(32, 10)", "nn.Flatten(), nn.Linear(32768, 10)")
 LITERAL = VIT.replace("IMG_SIZE, PATCH = 64, 8", "PATCH = 8").replace("IMG_SIZE", "64").replace("img_size=64", "n=64")
 TABLE = GPT.replace("nn.Embedding(block_size, width)", "nn.Embedding(48, width)").replace("block_size", "b")
