@@ -17,7 +17,7 @@ from .dtypes import FLOATING, name_of
 from .gradients import inplace_twin, without_absent
 from .templates import Gradient, GradStep, Meta, Operand, Step, slots_of
 
-_INHERITED = ("sparse", "equation", "axes", "starts", "ends", "steps")
+_INHERITED = ("sparse", "equation", "axes", "starts", "ends", "steps", "decrease_axes")
 """Attributes of an operator that rules of its gradient ask for."""
 _CONSTANTS = frozenset({"full", "full_int_array"})
 

@@ -91,24 +91,33 @@ def index_put(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
 
 
 def _part(attrs: dict[str, Any], x: Array) -> tuple[int, ...]:
-    """Shape of the part of `x` that is written to."""
-    shape = list(x.shape)
+    """Shape of the part of `x` that is written to; a single place where tensors say which one."""
+    shape = [1 if axis in attrs.get("decrease_axes", ()) else size for axis, size in enumerate(x.shape)]
     for axis, start, end, step in zip(*(attrs.get(name, ()) for name in _WRITTEN), strict=False):
         shape[axis] = len(range(*slice(start, end, step).indices(x.shape[axis])))
     return tuple(shape)
 
 
+def _is_whole(attrs: dict[str, Any], part: tuple[int, ...], x: Array) -> bool:
+    return part == x.shape and all(step == 1 for step in attrs.get("steps", ()))
+
+
 def set_value(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """`x[1:4] = y`: y at the part's size; of a number also that as a tensor (measured)."""
+    """`x[1:4] = y`: y at the part's size; of a number also that as a tensor, unless it fills the whole (measured)."""
     x = operands[0][0]
-    return (prod(_part(attrs, x)) + ("values" in attrs)) * SIZE[x.dtype]
+    part = _part(attrs, x)
+    if "values" not in attrs:
+        return prod(part) * SIZE[x.dtype]
+    return 0 if _is_whole(attrs, part, x) else (prod(part) + 1) * SIZE[x.dtype]
 
 
 def set_value_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """The part of the gradient, beside that of a y of another shape (measured)."""
+    """The part of the gradient, beside that of a y of another shape; not of the whole (measured)."""
     gradient = next(group[0] for group in reversed(operands) if group)
     part = _part(attrs, gradient)
-    return 0 if any(group and group[0].shape == part for group in results[1:]) else prod(part) * SIZE[gradient.dtype]
+    if _is_whole(attrs, part, gradient) or any(group and group[0].shape == part for group in results[1:]):
+        return 0
+    return prod(part) * SIZE[gradient.dtype]
 
 
 RULES = {

@@ -31,6 +31,8 @@ CASES = {
     "part-strided": (ZEROS, "x[1:9:2, 5] = w[:1, 5] * 2"),
     "part-number": (GRAPH, "x[:4] = 0.0"),
     "part-number-strided": (GRAPH, "x[1:9:2, 5] = 3"),
+    "whole": (GRAPH, "x[:] = v * 2"), "whole-broadcast": (GRAPH, "x[:] = v[0] * 2"),
+    "whole-number": (GRAPH, "x[:] = 0"), "turned-number": (GRAPH, "x[::-1] = 0"),
     "by-indices": (ZEROS, "x[paddle.arange(4)] = w[:4] * 2"),
     **{f"{name}{where}": (start, f"x.{name}(v * 2)")
        for name in OPERATORS for where, start in (("constant", ONES), ("graph", GRAPH))},
