@@ -6,6 +6,7 @@ from .arrays import Array
 from .flops import flops_of
 from .ledger import Operation
 from .templates import GradStep, Step
+from .views import READ_STRIDES
 from .views import RULES as VIEWS
 from .workspaces import cpu_workspace, gpu_workspace
 
@@ -21,7 +22,7 @@ def account(
         for array in group:
             size = array.nbytes
             moved += size
-            if array.storage is not None and not array.is_contiguous:
+            if array.storage is not None and not array.is_contiguous and step.name not in READ_STRIDES:
                 copies += size
     for group in results:
         for array in group:

@@ -13,7 +13,7 @@ from .templates import slots_of as _slots
 STRIDES_KEPT = frozenset({
     "abs", "acos", "acosh", "add", "add_n", "affine_grid", "amax", "argsort", "asin", "asinh", "atan", "atanh",
     "bicubic_interp", "bilinear_interp", "cast", "ceil", "celu", "channel_shuffle", "concat", "conv2d",
-    "copysign", "cos", "cosh", "cross", "cross_entropy_with_softmax", "depthwise_conv2d", "diag_embed",
+    "copysign", "cos", "cosh", "cross_entropy_with_softmax", "depthwise_conv2d", "diag_embed",
     "divide", "dropout", "elu", "erfinv", "exp", "expand", "expm1", "flip", "floor", "fmax", "fmin",
     "full_like", "gather", "gather_nd", "gumbel_softmax", "hardsigmoid", "hardtanh", "huber_loss", "index_add",
     "index_put", "index_sample", "index_select", "label_smooth", "leaky_relu", "linear", "linear_interp", "log",
@@ -50,10 +50,17 @@ def forward_meta(step: Step, index: int, operands: list[list[Array]], shapes: di
         return (2, *operands[0][0].shape[:-2]), operands[0][0].dtype
     if step.name == "lstsq" and index == 3 and step.attrs.get("driver") == "gelsy":  # it finds no singular values
         return (0,), operands[0][0].dtype
-    if step.name == "view_dtype":  # the builder says the operand's type
+    return _view_meta(step, operands) or shapes.get(slot)
+
+
+def _view_meta(step: Step, operands: list[list[Array]]) -> Meta | None:
+    """Of views for which the builder says the operand's shape and type."""
+    if step.name == "as_strided":
+        return tuple(step.attrs["dims"]), operands[0][0].dtype
+    if step.name == "view_dtype":
         x, dtype = operands[0][0], name_of(step.attrs["dtype"])
         return (*x.shape[:-1], x.shape[-1] * SIZE[x.dtype] // SIZE[dtype]), dtype
-    return shapes.get(slot)
+    return None
 
 
 def forward_array(step: Step, index: int, position: int, operands: list[list[Array]]) -> Array | None:

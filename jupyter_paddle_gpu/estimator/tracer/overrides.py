@@ -91,3 +91,16 @@ def shape(runtime: Runtime, original: Original, x: Any) -> Any:
     """Known without data."""
     sizes = np.array(x.shape, "int64" if original.__name__ == "shape64" else "int32")
     return runtime.create("shape", sizes.shape, str(sizes.dtype), Known(sizes))
+
+
+@override("tensor_unfold")
+def tensor_unfold(runtime: Runtime, original: Original, x: Any, *window: int) -> Any:
+    """`Tensor.unfold(axis, size, step)`: a view of the windows along an axis; the program builder does not have it."""
+    array, (axis, size, step) = runtime.state(x).array, window
+    axis %= len(array.shape)
+    shape, strides = list(array.shape), list(array.strides)
+    shape[axis] = (shape[axis] - size) // step + 1
+    shape.append(size)
+    strides.append(strides[axis])
+    strides[axis] *= step
+    return call("as_strided", x, shape, strides, 0)

@@ -146,6 +146,8 @@ RULES: dict[str, Rule] = {
     "reshape_double_grad": _reshape,
 }  # fmt: skip
 """Forward operators and gradient operators (over the incoming gradient) that give views."""
+READ_STRIDES = frozenset({"slice_grad", "strided_slice_grad", "as_strided_grad", "diagonal_grad"})
+"""Gradients of views that write a strided gradient into a view of the result: no copy of it is made (measured)."""
 
 
 def view_of(name: str, source: Array, meta: tuple[Shape, str], attrs: dict[str, Any]) -> Array | None:

@@ -43,9 +43,17 @@ BROADCAST = {
     "row": "h + v", "row-first": "v + h", "minus": "h - v", "from-row": "v - h", "block": "h + v.reshape([1, 1, 24])",
     "column": "h + v[:10].unsqueeze(1)", "number": "h + v[:1]", "leading": "h + w[:1]", "constant": "h + v.detach()", "linear": "net[3](h)",
 }  # fmt: skip
+SLICED = {
+    "slice": "h[:, 1:].transpose([0, 2, 1]) * 2", "slices": "h[:, 1:].transpose([0, 2, 1]).exp() + h[:, :-1].transpose([0, 2, 1])",
+    "every-second": "h[:, ::2].transpose([0, 2, 1]) * 2", "diagonal": "h.diagonal(axis1=1, axis2=2).transpose([1, 0]) * 2",
+    "as-strided": "h.as_strided([16, 10, 12], [240, 24, 2]).transpose([0, 2, 1]) * 2",
+    "overlapping": "h.as_strided([16, 10, 7, 6], [240, 24, 3, 1]) * 2", "unfold": "h.unfold(2, 4, 4).transpose([0, 2, 1, 3]) * 2",
+    "windows": "h.transpose([0, 2, 1]).unfold(1, 6, 3).exp()",
+    "cross": "h[:, :, :3].cross(h[:, :, 3:6], 2) * 2",
+}  # fmt: skip
 SOURCES = {
     f"{name}-{retain}": SCRIPT.format(before="", result=result, retain=retain)
-    for name, result in SUMMED.items()
+    for name, result in (SUMMED | SLICED).items()
     for retain in (False, True)
 }
 SOURCES |= {
