@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import einsums, recurrent
+from . import einsums, recurrent, world
 from .arrays import Array
 from .dtypes import SIZE, name_of
 from .templates import GradStep, Meta, Step
@@ -64,7 +64,11 @@ def _view_meta(step: Step, operands: list[list[Array]]) -> Meta | None:
 
 
 def forward_array(step: Step, index: int, position: int, operands: list[list[Array]]) -> Array | None:
-    """A forward result that holds an operand's memory, or none: einsum's caches and shapes."""
+    """A forward result that holds an operand's memory, or none: einsum's caches and shapes, the mask of a dropout that
+    drops nothing (cpu/dropout_kernel.cc; gpu/dropout_kernel.cu allocates it all the same)."""
+    if step.name == "dropout" and index == 1 and step.attrs.get("is_test") and world.current.target == "cpu":
+        x = operands[0][0]
+        return Array(None, x.shape, x.strides, "uint8")
     if step.name != "einsum" or index == 0 or position >= len(operands[0]):
         return None
     operand = operands[0][position]

@@ -5,16 +5,39 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+import numpy as np
 import paddle
 from paddle.base import variable_index
 
+from .arrays import allocate
 from .interception import call
 from .runtime import Runtime
+
+_HELD = -1000
+"""Places of a node's saved arrays that no operand has."""
 
 
 def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
+    axis = _only_axis(index)
+    if axis is not None and 0 < axis < tensor.ndim:
+        chosen = index[axis] if isinstance(index[axis], paddle.Tensor) else paddle.to_tensor(np.asarray(index[axis]))
+        return call("index_select", tensor, chosen, axis)
     return variable_index._getitem_static(tensor, index)
+
+
+def _only_axis(index: Any) -> int | None:
+    """The axis of `x[:, :, places]`, one row of places behind whole axes: eager mode takes them without transposing."""
+    if not isinstance(index, tuple) or not index:
+        return None
+    *whole, last = index
+    if not all(isinstance(one, slice) and one == slice(None) for one in whole):
+        return None
+    if isinstance(last, paddle.Tensor):
+        is_row = last.ndim == 1 and "int" in str(last.dtype)
+    else:
+        is_row = isinstance(last, list) and bool(last) and all(type(place) is int for place in last)
+    return len(whole) if is_row else None
 
 
 def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
@@ -34,9 +57,50 @@ def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
         call("set_value_", tensor, starts, ends, steps, axes, decrease_axes, none_axes, [1], [0.0])
         runtime.state(tensor).array.value = None
         return
-    parts = index if isinstance(index, tuple) else (index,)
-    masks = [part for part in parts if isinstance(part, paddle.Tensor)]
-    operation = runtime.ledger.begin("set_value_")
-    operation.workspace_cpu = sum(runtime.state(mask).array.nbytes for mask in masks)
-    runtime.ledger.finish(operation)
+    is_mask = isinstance(index, paddle.Tensor) and "bool" in str(index.dtype)
+    if is_mask and isinstance(value, paddle.Tensor) and value.size == 1 and index.ndim == tensor.ndim:
+        call("masked_fill_", tensor, index, value)
+        return
+    if isinstance(value, paddle.Tensor) and (not value.stop_gradient or value.size > 1):
+        indices = _integers(index)
+        geometry = list(tensor.shape), list(tensor.strides), list(indices[0].shape), list(indices[0].strides)
+        call("index_elementwise_put_with_tensor_", tensor, indices, value, *geometry, 0)
+        return
+    _put(runtime, tensor, index)
     runtime.state(tensor).array.value = None
+
+
+def _integers(index: Any) -> list[Any]:
+    """The tensors and lists of an index as integers: of a mask the places that it chooses."""
+    found = []
+    for given in index if isinstance(index, tuple) else (index,):
+        part = paddle.to_tensor(np.asarray(given)) if isinstance(given, (list, np.ndarray)) else given
+        if not isinstance(part, paddle.Tensor):
+            continue
+        if "bool" in str(part.dtype):
+            places = paddle.nonzero(part)
+            columns = paddle.split(places, part.ndim, axis=1) if part.ndim > 1 else [places]
+            found += [column.squeeze(-1) for column in columns]
+        else:
+            found.append(part)
+    return found
+
+
+def _put(runtime: Runtime, tensor: Any, index: Any) -> None:
+    """An indexed write whose gradient needs the indices again: they stay with the graph (measured)."""
+    parts = index if isinstance(index, tuple) else (index,)
+    given = [part for part in parts if isinstance(part, paddle.Tensor)]
+    held = [runtime.state(part).array for part in given]
+    operation = runtime.ledger.begin("set_value_")
+    operation.workspace_cpu = sum(array.nbytes for array in held)
+    if any(isinstance(part, slice) for part in parts):  # masks are laid out for the part that is written to
+        shape = tuple(tensor[tuple(p if isinstance(p, slice) else slice(None) for p in parts)].shape)
+        held = [allocate(runtime.ledger, shape, "bool", "expand") if array.dtype == "bool" else array for array in held]
+    lists = [part for part in parts if isinstance(part, (list, np.ndarray))]
+    held += [allocate(runtime.ledger, np.shape(part), "int64", "assign") for part in lists]
+    runtime.ledger.finish(operation)
+    node = runtime.state(tensor).node
+    if node is not None and paddle.is_grad_enabled():
+        saved = getattr(node, "saved", None)
+        if saved is not None:
+            saved.update({_HELD - number: array for number, array in enumerate(held)})

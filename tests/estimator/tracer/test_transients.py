@@ -60,6 +60,8 @@ CASES = {
     "batched-transposed": ("6, 20, 30", "paddle.matmul(w, paddle.ones([20, 40]), transpose_x=True)"),
     "deformable": ("24, 16, 3, 3", DEFORMABLE.format(size=24)),
     "deformable-image": ("4, 16, 24, 24", "deform_conv2d(w, paddle.rand([4, 2, 24, 24]), paddle.rand([24, 16, 1, 1]))"),
+    "dropout-that-drops-nothing": ("160, 1000", "F.dropout(w * 1, 0.5, training=False).square()"),
+    "dropout": ("160, 1000", "F.dropout(w * 1, 0.5).square()"),
     "cholesky": ("8, 60, 60", "paddle.linalg.cholesky(w * 0.01 + paddle.eye(60) * 9)"),
     "cholesky-upper": ("60, 60", "paddle.linalg.cholesky(w * 0.01 + paddle.eye(60) * 9, upper=True)"),
     "triangular": ("8, 60, 60", "paddle.linalg.triangular_solve(w + paddle.eye(60), paddle.ones([8, 60, 5]))"),

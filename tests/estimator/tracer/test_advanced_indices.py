@@ -1,0 +1,71 @@
+"""Reading and writing by masks, lists and tensors of places, as attention masks, token dropping and experts do."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+SCRIPT = """
+import paddle
+import paddle.nn.functional as F
+paddle.seed(0)
+w = paddle.create_parameter([1600, 100], 'float32')
+n = paddle.arange(1600) % 90 + 5
+i, even = paddle.arange(40), paddle.arange(0, 1600, 2)
+few = paddle.arange(100)[None, :] < paddle.full([1600, 1], 10, dtype='int64')
+optimizer = paddle.optimizer.SGD(1e-6, parameters=[w])
+for step in range(6):
+    X = w * 1
+    Y = paddle.zeros([1600, 100])
+    mask = paddle.arange(100, dtype='float32')[None, :] < n[:, None].astype('float32')
+    {line}
+    loss = F.softmax({result}).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+WRITES = {
+    "number-by-mask": ("X[~mask] = -1e6", "X"),
+    "number-by-mask-3d": ("Z = X.reshape([16, 100, 100]); Z[Z > 0.5] = 0.0", "Z"),
+    "number-by-rows": ("X[n > 50] = 0", "X"),
+    "number-by-rows-of-a-part": ("X[n > 50, :50] = 0", "X"),
+    "number-by-places": ("X[i] = 0", "X"),
+    "number-by-list": ("X[[1, 5, 7]] = 0.5", "X"),
+    "number-by-pairs": ("X[i, i] = 0.0", "X"),
+    "number-by-columns": ("X[:, i] = 0.0", "X"),
+    "number-into-data": ("Z = paddle.randint(0, 9, [1600, 100]); Z[Z == 0] = -100", "X * Z.astype('float32')"),
+    "tensor-of-one-by-mask": ("X[~mask] = paddle.to_tensor(-1e6)", "X"),
+    "learned-one-by-mask": ("X[~mask] = X.mean()", "X"),
+    "rows": ("X[i] = paddle.ones([40, 100])", "X"),
+    "pairs": ("X[i, i] = paddle.ones([40])", "X"),
+    "learned-rows": ("Y[even] = F.relu(X[even] * 2)", "Y"),
+    "learned-rows-by-list": ("k = list(range(0, 1600, 2)); Y[k] = F.relu(X[k] * 2)", "Y"),
+    "learned-rows-by-mask": ("k = n > 50; Y[k] = F.relu(X[k] * 2)", "Y"),
+    "learned-pairs": ("Y[i, i] = F.relu(X.sum() * i.astype('float32'))", "Y"),
+    "learned-columns": ("Y[:, i] = X[:, i] * 2", "Y"),
+    "learned-token": ("t = X.mean(0); Y = X * 2; Y[n > 50] = t", "Y"),
+    "learned-by-mask": ("Y[few] = X.sum() * paddle.ones([16000])", "Y"),
+    "choice-by-mask": ("Y[few] = X[few] * 2", "Y"),
+}
+READS = {
+    "columns": ("pass", "X[:, i] * 2"),
+    "columns-by-list": ("pass", "X[:, [1, 5, 7]] * 2"),
+    "last-axis": ("pass", "X.reshape([16, 100, 100])[:, :, i] * 2"),
+    "middle-axis": ("pass", "X.reshape([16, 100, 100])[:, i] * 2"),
+    "last-token": ("pass", "X.reshape([16, 100, 100])[paddle.arange(16), n[:16]] * 2"),
+    "mask": ("pass", "X[mask] * 2"),
+}
+SOURCES = {name: SCRIPT.format(line=line, result=result) for name, (line, result) in {**WRITES, **READS}.items()}
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    return run_child("real", SOURCES), run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_step_takes_what_the_allocator_says(measured, name):
+    real, traced = measured[0][name], measured[1][name]
+    assert real["failure"] is None
+    assert traced["peak"] == real["peaks"][-1], traced["questions"]
