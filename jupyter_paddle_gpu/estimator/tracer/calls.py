@@ -18,7 +18,7 @@ from .inference import Argument
 from .ledger import Ledger
 from .saving import hooks
 from .templates import Gradient, Meta, Operand, Step, Template, slots_of
-from .values import Computed, Part, Value
+from .values import Computed, Drawn, Part, Value, is_random
 from .views import RULES as VIEWS
 from .views import view_of
 
@@ -59,7 +59,8 @@ class Call:
     def _find_shapes(self, name: str, values: Value | None) -> None:
         """Shapes that hang on values: computed where those are known, else what `extents` takes of the largest."""
         if values is not None and self.runtime.evaluate is not None:
-            _match(self.template.returned, self.runtime.evaluate(values), self.shapes)
+            drawn = Drawn(values, _elements) if is_random(values) else values
+            _match(self.template.returned, self.runtime.evaluate(drawn), self.shapes)
             return
         if name == "masked_select" and self._count_chosen():
             return
@@ -83,7 +84,8 @@ class Call:
         x, mask = (state.array for state in self.states[:2])
         whole = prod(max(sizes) for sizes in zip_longest(reversed(x.shape), reversed(mask.shape), fillvalue=1))
         assert mask.value is not None
-        chosen = int(ORIGINAL["numpy"](self.runtime.evaluate(mask.value)).sum())
+        drawn = Drawn(mask.value, _chosen) if is_random(mask.value) else mask.value
+        chosen = _chosen(self.runtime.evaluate(drawn))
         self.shapes[self.template.returned] = ((chosen * whole // max(mask.numel, 1),), x.dtype)
         return True
 
@@ -253,6 +255,17 @@ def written_over(step: Step, gradient: Gradient) -> list[int]:
         for source, result in pairs
         if isinstance(source, int) and isinstance(result, int) and gradient.reads(gradient.incoming.get(result))
     ]
+
+
+def _elements(result: Any) -> int:
+    """Elements of all results of an operator."""
+    if isinstance(result, (list, tuple)):
+        return sum(map(_elements, result))
+    return int(prod(result.shape)) if isinstance(result, _TENSOR) else 0
+
+
+def _chosen(mask: Any) -> int:
+    return int(ORIGINAL["numpy"](mask).sum())
 
 
 def _match(structure: Any, result: Any, found: dict[int, Meta]) -> None:

@@ -75,7 +75,7 @@ def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
         try:
             yield _as_tensors(runtime, batch, loader)
         except GeneratorExit:
-            if number + 1 + len(ahead) < count:
+            if number + 1 + len(ahead) < count and not (watch is not None and watch.is_leaving):
                 abandoned.append(ahead)
             raise
         if watch is not None and watch.may_leave(before):

@@ -33,6 +33,8 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
                 before = watch.updates
                 yield held.pop()
                 if watch.loops > 1 and watch.may_leave(before):
+                    with watch.leaving():  # what is gone through goes with its last name
+                        del iterator
                     return
             passes += 1
             if not whatif.wants_more(began, passes):

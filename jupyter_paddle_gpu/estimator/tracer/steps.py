@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import paddle
@@ -64,6 +65,8 @@ class StepWatch:
         """Loops of the notebook that are running, one in another; behind the outermost one no training is expected."""
         self.has_left = False
         """The loop that trains was ended: later passes are whole ones."""
+        self.is_leaving = False
+        """Loaders are dropped now that the program would have read to their end."""
         self._evaluation_until = 0.0
         self._enough = 0
         self._gives_up = math.inf
@@ -89,6 +92,15 @@ class StepWatch:
         leaves = self.leaves_epoch and not self.has_left and self.updates > updates
         self.has_left = self.has_left or leaves
         return leaves
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """The trace leaves a loop that the program would go through to its end."""
+        self.is_leaving = True
+        try:
+            yield
+        finally:
+            self.is_leaving = False
 
     def created(self, optimizer: Any) -> None:
         """An optimizer was made: the step is not whole before it has updated."""

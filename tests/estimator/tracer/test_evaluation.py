@@ -133,3 +133,32 @@ def test_a_step_after_an_evaluation_is_a_real_ones(measured, name):
     steady = real["peaks"][4]
     assert traced["peak"] == pytest.approx(steady, rel=0.001)
     assert traced["notes"] == []
+
+
+LONG = (
+    HEAD.format(checked=128, drop=False).replace(
+        "Data(192), batch_size=64, use_buffer_reader=False", "Data(6400), batch_size=64"
+    )
+    + """
+for epoch in range(9):
+    model.train()
+    for number, (x, y) in enumerate(training):
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    model.eval()
+    for x, y in checking:
+        with paddle.no_grad():
+            seen = []
+            seen.append(model(x).argmax(-1))
+        seen.clear()
+"""
+)
+
+
+def test_an_epoch_that_only_the_trace_leaves_early_leaves_no_batches_behind(run_child):
+    """The reader of a loader that is not read to its end keeps its batches; here the program reads to the end."""
+    real, traced = run_child("real", {"long": LONG})["long"], run_child("trace", {"long": LONG})["long"]
+    assert real["failure"] is None
+    assert traced["peak"] == real["peaks"][-1]

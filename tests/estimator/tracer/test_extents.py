@@ -88,3 +88,39 @@ def test_the_ends_become_the_estimates():
     )
     found = cpu_peak(step)
     assert (found.low, found.likely, found.high) == (600, 1000, 1700)
+
+
+DRAWN = {
+    name: f"""
+import paddle, paddle.nn.functional as F
+paddle.seed({seed})
+w = paddle.create_parameter([2000, 40], 'float32')
+optimizer = paddle.optimizer.SGD(1e-6, parameters=[w])
+for step in range(6):
+    chosen = paddle.rand([2000]) < 0.2
+    out = {selected}
+    loss = (out ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+    for name, seed, selected in (
+        ("drawn-rows", 1, "paddle.matmul(paddle.gather(w, paddle.nonzero(chosen)[:, 0]), paddle.ones([40, 400]))"),
+        ("drawn-rows-again", 2, "paddle.matmul(w[chosen], paddle.ones([40, 400]))"),
+        ("drawn-elements", 3, "paddle.masked_select(w, chosen.unsqueeze(-1).expand_as(w))"),
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def drawn(run_child):
+    return run_child("real", DRAWN), run_child("trace", DRAWN)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_of_sizes_drawn_at_random_a_large_one_is_taken(drawn, name):
+    """A training draws in each of its steps: the figure is to hold for more of them than the one in the middle."""
+    real, traced = drawn[0][name], drawn[1][name]
+    steady = sorted(real["peaks"][1:])
+    assert len(set(steady)) > 1
+    assert steady[len(steady) // 2] < traced["peak"] < 1.1 * steady[-1]
