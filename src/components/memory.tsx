@@ -52,10 +52,14 @@ function Invitation({ training }: { training: Training }): JSX.Element {
   /** What is seen by reading alone: the step itself may stand in a module that the notebook imports. */
   function expectation(): string {
     if (trains) {
-      return trans.__('Traces one step on the side. Nothing is trained, downloaded or written.');
+      return trans.__(
+        'Traces one step on the side. Nothing is trained, downloaded or written.'
+      );
     }
     return facts?.imports_paddle
-      ? trans.__('No training step is in these cells. An estimate also finds one in what they import.')
+      ? trans.__(
+          'No training step is in these cells. An estimate also finds one in what they import.'
+        )
       : trans.__('There is no training step to estimate.');
   }
 }
