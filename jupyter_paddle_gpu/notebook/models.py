@@ -87,7 +87,10 @@ class ModelReader:
         name = self.names.last(call.func)
         if isinstance(call.func, ast.Name) and name in self.code.classes:
             return True
-        return name[:1].isupper() or bool(self.names.qualified(call.func))
+        qualified = self.names.qualified(call.func)
+        if qualified.startswith("paddle.") and qualified.count(".") == 1 and name.islower():
+            return False  # `paddle.randn`: a tensor that is trained without a layer
+        return name[:1].isupper() or bool(qualified)
 
     def _first(self, call: ast.Call, *keywords: str) -> ast.expr | None:
         return next((value for key in keywords if (value := self.names.argument(call, key)) is not None), None)

@@ -202,6 +202,16 @@ def test_an_update_by_hand_is_a_training(inspect: Inspect) -> None:
     assert (facts.loop, facts.optimizer, value(facts.epochs)) == ("custom", None, 7)
 
 
+def test_a_tensor_that_is_trained_is_no_model(inspect: Inspect) -> None:
+    facts = inspect(
+        "import paddle\nw = paddle.randn([4, 1])\nb = paddle.zeros([1])",
+        "opt = paddle.optimizer.SGD(parameters=[w, b])",
+        "for e in range(3):\n    (x @ w + b).mean().backward()\n    opt.step()",
+    )
+    assert facts.loop == "custom"
+    assert value(facts.model) is None
+
+
 def test_a_lesson_on_gradients_is_no_training(inspect: Inspect) -> None:
     facts = inspect(BY_HAND, "y = (w * w).sum()\ny.backward()\nw.grad", "w.clear_gradient()\nw.sum().backward()")
     assert facts.loop == "none"

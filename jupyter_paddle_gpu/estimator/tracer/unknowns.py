@@ -12,6 +12,7 @@ import dis
 import sys
 import sysconfig
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -24,6 +25,8 @@ FLOAT = "__float_of__"
 """The name under which a notebook's cells find `float_of`."""
 _PLAIN = (bool, int, float, np.generic, np.ndarray)
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_LIBRARIES = (*_LIBRARIES, str(Path(__file__).parent))
+"""Where code stands that is not the user's own."""
 _DECIDING = ("COMPARE_OP", "POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 """Instructions by which the user's own code decides; `min` and `sorted` compare within a call."""
 updates: Callable[[], int] = lambda: 0  # noqa: E731 - set by `readings`, which knows the steps
