@@ -144,9 +144,9 @@ def test_a_job_that_is_being_prepared_has_time(own_daemon, tmp_path):
     engine = DockerEngine(docker)
     service = JobService.open({"docker": engine}, data_folder=tmp_path, settings=settings)
     service._dispatcher = None
-    (tmp_path / "work").mkdir()
-    spec = JobSpec(name="a", notebook=f"{tmp_path}/work/a.ipynb", output=f"{tmp_path}/work/out.ipynb",
-                   folder=f"{tmp_path}/work", engine="docker", image=IMAGE)  # fmt: skip
+    (tmp_path / "notebooks").mkdir()
+    spec = JobSpec(name="a", notebook=f"{tmp_path}/notebooks/a.ipynb", output=f"{tmp_path}/notebooks/out.ipynb",
+                   folder=f"{tmp_path}/notebooks", engine="docker", image=IMAGE)  # fmt: skip
     job = service.submit(spec, notebook_of("print(1)")).id
     own_daemon.process.send_signal(signal.SIGSTOP)
     try:
