@@ -33,6 +33,9 @@ ARRAY = (
     + "for start in range(0, 100_000, 5000): train(paddle.to_tensor(data[start:start + 5000]))"
 )
 """300 MB of data and little else."""
+LOOKS = 8 * MIB
+"""Pages of files mapped between a peak and the next look are taken for files at the peak too: so much the figure may be
+low (8 KiB was seen)."""
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +100,7 @@ def test_pages_that_a_file_stands_behind_are_no_growth(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     mapped, grown = map(int, done.stdout.split())
     assert mapped < 64 * MIB
-    assert 200 * MIB <= grown < 264 * MIB
+    assert 200 * MIB - LOOKS <= grown < 264 * MIB
 
 
 def test_elsewhere_than_on_linux_nothing_is_told(monkeypatch, tmp_path):
@@ -108,7 +111,7 @@ def test_elsewhere_than_on_linux_nothing_is_told(monkeypatch, tmp_path):
 @pytest.mark.paddle
 def test_data_that_cells_make_is_measured(estimated):
     host = estimated(ARRAY).host
-    assert 300e6 <= host.data <= 300e6 + 64 * MIB
+    assert 300e6 - LOOKS <= host.data <= 300e6 + 64 * MIB
     assert host.bytes < 300e6 + PROCESS + 128 * MIB
     on_device = estimated(ARRAY, "gpu").host
     assert (on_device.data, on_device.tensors) == (host.data, 0)
@@ -118,7 +121,7 @@ def test_data_that_cells_make_is_measured(estimated):
 def test_what_is_freed_again_counts(estimated):
     tail = "FEATURES = 8" + TRAIN + "for _ in range(3): train(paddle.ones([4, 8]))"
     freed = "import numpy as np, paddle\nraw = np.ones(25_000_000)\nmean = float(raw.mean())\ndel raw\n" + tail
-    assert 200e6 <= estimated(freed).host.data <= 200e6 + 64 * MIB
+    assert 200e6 - LOOKS <= estimated(freed).host.data <= 200e6 + 64 * MIB
 
 
 @pytest.mark.paddle
@@ -127,7 +130,7 @@ def test_a_data_set_that_becomes_one_tensor_is_there_twice(estimated):
     source = ARRAY.replace("train(paddle.to_tensor(data[start:start + 5000]))", "train(x[start:start + 5000])")
     host = estimated(source.replace("FEATURES = 750", "FEATURES = 750; epochs = 1").replace(
         "for start", "x = paddle.to_tensor(data)\nfor start")).host  # fmt: skip
-    assert host.data >= 300e6
+    assert host.data >= 300e6 - LOOKS
     assert host.tensors >= 300e6
 
 
@@ -179,7 +182,7 @@ def test_a_data_set_known_by_its_shapes_counts_in_full(estimated):
     if any(note.code == "dataset_stand_in" for note in estimate.notes):
         assert estimate.host.data >= 60_000 * (784 * 4 + 8)
     else:  # the files are on this machine
-        assert estimate.host.data >= 60_000 * 784
+        assert estimate.host.data >= 60_000 * 784 - LOOKS
 
 
 REAL = """
