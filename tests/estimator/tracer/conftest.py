@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.estimator.tracer.measuring import Answers, Measured
+
 CHILD = Path(__file__).with_name("real_steps.py")
-Answers = dict[str, dict]
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +35,14 @@ def run_child() -> Callable[..., Answers]:
         return found
 
     return run
+
+
+@pytest.fixture(scope="session")
+def measure(run_child: Callable[..., Answers]) -> Callable[[dict[str, str]], Measured]:
+    return lambda sources: Measured(run_child("real", sources), run_child("trace", sources))
+
+
+@pytest.fixture(scope="module")
+def measured(request: pytest.FixtureRequest, measure: Callable[[dict[str, str]], Measured]) -> Measured:
+    """All scripts in the test module's `SOURCES`."""
+    return measure(request.module.SOURCES)

@@ -6,9 +6,9 @@ written with their casts by hand in types of twice the size run everywhere: thei
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
+
+from tests.estimator.tracer.measuring import Measured, steady
 
 pytestmark = pytest.mark.paddle
 
@@ -113,15 +113,13 @@ def script(name: str, *, by_hand: bool, optimizer: str = "Adam") -> str:
 def measured(run_child):
     real = run_child("real", {name: script(name, by_hand=True) for name in CASES})
     asked = {name: {"amp": "O1", "amp_dtype": "bfloat16"} for name in CASES}
-    return real, run_child("trace", {name: script(name, by_hand=False) for name in CASES}, asked)
+    return Measured(real, run_child("trace", {name: script(name, by_hand=False) for name in CASES}, asked))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_casts_live_as_long_as_by_hand(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    steady = Counter(real["peaks"][1:]).most_common(1)[0][0]
-    assert 2 * traced["peak"] == pytest.approx(steady, rel=0.001), traced["questions"]
+    peaks, traced = measured.pair(name)
+    assert 2 * traced["peak"] == pytest.approx(steady(peaks), rel=0.001), traced["questions"]
 
 
 DECORATED = """

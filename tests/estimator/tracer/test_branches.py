@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from jupyter_paddle_gpu.estimator.assemble import cpu_peak
 from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace
+from tests.estimator.tracer.measuring import steady
 
 pytestmark = pytest.mark.paddle
 
@@ -122,23 +121,16 @@ SMALLEST = ("if-small", "while-no-turn", "item-small", "best-so-far")
 """Scripts that really go the way that takes least."""
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_range_ends_at_real_peaks(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
+    peaks, traced = measured.pair(name)
     assert traced["peak"] is not None, traced["questions"]
-    steady = Counter(real["peaks"][1:]).most_common(1)[0][0]
     found = traced["branches"]["low"] if name in SMALLEST else traced["peak"]
-    assert found == pytest.approx(steady, rel=0.001)
+    assert found == pytest.approx(steady(peaks), rel=0.001)
 
 
 def test_ways_are_counted_and_noted(measured):
-    traced = measured[1]
+    traced = measured.traced
     assert {name: row["branches"]["ways"] for name, row in traced.items() if row["branches"]} == {
         "if-large": 2,
         "if-small": 2,

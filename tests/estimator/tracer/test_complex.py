@@ -62,13 +62,7 @@ SOURCES = {
 }
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_peak_is_the_allocators(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    assert traced["peak"] == real["peaks"][-1], traced["questions"]
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == peaks[-1], traced["questions"]

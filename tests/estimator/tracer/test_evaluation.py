@@ -119,19 +119,12 @@ SOURCES = {
 }
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_step_after_an_evaluation_is_a_real_ones(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
+    peaks, traced = measured.pair(name)
     assert traced["peak"] is not None, traced["questions"]
     # three steps an epoch: the fifth update is a second epoch's second, beyond what spans the evaluation
-    steady = real["peaks"][4]
-    assert traced["peak"] == pytest.approx(steady, rel=0.001)
+    assert traced["peak"] == pytest.approx(peaks[4], rel=0.001)
     assert traced["notes"] == []
 
 
@@ -157,8 +150,7 @@ for epoch in range(9):
 )
 
 
-def test_an_epoch_that_only_the_trace_leaves_early_leaves_no_batches_behind(run_child):
+def test_an_epoch_that_only_the_trace_leaves_early_leaves_no_batches_behind(measure):
     """The reader of a loader that is not read to its end keeps its batches; here the program reads to the end."""
-    real, traced = run_child("real", {"long": LONG})["long"], run_child("trace", {"long": LONG})["long"]
-    assert real["failure"] is None
-    assert traced["peak"] == real["peaks"][-1]
+    peaks, traced = measure({"long": LONG}).pair("long")
+    assert traced["peak"] == peaks[-1]

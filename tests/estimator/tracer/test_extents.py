@@ -48,33 +48,26 @@ FEWEST = {f"{name}-none": HEAD + text.format(threshold="1e9") + REST for name, t
 SOURCES = {**ALL, **SHARED, **FEWEST}
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_the_largest_is_everything(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    assert traced["peak"] == pytest.approx(real["peaks"][-1], rel=0.001)
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == pytest.approx(peaks[-1], rel=0.001)
     assert traced["extents"]["high"] == traced["peak"]
     assert traced["notes"] == ["unknown_shape_line"]
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_low_end_is_next_to_nothing(measured, name):
-    real, traced = measured[0][f"{name}-none"], measured[1][name]
-    assert real["failure"] is None
-    assert traced["extents"]["low"] == pytest.approx(real["peaks"][-1], rel=0.03)
+    peaks, _ = measured.pair(f"{name}-none")
+    traced = measured.traced[name]
+    assert traced["extents"]["low"] == pytest.approx(peaks[-1], rel=0.03)
     assert traced["extents"]["low"] < 0.9 * traced["extents"]["high"]
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_classes_take_equal_shares(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    assert traced["peak"] == pytest.approx(real["peaks"][-1], rel=0.005)
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == pytest.approx(peaks[-1], rel=0.005)
     assert traced["extents"]["low"] < traced["peak"] < traced["extents"]["high"]
     assert traced["notes"] == ["unknown_shape_share"]
 
@@ -113,14 +106,14 @@ for step in range(6):
 
 
 @pytest.fixture(scope="module")
-def drawn(run_child):
-    return run_child("real", DRAWN), run_child("trace", DRAWN)
+def drawn(measure):
+    return measure(DRAWN)
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_of_sizes_drawn_at_random_a_large_one_is_taken(drawn, name):
     """A training draws in each of its steps: the figure is to hold for more of them than the one in the middle."""
-    real, traced = drawn[0][name], drawn[1][name]
-    steady = sorted(real["peaks"][1:])
-    assert len(set(steady)) > 1
-    assert steady[len(steady) // 2] < traced["peak"] < 1.1 * steady[-1]
+    peaks, traced = drawn.pair(name)
+    later = sorted(peaks[1:])
+    assert len(set(later)) > 1
+    assert later[len(later) // 2] < traced["peak"] < 1.1 * later[-1]

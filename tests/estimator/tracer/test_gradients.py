@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
+
+from tests.estimator.tracer.measuring import steady
 
 pytestmark = pytest.mark.paddle
 
@@ -107,14 +107,8 @@ SOURCES["burgers"] = LAPLACIAN.format(
 )
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_peak_is_the_allocators(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
+    peaks, traced = measured.pair(name)
     assert traced["notes"] == []
-    assert traced["peak"] == Counter(real["peaks"][1:]).most_common(1)[0][0], traced["questions"]
+    assert traced["peak"] == steady(peaks), traced["questions"]

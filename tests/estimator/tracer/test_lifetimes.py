@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
+
+from tests.estimator.tracer.measuring import steady
 
 pytestmark = pytest.mark.paddle
 
@@ -213,15 +213,8 @@ TOLERANCE = 0.001
 """Relative; what scalars and the allocator's odd bytes make of a peak of some hundred kB."""
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_traced_peak_is_the_allocators(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
+    peaks, traced = measured.pair(name)
     assert traced["peak"] is not None, traced["questions"]
-    steady = Counter(real["peaks"][1:]).most_common(1)[0][0]
-    assert traced["peak"] == pytest.approx(steady, rel=TOLERANCE)
+    assert traced["peak"] == pytest.approx(steady(peaks), rel=TOLERANCE)

@@ -60,15 +60,9 @@ SOURCES = {
 }
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_batches_ahead_are_the_real_loaders(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
+    peaks, traced = measured.pair(name)
     assert traced["peak"] is not None, traced["questions"]
     batch = 4 * 4096 * 4
-    assert traced["peak"] == pytest.approx(max(real["peaks"][1:]), abs=batch // 100)
+    assert traced["peak"] == pytest.approx(max(peaks[1:]), abs=batch // 100)

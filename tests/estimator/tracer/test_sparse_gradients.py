@@ -112,26 +112,24 @@ ADAM = {
 
 
 @pytest.fixture(scope="module")
-def measured(run_child):
-    sources = SOURCES | ADAM | REFUSED
-    return run_child("real", sources), run_child("trace", sources)
+def measured(measure):
+    return measure(SOURCES | ADAM | REFUSED)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_sparse_gradient_takes_what_the_allocator_says(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    assert traced["peak"] == pytest.approx(real["peaks"][-1], abs=8), traced["questions"]
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == pytest.approx(peaks[-1], abs=8), traced["questions"]
 
 
 @pytest.mark.parametrize("name", ADAM)
 def test_what_adam_refuses_is_told_in_its_words(measured, name):
-    real, asked = measured[0][name], measured[1][name]["questions"][0]["params"]
+    real, asked = measured.real[name], measured.traced[name]["questions"][0]["params"]
     assert real["failure"] == f"{asked['error']}: {asked['message']}"
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_paddle_has_no_kernel_for_is_told(measured, name):
-    told = measured[1][name]["questions"][0]["params"]["message"]
+    told = measured.traced[name]["questions"][0]["params"]["message"]
     assert told.startswith(f"Paddle has no kernel of {name.split('-')[0]} for a sparse gradient")
-    assert measured[0][name]["failure"], "Paddle runs it"
+    assert measured.real[name]["failure"], "Paddle runs it"

@@ -75,18 +75,16 @@ REFUSED = SCRIPT.format(before="", result="net[1](h.detach())", retain=False)
 
 
 @pytest.fixture(scope="module")
-def measured(run_child):
-    sources = SOURCES | {"refused": REFUSED}
-    return run_child("real", sources), run_child("trace", sources)
+def measured(measure):
+    return measure(SOURCES | {"refused": REFUSED})
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_backward_pass_takes_what_the_allocator_says(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    assert traced["peak"] == pytest.approx(real["peaks"][-1], abs=8), traced["questions"]
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == pytest.approx(peaks[-1], abs=8), traced["questions"]
 
 
 def test_an_instance_norm_of_a_constant_is_refused_in_paddles_words(measured):
-    asked = measured[1]["refused"]["questions"][0]["params"]
-    assert f"{asked['error']}: {asked['message']}" in measured[0]["refused"]["failure"]
+    asked = measured.traced["refused"]["questions"][0]["params"]
+    assert f"{asked['error']}: {asked['message']}" in measured.real["refused"]["failure"]

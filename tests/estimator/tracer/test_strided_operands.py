@@ -42,13 +42,7 @@ SINGLE = {
 SOURCES = {name: SCRIPT.format(result=result) for name, result in {**VIEWS, **COPIES, **SINGLE}.items()}
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_strided_operand_takes_what_the_allocator_says(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    assert traced["peak"] == real["peaks"][-1], traced["questions"]
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == peaks[-1], traced["questions"]

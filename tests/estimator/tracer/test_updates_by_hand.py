@@ -115,21 +115,15 @@ for i in range(4):
 }
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_step_takes_what_the_allocator_says(measured, name):
-    real, traced = measured[0][name], measured[1][name]
-    assert real["failure"] is None
-    assert traced["peak"] == real["peaks"][-1], traced["questions"]
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == peaks[-1], traced["questions"]
     assert "few_steps" not in traced["notes"]
 
 
 def test_what_is_trained_counts_as_parameters(measured):
-    assert measured[1]["subtract"]["standing"]["parameters"] == 4 * (200 * 300 + 300 + 300 * 10)
+    assert measured.traced["subtract"]["standing"]["parameters"] == 4 * (200 * 300 + 300 + 300 * 10)
 
 
 LONG = SOURCES["subtract"].replace("range(9)", "range(100000)") + "#---\noptimizer = paddle.optimizer.Adam"
@@ -151,4 +145,4 @@ def test_where_there_is_an_optimizer_its_training_counts(toys):
 
 
 def test_a_long_training_by_hand_is_not_waited_for(toys, measured):
-    assert toys["long"]["peak"] == measured[1]["subtract"]["peak"]
+    assert toys["long"]["peak"] == measured.traced["subtract"]["peak"]
