@@ -14,6 +14,18 @@ model = nn.Sequential(nn.Linear(FEATURES, 256), nn.ReLU(), nn.Linear(256, 10))
 optimizer = paddle.optimizer.Adam(learning_rate=1e-3, parameters=model.parameters())
 """
 
+_EPOCH = (
+    _TRAIN
+    + """
+for start in range(0, len(data), BATCH):
+    x, y = paddle.to_tensor(data[start:start + BATCH]), paddle.to_tensor(labels[start:start + BATCH])
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+)
+
 DIGITS = (
     """
 import numpy as np
@@ -44,17 +56,9 @@ import numpy as np
 rng = np.random.default_rng(0)
 data = rng.standard_normal((100_000, 784), dtype="float32")
 labels = rng.integers(0, 10, 100_000)
-FEATURES = 784
+FEATURES, BATCH = 784, 500
 """
-    + _TRAIN
-    + """
-for start in range(0, 100_000, 500):
-    x, y = paddle.to_tensor(data[start:start + 500]), paddle.to_tensor(labels[start:start + 500])
-    loss = F.cross_entropy(model(x), y)
-    loss.backward()
-    optimizer.step()
-    optimizer.clear_grad()
-"""
+    + _EPOCH
 )
 
 NORMALISED = (
@@ -84,19 +88,11 @@ rng = np.random.default_rng(0)
 frame = pd.DataFrame(rng.standard_normal((400_000, 40)), columns=[f"c{n}" for n in range(40)])
 frame["label"] = (frame["c0"] + frame["c1"] > 0).astype("int64")
 frame = frame.fillna(0).drop_duplicates()
-features = frame.drop(columns="label").to_numpy("float32")
+data = frame.drop(columns="label").to_numpy("float32")
 labels = frame["label"].to_numpy()
-FEATURES = 40
+FEATURES, BATCH = 40, 4000
 """
-    + _TRAIN
-    + """
-for start in range(0, 400_000, 4000):
-    x, y = paddle.to_tensor(features[start:start + 4000]), paddle.to_tensor(labels[start:start + 4000])
-    loss = F.cross_entropy(model(x), y)
-    loss.backward()
-    optimizer.step()
-    optimizer.clear_grad()
-"""
+    + _EPOCH
 )
 
 _SAMPLES = (
