@@ -33,14 +33,21 @@ def both_are_made(place):
     return len(place.left()) == 2
 
 
-def begun(place, jobs):
-    """When the daemon started each container: ISO times with nanoseconds, whose texts are in the order of time."""
-    return [place.container(job)["State"]["StartedAt"] for job in jobs]
-
-
 def ended(place, jobs):
     (place.work / "go").touch()
     return [place.client.wait(job, 60) for job in jobs]
+
+
+def both_run_in_order(place, jobs):
+    """They come up one after the other, by the daemon's word and by the rows, and end well at the first attempt."""
+    until(lambda: states(place, jobs) == ["running", "running"])
+    # ISO times with nanoseconds, whose texts are in the order of time
+    first, second = (place.container(job)["State"]["StartedAt"] for job in jobs)
+    assert first < second
+    rows = ended(place, jobs)
+    assert [(row.state, row.attempts) for row in rows] == [("succeeded", 1)] * 2
+    assert rows[0].started < rows[1].started
+    assert place.left() == []
 
 
 def test_the_second_waits_until_the_first_container_has_started(place):
@@ -49,13 +56,7 @@ def test_the_second_waits_until_the_first_container_has_started(place):
     until(lambda: both_are_made(place))
     assert states(place, jobs) == ["preparing", "preparing"], "made side by side"
     assert place.container(jobs[1])["State"]["Status"] == "created"
-    until(lambda: states(place, jobs) == ["running", "running"])
-    first, second = begun(place, jobs)
-    assert first < second
-    rows = ended(place, jobs)
-    assert [(row.state, row.attempts) for row in rows] == [("succeeded", 1)] * 2
-    assert rows[0].started < rows[1].started
-    assert place.left() == []
+    both_run_in_order(place, jobs)
 
 
 def test_a_server_killed_between_grant_and_start_leaves_the_order_to_the_next(place):
@@ -65,13 +66,7 @@ def test_a_server_killed_between_grant_and_start_leaves_the_order_to_the_next(pl
     place.kill()
     assert place.container(jobs[1])["State"]["Status"] == "created"
     place.up(place.serve())
-    until(lambda: states(place, jobs) == ["running", "running"])
-    first, second = begun(place, jobs)
-    assert first < second
-    rows = ended(place, jobs)
-    assert [(row.state, row.attempts) for row in rows] == [("succeeded", 1)] * 2
-    assert rows[0].started < rows[1].started
-    assert place.left() == []
+    both_run_in_order(place, jobs)
 
 
 def test_a_server_that_finds_containers_running_keeps_their_own_times(place):
