@@ -118,10 +118,12 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
         peak = None
         if found["status"] == "ok":
             peak = peak_of(found)
-        notes = [note["code"] for note in found["notes"]]
-        row = {"name": name, "peak": peak, "questions": found["questions"], "notes": notes}
-        row.update({name: found.get("extra", {}).get(name) for name in ("branches", "extents")})
-        row.update({name: found.get(name) for name in ("distribution", "devices")})
+        row = {"name": name, "peak": peak, "questions": found["questions"]}
+        row["notes"] = [note["code"] for note in found["notes"]]
+        row["params"] = [note["params"] for note in found["notes"]]
+        row.update({key: found.get("extra", {}).get(key) for key in ("branches", "extents")})
+        row.update({key: found.get(key) for key in ("status", "distribution", "devices")})
+        row.update({key: found.get(key) for key in ("batch_size", "inputs", "image_size", "sequence_length")})
         row["standing"] = standing(found) if peak else {}
         print(json.dumps(row), flush=True)
 

@@ -3,26 +3,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 pytestmark = pytest.mark.paddle
 
-HERE = Path(__file__).parent
-CHILD = """
-import json, sys
-sys.path[:0] = sys.argv[1:]
-import tracer
-from real_steps import peak_of
-for name, (source, asked) in json.load(sys.stdin).items():
-    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "answers": {}, "target": "cpu", **asked})
-    kept = {key: found.get(key) for key in ("status", "notes", "questions", "batch_size", "inputs")}
-    print(json.dumps([name, {**kept, "peak": peak_of(found) if found["status"] == "ok" else None}]))
-"""
 HEAD = """
 import numpy as np, paddle, paddle.nn.functional as F
 from paddle import nn
@@ -135,20 +119,11 @@ REAL = ("short", "already", "fit", "two-optimizers")
 
 
 @pytest.fixture(scope="module")
-def traced():
-    pytest.importorskip("paddle")
+def traced(run_child):
     sent = {name: (source, asked) for name, (source, asked, _) in CASES.items()} | OTHERS
-    sent |= {f"{name} by hand": (by_hand, {}) for name, (_, _, by_hand) in CASES.items()}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CHILD, str(HERE), str(HERE.parents[2] / "jupyter_paddle_gpu/estimator")],
-        input=json.dumps(sent),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    sources = {name: source for name, (source, _) in sent.items()}
+    sources |= {f"{name} by hand": by_hand for name, (_, _, by_hand) in CASES.items()}
+    return run_child("trace", sources, {name: asked for name, (_, asked) in sent.items()})
 
 
 @pytest.fixture(scope="module")
@@ -174,9 +149,9 @@ def test_it_is_a_real_steps_peak(traced, real, name):
 def test_what_cannot_be_had_is_said(traced):
     found = traced["no-multiple"]
     assert found["peak"] == traced["no-multiple by itself"]["peak"]
-    assert found["notes"] == [{"code": "accumulation_kept", "params": {"asked": 3, "found": 2}}]
+    assert (found["notes"], found["params"]) == (["accumulation_kept"], [{"asked": 3, "found": 2}])
     assert traced["no-loop"]["status"] == "needs_input"
-    assert traced["no-loop"]["notes"] == [{"code": "too_few_steps", "params": {"asked": 4}}]
+    assert (traced["no-loop"]["notes"], traced["no-loop"]["params"]) == (["too_few_steps"], [{"asked": 4}])
     assert traced["literal"]["batch_size"] == 32
-    assert traced["literal"]["notes"] == [{"code": "batch_undivided", "params": {"asked": 4}}]
+    assert (traced["literal"]["notes"], traced["literal"]["params"]) == (["batch_undivided"], [{"asked": 4}])
     assert traced["nothing"]["status"] == "no_model"
