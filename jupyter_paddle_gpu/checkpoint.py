@@ -15,16 +15,17 @@ With `paddle.Model`:
 
 One file, standard library alone, paddle imported when it is needed: it is mounted into containers that have nothing
 else of this package. Everything of a checkpoint is written into a folder of its own that gets its name by a rename at
-the end, so that a process that is killed while saving leaves the last whole checkpoint.
+the end, so that a process that is killed while saving leaves the last whole checkpoint. A list of the files with their
+sums is part of it, so that one that a disk has damaged is not taken for a whole one.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import shutil
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ VARIABLE = "PADDLE_GPU_CHECKPOINTS"
 KEEP = 2
 """Checkpoints kept: the newest, and one before it."""
 
-_NAME = re.compile(r"^step-(\d{12})$")
+_NAME = re.compile(r"^(old-)?step-(\d{12})$")
+_MODEL, _OPTIMIZER, _META, _SUMS = "model.pdparams", "optimizer.pdopt", "meta.json", "sums.json"
+_CHUNK = 1 << 20
 
 
 def folder() -> Path:
@@ -69,7 +72,7 @@ def save(
     meta = json.dumps({**extra, "step": step})
     root = Path(path) if path is not None else folder()
     root.mkdir(parents=True, exist_ok=True)
-    part, whole = root / f"part-{os.getpid()}", root / f"step-{step:012d}"
+    part, whole, old = root / f"part-{os.getpid()}", root / f"step-{step:012d}", root / f"old-step-{step:012d}"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
     try:
@@ -77,48 +80,73 @@ def save(
             import paddle
 
             if model is not None:
-                paddle.save(model.state_dict(), str(part / "model.pdparams"))
+                paddle.save(model.state_dict(), str(part / _MODEL))
             if optimizer is not None:
-                paddle.save(optimizer.state_dict(), str(part / "optimizer.pdopt"))
-        (part / "meta.json").write_text(meta, encoding="utf-8")
-        for file in part.iterdir():
+                paddle.save(optimizer.state_dict(), str(part / _OPTIMIZER))
+        (part / _META).write_text(meta, encoding="utf-8")
+        (part / _SUMS).write_text(json.dumps({file.name: _sum(file) for file in part.iterdir()}), encoding="utf-8")
+        for file in (*part.iterdir(), part):
             _to_disk(file)
-        if whole.exists():  # the same step again: a folder is not replaced by a rename
-            whole.replace(root / f"part-old-{os.getpid()}")
+        if whole.exists():  # the same step again: a folder is not replaced by a rename, and found aside until then
+            shutil.rmtree(old, ignore_errors=True)
+            whole.replace(old)
         part.replace(whole)
         _to_disk(root)
     finally:
         for leftover in root.glob("part-*"):
             shutil.rmtree(leftover, ignore_errors=True)
-    for _, old in _found(root)[: -max(keep, 1)]:
-        shutil.rmtree(old, ignore_errors=True)
+    for aside in root.glob("old-step-*"):
+        shutil.rmtree(aside, ignore_errors=True)
+    for outdated in _found(root)[: -max(keep, 1)]:
+        shutil.rmtree(outdated, ignore_errors=True)
     return whole
 
 
 def load(*, model: Any = None, optimizer: Any = None, path: str | Path | None = None) -> dict[str, Any] | None:
     """Bring model and optimizer to the newest checkpoint; returns `step` and what else was saved, None without one.
 
-    A checkpoint that cannot be read (a disk that lost it) is passed over for the one before it.
+    A checkpoint that is damaged (a disk that lost a part of it) is passed over for the one before it.
+
+    Raises:
+        ValueError: the checkpoint is whole, and what is asked for was not saved with it.
     """
-    for _, whole in reversed(_found(Path(path) if path is not None else folder())):
-        with contextlib.suppress(OSError, ValueError, KeyError, EOFError):
-            return _load(whole, model, optimizer)
+    for whole in reversed(_found(Path(path) if path is not None else folder())):
+        try:
+            meta = _whole(whole)
+        except (OSError, ValueError):
+            continue
+        _restore(whole, model, optimizer)
+        return meta
     return None
 
 
-def _load(whole: Path, model: Any, optimizer: Any) -> dict[str, Any]:
-    meta: dict[str, Any] = json.loads((whole / "meta.json").read_text(encoding="utf-8"))
-    if model is not None or optimizer is not None:
-        import paddle
-
-        # Both are read before either is set: half a checkpoint would be worse than none.
-        weights = paddle.load(str(whole / "model.pdparams")) if model is not None else None
-        moments = paddle.load(str(whole / "optimizer.pdopt")) if optimizer is not None else None
-        if weights is not None:
-            model.set_state_dict(weights)
-        if moments is not None:
-            optimizer.set_state_dict(moments)
+def _whole(folder: Path) -> dict[str, Any]:
+    """The values of a checkpoint. Raises `OSError` or `ValueError` where it is damaged."""
+    meta: dict[str, Any] = json.loads((folder / _META).read_text(encoding="utf-8"))
+    sums: dict[str, int] = json.loads((folder / _SUMS).read_text(encoding="utf-8"))
+    for name, expected in sums.items():
+        if _sum(folder / name) != expected:
+            raise ValueError(f"{folder / name} is damaged")
     return meta
+
+
+def _restore(folder: Path, model: Any, optimizer: Any) -> None:
+    for name, wanted in ((_MODEL, model), (_OPTIMIZER, optimizer)):
+        if wanted is not None and not (folder / name).exists():
+            raise ValueError(
+                f"{folder} has no {name}: nothing was given to save for it; give it to save, or not to load"
+            )
+    if model is None and optimizer is None:
+        return
+    import paddle
+
+    # Both are read before either is set: half a checkpoint would be worse than none.
+    weights = paddle.load(str(folder / _MODEL)) if model is not None else None
+    moments = paddle.load(str(folder / _OPTIMIZER)) if optimizer is not None else None
+    if weights is not None:
+        model.set_state_dict(weights)
+    if moments is not None:
+        optimizer.set_state_dict(moments)
 
 
 def fit_callback(model: Any, *, every: int = 1, path: str | Path | None = None, keep: int = KEEP) -> Any:
@@ -154,11 +182,22 @@ def fit_callback(model: Any, *, every: int = 1, path: str | Path | None = None, 
     return Saver()
 
 
-def _found(root: Path) -> list[tuple[int, Path]]:
+def _found(root: Path) -> list[Path]:
+    """From the oldest step to the newest; of a step that is being replaced the new one comes after the old one."""
     if not root.is_dir():
         return []
     matches = ((_NAME.match(entry.name), entry) for entry in root.iterdir())
-    return sorted((int(match[1]), entry) for match, entry in matches if match)
+    known = sorted((int(match[2]), match[1] is None, entry) for match, entry in matches if match)
+    return [entry for *_, entry in known]
+
+
+def _sum(path: Path) -> int:
+    """CRC-32: against damage, not against malice."""
+    total = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            total = zlib.crc32(chunk, total)
+    return total
 
 
 def _to_disk(path: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import pkgutil
+import random
 import signal
 import subprocess
 import sys
@@ -104,6 +107,94 @@ def test_a_torn_checkpoint_is_passed_over(tmp_path):
     (tmp_path / "step-000000000002" / "meta.json").write_text("{")
     (tmp_path / "part-99").mkdir()
     assert checkpoint.load(path=tmp_path) == {"step": 1, "note": "first"}
+
+
+def values(layer):
+    return layer.weight.numpy().tolist()
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("name", ["model.pdparams", "optimizer.pdopt", "meta.json", "sums.json"])
+def test_damage_anywhere_is_noticed(tmp_path, name):
+    """Bits that tipped over, or a block of zeros after a power cut, do not become the weights of a training."""
+    import paddle
+
+    model = paddle.nn.Linear(3, 2)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=model.parameters())
+    for step in (1, 2):
+        model(paddle.ones([2, 3])).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        checkpoint.save(step=step, model=model, optimizer=optimizer, path=tmp_path)
+        if step == 1:
+            first = values(model)
+    file, dice = tmp_path / "step-000000000002" / name, random.Random(3)
+    sound = file.read_bytes()
+    for damaged in (b"", sound[:-1], bytes(len(sound)), *(tipped(sound, dice) for _ in range(40))):
+        file.write_bytes(damaged)
+        assert checkpoint.load(model=model, optimizer=optimizer, path=tmp_path) == {"step": 1}
+        assert values(model) == first
+
+
+def tipped(content, dice):
+    """The same with one bit the other way."""
+    changed = bytearray(content)
+    changed[dice.randrange(len(changed))] ^= 1 << dice.randrange(8)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("keep", [1, 2])
+@pytest.mark.parametrize("step", [5, 6], ids=["the same step again", "the next step"])
+def test_killed_between_any_two_calls_there_is_always_one(tmp_path, monkeypatch, keep, step):
+    """Every rename, removal and write to disk of a save is its last one once."""
+    calls = ("pathlib.Path.replace", "shutil.rmtree", "os.fsync", "pathlib.Path.mkdir", "pathlib.Path.write_text")
+    for last in range(100):
+        root = tmp_path / str(last)
+        checkpoint.save(step=5, path=root, value="before", keep=keep)
+        left = itertools.count(last, -1)
+        with monkeypatch.context() as patch:
+            for call in calls:
+                patch.setattr(call, deadly(call, left))
+            try:
+                checkpoint.save(step=step, path=root, value="after", keep=keep)
+                done = True
+            except Killed:
+                done = False
+        assert (found := checkpoint.load(path=root)) in (
+            {"step": 5, "value": "before"},
+            {"step": step, "value": "after"},
+        )
+        checkpoint.save(step=7, path=root, keep=keep)
+        assert checkpoint.load(path=root) == {"step": 7}
+        assert len(list(root.iterdir())) <= keep, "nothing is left behind"
+        if done:
+            assert found == {"step": step, "value": "after"}
+            assert last > 5
+            return
+    raise AssertionError("it never came to an end")
+
+
+class Killed(BaseException):
+    pass
+
+
+def deadly(name, left):
+    """The call of that name, or the end of the process: nothing happens after it, not even putting things in order."""
+    module, _, attribute = name.rpartition(".")
+    real = getattr(pkgutil.resolve_name(module), attribute)
+
+    def call(*arguments, **named):
+        if next(left) <= 0:
+            raise Killed
+        return real(*arguments, **named)
+
+    return call
+
+
+def test_what_was_not_saved_is_said(tmp_path):
+    checkpoint.save(step=1, path=tmp_path)
+    with pytest.raises(ValueError, match=r"has no model\.pdparams"):
+        checkpoint.load(model=object(), path=tmp_path)
 
 
 def test_the_same_step_again_replaces_it(tmp_path):
