@@ -38,14 +38,17 @@ class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Clients(msgspec.Struct, frozen=True):
-    """The SDK's low-level client twice: for work that takes its time, and for questions that a person waits for."""
+    """The SDK's low-level client three times, by how long may be waited for an answer: for work that takes its time,
+    for questions that a person waits for, and for containers by which something is tried out meanwhile."""
 
     work: Any
     questions: Any
+    trials: Any
 
     def close(self) -> None:
         self.work.close()
         self.questions.close()
+        self.trials.close()
 
 
 class Daemon:
@@ -97,7 +100,11 @@ class Daemon:
         with self._asking() as seconds:
             asked = self._client("auto", seconds)
         asked.timeout = self.settings.answer_seconds
-        mine = _Clients(self._client(asked.api_version, self.settings.request_seconds), asked)
+        mine = _Clients(
+            work=self._client(asked.api_version, self.settings.request_seconds),
+            questions=asked,
+            trials=self._client(asked.api_version, self.settings.trial_seconds),
+        )
         with self._lock:
             if self._clients is None:
                 self._clients = mine
@@ -128,10 +135,11 @@ class Daemon:
         return getattr(self._patient, "now", False)
 
     @contextlib.contextmanager
-    def _asking(self, image: str = "") -> Iterator[float]:
-        """Around a question, which may take so many seconds. Raises `PaddleGpuError`."""
-        seconds = self.settings.request_seconds if self._is_patient else self.settings.answer_seconds
-        with contextlib.nullcontext() if self._is_patient else self._silence.asking(), explained(image=image):
+    def _asking(self, image: str = "", gpus: str = "", most: float | None = None) -> Iterator[float]:
+        """Around a question, which may take so many seconds (`most`, else what is usual). Raises `PaddleGpuError`."""
+        seconds = self.settings.request_seconds if self._is_patient else most or self.settings.answer_seconds
+        silence = contextlib.nullcontext() if self._is_patient else self._silence.asking()
+        with silence, explained(image=image, gpus=gpus):
             try:
                 yield seconds
             except (errors.DockerException, http.RequestException, OSError) as error:
@@ -149,6 +157,16 @@ class Daemon:
         clients = self._connected()
         with self._asking(image):
             yield clients.work if self._is_patient else clients.questions
+
+    @contextlib.contextmanager
+    def trial(self, image: str = "", gpus: str = "") -> Iterator[Any]:
+        """The client for one step of trying something out with a container while somebody waits for what it shows.
+
+        A daemon that is known not to answer refuses at once here, too. Raises `PaddleGpuError`.
+        """
+        clients = self._connected()
+        with self._asking(image, gpus, self.settings.trial_seconds):
+            yield clients.work if self._is_patient else clients.trials
 
     def facts(self, *, fresh: bool = False) -> DaemonFacts:
         """What the daemon is. Raises `PaddleGpuError` where none answers."""

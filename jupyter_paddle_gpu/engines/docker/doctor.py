@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from pathlib import Path
-from typing import Any
-
-from docker import errors
 
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
-from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon, DaemonFacts
-from .devices import access
-from .faults import explained
 from .limits import most_memory
-from .policy import Grant, authorize
+from .policy import authorize
 from .preparing import Preparation, checked
+from .trials import Trials
 
-PROBE = "ls /dev/nvidia[0-9]* /dev/dxg 2>/dev/null | grep -q . || exit 42"
-"""A device that was handed out shows as a node (WSL 2: /dev/dxg)."""
-_PROBE_SILENT = 42
 FACTS_SECONDS = 2.0
 """How long what the daemon says of itself and of an image holds while jobs are being submitted."""
 
 
 class Doctor:
-    """Looks at a daemon. What costs a container start is remembered for a while."""
+    """Looks at a daemon."""
 
     def __init__(self, daemon: Daemon, preparation: Preparation, root: Path = Path("/")) -> None:
         self.daemon = daemon
         self.preparation = preparation
         self.root = root
-        self._probed: dict[tuple[str, ...], tuple[float, Message | None]] = {}
-        self._seen: dict[tuple[str, ...], float] = {}
+        self.trials = Trials(daemon, root)
         self._images: dict[str, tuple[float, str]] = {}
         self._looked = -1e9
-        self._trying = threading.Lock()  # many jobs may be submitted at once: one tries, the others take its answer
 
     def problems(self) -> tuple[bool, tuple[Message, ...]]:
         """(can jobs run at all, everything worth knowing). Never raises."""
@@ -74,9 +63,9 @@ class Doctor:
         """Can this daemon give GPUs to containers, as far as it says or a probe has shown?"""
         if facts.podman:
             return False
-        probes = [message for at, message in self._probed.values() if self._fresh(at)]
-        if probes:
-            return any(message is None for message in probes)
+        shown = self.trials.has_handed_out()
+        if shown is not None:
+            return shown
         programs = ("nvidia-container-runtime-hook", "nvidia-container-runtime", "nvidia-ctk")
         here = any((self.root / folder / name).exists() for folder in ("usr/bin", "usr/local/bin") for name in programs)
         return here or "nvidia" in facts.runtimes or any(name.startswith("nvidia.com/") for name in facts.cdi)
@@ -96,9 +85,7 @@ class Doctor:
             if image is None:
                 missing = checked(choice, self.preparation.ask)
                 return (*stops, missing) if missing else tuple(stops)
-            with self._trying:
-                stops += self._paths(image, grant)
-                stops += self._devices(image, job)
+            stops += self.trials.problems(image, grant, job)
         except PaddleGpuError as error:
             stops.append(error.message)
         return tuple(stops)
@@ -129,77 +116,6 @@ class Doctor:
             found.append(_step_too_large(human(needs), human(limit)))
         return found
 
-    def _paths(self, image: str, grant: Grant) -> list[Message]:
-        """Create (not start) a container with the job's folders: the daemon says whether it sees them."""
-        key = (image, *(mount.source for mount in (grant.folder, *grant.data)))
-        if time.monotonic() - self._seen.get(key, -1e9) < self.daemon.settings.probe_seconds:
-            return []
-        mounts = [
-            {"Type": "bind", "Source": mount.source, "Target": mount.target, "ReadOnly": True}
-            for mount in (grant.folder, *grant.data)
-        ]
-        try:
-            self._remove(self._create(image, {"Mounts": mounts}))
-        except PaddleGpuError as error:
-            return [error.message]
-        self._seen[key] = time.monotonic()
-        return []
-
-    def _devices(self, image: str, job: Job) -> list[Message]:
-        wanted = job.device_ids or job.spec.resources.device_ids
-        if not wanted and not job.spec.resources.gpus:
-            return []
-        facts = self.daemon.facts()
-        granted = access(wanted or ("0",), facts, self.daemon.settings, root=self.root)
-        if granted.vendor != "nvidia":
-            return []
-        key = (facts.id, *wanted)
-        at, message = self._probed.get(key, (-1e9, None))
-        if not self._fresh(at):
-            request = granted.requests[0]
-            if not wanted:  # any device will do for the question whether there are any
-                request = {"Driver": "", "Count": 1, "Capabilities": [["gpu"]]}
-            message = self._probe(image, request)
-            self._probed[key] = (time.monotonic(), message)
-        return [message] if message else []
-
-    def _probe(self, image: str, request: dict[str, Any]) -> Message | None:
-        container = ""
-        try:
-            container = self._create(image, {"DeviceRequests": [request], "NetworkMode": "none"})
-            with explained(gpus=", ".join(request.get("DeviceIDs") or ())):
-                self.daemon.api.start(container)
-                status = self.daemon.api.wait(container, timeout=60)["StatusCode"]
-            return _ignored() if status == _PROBE_SILENT else None
-        except PaddleGpuError as error:
-            return error.message
-        finally:
-            self._remove(container)
-
-    def _create(self, image: str, host_config: dict[str, Any]) -> str:
-        with explained(image=image):
-            made = self.daemon.api.create_container_from_config(
-                {
-                    "Image": image,
-                    "Entrypoint": ["/bin/sh", "-c", PROBE],
-                    "Cmd": [],
-                    "Labels": {LABEL_OWNER: owner(), LABEL_ROLE: "probe"},
-                    "HostConfig": {"CapDrop": ["ALL"], "SecurityOpt": ["no-new-privileges"], **host_config},
-                }
-            )
-        return str(made["Id"])
-
-    def _remove(self, container: str) -> None:
-        if container:
-            with explained():
-                try:
-                    self.daemon.api.remove_container(container, force=True, v=True)
-                except errors.NotFound:
-                    return
-
-    def _fresh(self, at: float) -> bool:
-        return time.monotonic() - at < self.daemon.settings.probe_seconds
-
     def _has_nvidia(self) -> bool:
         return any((self.root / path).exists() for path in ("dev/nvidiactl", "proc/driver/nvidia/version", "dev/dxg"))
 
@@ -227,14 +143,6 @@ def _no_toolkit() -> Message:
         text="This Docker daemon cannot hand out GPUs: the NVIDIA Container Toolkit is missing.",
         hint="Install nvidia-container-toolkit, then `sudo nvidia-ctk runtime configure --runtime=docker` and "
         "`sudo systemctl restart docker`.",
-    )
-
-
-def _ignored() -> Message:
-    return Message(
-        code="gpu_request_ignored",
-        text="The daemon took the request for a GPU, but the container has none.",
-        hint="Run `sudo nvidia-ctk runtime configure --runtime=docker` and `sudo systemctl restart docker`.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -183,7 +184,8 @@ class DockerEngine:
         """
         gone = []
         for row in self._ours("probe"):
-            if row["State"] in ("exited", "dead"):
+            # One that was just created may be in the middle of its trial, in this process or another.
+            if row["State"] in ("exited", "dead") or time.time() - row["Created"] > self.settings.probe_seconds:
                 self._remove(row["Id"])
         for row in self._ours("job") if self.settings.store else ():
             job_id = row["Labels"][LABEL_JOB]

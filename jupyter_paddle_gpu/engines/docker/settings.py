@@ -57,6 +57,8 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
             for a question on behalf of a job that is being prepared.
         answer_seconds: how long it may take for a question that somebody waits for and that it answers from what it
             knows (version, info, images); a daemon on a slow or busy disk may need more.
+        trial_seconds: how long each step of trying out a container may take (create, start, end) while somebody waits
+            for a submit; a card that was asleep takes some of it to wake up.
         silence_seconds: how long a daemon that did not answer is taken for silent without asking again.
         registry_timeout: how long a registry may take to say whether it has an image.
         registry_seconds: how long a registry that did not answer is taken for silent without asking again.
@@ -96,6 +98,7 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     progress_seconds: float = 2.0
     request_seconds: float = 60.0
     answer_seconds: float = 5.0
+    trial_seconds: float = 20.0
     silence_seconds: float = 10.0
     registry_timeout: float = 20.0
     registry_seconds: float = 60.0

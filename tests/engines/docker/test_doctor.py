@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import Any, ClassVar
 
 import pytest
-from conftest import IMAGE, PACKAGES, Bench
+from conftest import IMAGE, PACKAGES, Bench, until
+from docker import errors
 from stand_ins.daemon import PrivateDaemon, missing
 from stand_ins.image import make_image
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings, doctor
+from jupyter_paddle_gpu.engines.docker.container import LABEL_OWNER, LABEL_ROLE, owner
 from jupyter_paddle_gpu.engines.docker.daemon import read_facts
 from jupyter_paddle_gpu.engines.docker.devices import access
 from jupyter_paddle_gpu.engines.docker.faults import classify
@@ -216,8 +220,9 @@ def test_what_to_expect_of_other_daemons(other, info, code, step):
     assert step in features.problems[0].render_hint()
 
 
-def test_a_daemon_that_takes_the_request_and_gives_no_gpu(daemon, bench):
-    """A hook that does nothing, as an unfinished configuration of the toolkit has it."""
+def test_a_daemon_that_takes_the_request_and_gives_no_gpu(daemon, make_bench):
+    """A hook that does nothing, as an unfinished configuration of the toolkit has it; then somebody finishes it."""
+    bench = make_bench(silence_seconds=0.2)
     hook = daemon.folder / "tools" / "nvidia-container-runtime-hook"
     real = hook.readlink()
     hook.unlink()
@@ -227,10 +232,28 @@ def test_a_daemon_that_takes_the_request_and_gives_no_gpu(daemon, bench):
         (problem,) = bench.engine.check(job)
         assert problem.code == "gpu_request_ignored"
         assert "nvidia-ctk runtime configure" in problem.render_hint()
+        assert not bench.engine.supported_features().gpus
     finally:
         hook.unlink()
         hook.symlink_to(real)
-    assert bench.another().check(job) == ()
+    until(lambda: bench.engine.check(job) == ())
+    assert bench.engine.supported_features().gpus
+
+
+def test_forgotten_trials_go_with_the_leftovers(bench):
+    """A server that dies in the middle of a submit leaves a container that was never started."""
+    labels = {LABEL_OWNER: owner(), LABEL_ROLE: "probe"}
+    api = bench.engine.daemon.api
+    made = api.create_container_from_config({"Image": IMAGE, "Cmd": ["true"], "Labels": labels})["Id"]
+    try:
+        bench.engine.remove_leftovers(())
+        assert bench.engine.daemon.inspect_container(made), "somebody may be trying it right now"
+        time.sleep(1.1)  # Docker tells the second in which it was made
+        bench.another(probe_seconds=1.0).remove_leftovers(())
+        assert bench.engine.daemon.inspect_container(made) is None
+    finally:
+        with contextlib.suppress(errors.NotFound):
+            api.remove_container(made, force=True)
 
 
 def test_too_much_is_asked_for(bench):

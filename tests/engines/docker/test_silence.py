@@ -11,11 +11,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import IMAGE, notebook_of
+from conftest import IMAGE, Bench, notebook_of, until
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings, doctor
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.services import Services, Settings, Submission
@@ -120,6 +120,25 @@ def test_engines_doctor_and_submit_with_a_daemon_that_hangs(mute, tmp_path):
         assert services.jobs.list() == ()
     finally:
         services.close()
+
+
+def test_a_daemon_that_begins_to_hang_in_the_middle_of_a_submit(own_daemon, tmp_path, monkeypatch):
+    """It has answered every question; then the container by which folders and devices are tried out does not come."""
+    monkeypatch.setattr(doctor, "FACTS_SECONDS", LONG)  # what it said a moment ago
+    bench = Bench(tmp_path, own_daemon.host, trial_seconds=3.0, **QUICK)
+    first, others = bench.job("1", device_ids=("GPU-fake-0",))[0], [bench.job("1", device_ids=("1",))[0] for _ in "abc"]
+    assert bench.engine.check(bench.job("1")[0]) == ()
+    own_daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        (problem,) = in_time(lambda: bench.engine.check(first))
+        assert is_the_sentence(problem, own_daemon.host, "3")
+        with ThreadPoolExecutor(len(others)) as pool:
+            for problems in in_time(lambda: list(pool.map(bench.engine.check, others))):
+                assert is_the_sentence(problems[0], own_daemon.host, "3"), "they do not wait one after the other"
+    finally:
+        own_daemon.process.send_signal(signal.SIGCONT)
+    bench.engine.daemon._silence.heard()
+    assert until(lambda: bench.engine.check(first) == ()), "that it hung is no fault of the devices"
 
 
 def test_it_is_found_again_when_it_answers(own_daemon):
