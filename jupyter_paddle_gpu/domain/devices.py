@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -83,6 +84,11 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     driver_version: str | None = None
     cuda_version: str | None = None
     problems: tuple[Message, ...] = ()
+
+
+def divided(devices: Iterable[Device]) -> frozenset[str]:
+    """Ids of the devices that are divided into slices (MIG): a slice can be used, its card cannot."""
+    return frozenset(device.parent for device in devices if device.parent)
 
 
 class Accelerator(msgspec.Struct, frozen=True, kw_only=True):

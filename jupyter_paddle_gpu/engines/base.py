@@ -247,6 +247,11 @@ class Engine(Protocol):
 class Limiter(Protocol):
     """An engine that limits what a job takes of the machine."""
 
+    @property
+    def limits_follow_estimate(self) -> bool:
+        """Whether an estimate sets limits that the job does not ask for itself."""
+        ...
+
     def limits(self, wanted: Resources, estimate: Estimate | None, devices: int) -> Limits:
         """What a job gets of memory and processors, and why, where the machine has so many accelerators.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..devices.catalogue import find
-from ..domain.devices import Accelerator, Device, Inventory
+from ..domain.devices import Accelerator, Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.messages import Message, Param
@@ -41,10 +41,10 @@ def match(
             `too_few_devices` when more are asked for than there are.
     """
     policy = policy or Policy()
-    divided = frozenset(d.parent for d in inventory.devices if d.parent)
+    cut = divided(inventory.devices)
     models = {device.id: find(device.name) for device in inventory.devices}
     verdicts = {
-        device.id: _divided(device) if device.id in divided else judge(device, estimate, policy, models[device.id])
+        device.id: _divided(device) if device.id in cut else judge(device, estimate, policy, models[device.id])
         for device in inventory.devices
     }
     real = [device for device in inventory.devices if not device.simulated]
@@ -54,7 +54,7 @@ def match(
     elif gpus == 0:
         devices, reasons = [], (_ON_REQUEST, *_host(estimate, inventory))
     else:
-        usable = [d for d in real if d.id not in divided and not is_excluded(d, policy)]
+        usable = [d for d in real if d.id not in cut and not is_excluded(d, policy)]
         devices, reasons = _choose(usable, verdicts, policy, gpus, len(real))
         if not devices:
             reasons = (*reasons, *_host(estimate, inventory))
@@ -70,7 +70,7 @@ def match(
 
 def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
     """The devices that a person named, by id or index, each once. Raises `PaddleGpuError` for one that cannot be."""
-    divided = {device.parent for device in devices if device.parent}
+    cut = divided(devices)
     found: list[Device] = []
     for name in chosen:
         device = next((d for d in devices if d.id == name), None)
@@ -91,7 +91,7 @@ def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
                 hint="Run on the CPU, or choose a real device.",
                 device=device.name,
             )
-        if device.id in divided:
+        if device.id in cut:
             raise PaddleGpuError(
                 "device_divided",
                 "{device} is divided into slices (MIG) and cannot be used as a whole.",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ..domain.devices import Device
+from ..domain.devices import Device, divided
 from .policy import Policy
 
 
 def usable(devices: Iterable[Device], policy: Policy, count: int = 1) -> list[Device]:
     """Devices that may be chosen without a person naming them: real, at work, not divided into slices, not excluded."""
     known = list(devices)
-    divided = {device.parent for device in known if device.parent}
+    cut = divided(known)
     found = [
         device
         for device in known
-        if not (device.simulated or is_failed(device) or device.id in divided or is_excluded(device, policy))
+        if not (device.simulated or is_failed(device) or device.id in cut or is_excluded(device, policy))
     ]
     if count > 1:  # CUDA gives a process one slice at most (MIG User Guide, "CUDA Device Enumeration")
         found = [device for device in found if device.parent is None]

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..domain.devices import divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, EstimateRequest, processes_of
 from ..domain.jobs import JobSpec, Resources
 from ..domain.limits import Limits
 from ..domain.notebooks import FactValue, NotebookFacts
+from ..engines.base import Limiter
 from .placing import engine_name
 from .requests import Submission
 
@@ -158,22 +160,19 @@ def _shared(services: Services, engine: str, estimate: Estimate, gpus: int) -> i
 
 def _limits_follow(services: Services, engine: str) -> bool:
     """Whether an engine's limits follow from an estimate: then it is worth its seconds."""
-    from ..engines.base import Limiter
-
-    return isinstance(services.engines[engine], Limiter) and services.policies.docker.limits_from_estimate
+    limiter = services.engines[engine]
+    return isinstance(limiter, Limiter) and limiter.limits_follow_estimate
 
 
 def _limits(services: Services, engine: str, resources: Resources, estimate: Estimate | None) -> Limits | None:
     """What the engine gives the job; None where it limits nothing, or cannot tell now."""
-    from ..engines.base import Limiter
-
     limiter = services.engines[engine]
     if not isinstance(limiter, Limiter):
         return None
     real = [device for device in services.inventory().devices if not device.simulated and device.vendor != "cpu"]
-    divided = {device.parent for device in real}
+    cut = divided(real)
     try:
-        return limiter.limits(resources, estimate, sum(device.id not in divided for device in real))
+        return limiter.limits(resources, estimate, sum(device.id not in cut for device in real))
     except PaddleGpuError:  # a daemon that does not answer: the submit says so next
         return None
 

@@ -14,7 +14,7 @@ from .. import own_files
 from ..base import RUNNER, JobFolder
 from .daemon import DaemonFacts
 from .devices import DeviceAccess
-from .limits import most_memory
+from .limits import given_memory, given_processors
 from .policy import Grant, Mount, is_below
 from .settings import DockerSettings
 
@@ -205,19 +205,6 @@ def mounts(folder: JobFolder, grant: Grant, devices: DeviceAccess) -> list[Mount
     return [by_target[target] for target in sorted(by_target)]
 
 
-def _memory(job: Job, settings: DockerSettings, facts: DaemonFacts) -> int:
-    """Bytes: the job's own figure, else what was settled when it was submitted, within what policy gives now."""
-    most = most_memory(settings, facts)
-    settled = job.spec.limits.memory_bytes if job.spec.limits else None
-    return (job.spec.resources.memory_bytes or min(settled or most, most)) if most else 0
-
-
-def _processors(job: Job, settings: DockerSettings) -> float:
-    """0: all."""
-    settled = job.spec.limits.cpus if job.spec.limits else None
-    return min(filter(None, (settled, settings.cpus)), default=0.0)
-
-
 def _host_config(
     job: Job,
     folder: JobFolder,
@@ -228,7 +215,7 @@ def _host_config(
     facts: DaemonFacts,
     cpuset: str,
 ) -> dict[str, Any]:
-    resources, memory = job.spec.resources, _memory(job, settings, facts)
+    memory = given_memory(job.spec, settings, facts)
     options = f"rw,exec,nosuid,nodev,mode=1777,size={settings.tmp_bytes}"
     return {
         "Mounts": [
@@ -243,11 +230,11 @@ def _host_config(
         ],
         "Tmpfs": {"/tmp": options, "/var/tmp": options, "/run": "rw,noexec,nosuid,nodev,mode=1777,size=64m"},
         "ReadonlyRootfs": settings.read_only_root,
-        "ShmSize": resources.shm_bytes or settings.shm_bytes,
+        "ShmSize": job.spec.resources.shm_bytes or settings.shm_bytes,
         "Memory": memory,
         # Memory and swap together as much as memory: a training that swaps is worse than one that ends with a reason.
         "MemorySwap": memory,
-        "NanoCpus": int((resources.cpus or _processors(job, settings)) * 1e9),
+        "NanoCpus": int(given_processors(job.spec, settings) * 1e9),
         "CpusetCpus": cpuset,
         "PidsLimit": settings.pids,
         "Init": True,

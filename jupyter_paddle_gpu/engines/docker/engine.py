@@ -89,6 +89,11 @@ class DockerEngine:
         """Preflight: everything that would make this job fail before its first cell."""
         return self.doctor.check(job)
 
+    @property
+    def limits_follow_estimate(self) -> bool:
+        """By policy (`limits_from_estimate`)."""
+        return self.settings.limits_from_estimate
+
     def limits(self, wanted: Resources, estimate: Estimate | None, devices: int) -> Limits:
         """What a job gets of memory and processors, and why. Raises `PaddleGpuError`: the daemon does not answer."""
         return settle(wanted, estimate, self.settings, self.daemon.facts(), devices)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ...domain.estimates import Estimate, processes_of
-from ...domain.jobs import Resources
+from ...domain.jobs import JobSpec, Resources
 from ...domain.limits import Limits
 from ...domain.messages import Message
 from ...domain.sizes import human
@@ -42,6 +42,19 @@ def most_memory(settings: DockerSettings, facts: DaemonFacts) -> int:
     """Bytes that policy gives a job at most; 0 where this kernel lets Docker limit nothing."""
     most = settings.memory_bytes or int(facts.memory_bytes * settings.memory_share)
     return most if facts.limits_memory else 0
+
+
+def given_memory(spec: JobSpec, settings: DockerSettings, facts: DaemonFacts) -> int:
+    """Bytes that a job's container gets, 0: all. What was settled when it was submitted holds within today's policy."""
+    most = most_memory(settings, facts)
+    settled = spec.limits.memory_bytes if spec.limits else None
+    return (spec.resources.memory_bytes or min(settled or most, most)) if most else 0
+
+
+def given_processors(spec: JobSpec, settings: DockerSettings) -> float:
+    """The same in processors, 0: all."""
+    settled = spec.limits.cpus if spec.limits else None
+    return spec.resources.cpus or min(filter(None, (settled, settings.cpus)), default=0.0)
 
 
 def _memory(wanted: Resources, estimate: Estimate | None, settings: DockerSettings, facts: DaemonFacts) -> Limits:
