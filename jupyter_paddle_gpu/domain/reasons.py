@@ -64,7 +64,7 @@ def out_of_memory_device(cell: int | None = None, value: str = "") -> Message:
 
 
 def out_of_memory_host() -> Message:
-    """The machine's memory was used up. Where a limit was, `domain.limits.out_of_memory` says whose."""
+    """The machine's memory was used up. Of a limit that was reached `domain.limits.out_of_memory` tells."""
     return Message(
         code="out_of_memory_host",
         text="The machine ran out of memory and the job was ended.",

@@ -79,7 +79,7 @@ class Keeper:
             self._swept = True
             leftovers.sweep(self._store, self._engines)
         self._starting.forget_ended()
-        active = self._store.select(states=ACTIVE, oldest_first=True)  # what nobody starts any more starts in order
+        active = self._store.select(states=ACTIVE, oldest_first=True)  # in order, too, what is left to be started anew
         here = [job for job in active if job.id not in self._starting and job.spec.engine in self._engines]
         seen = self._observing.ask(here)
         for job in active:
@@ -90,12 +90,12 @@ class Keeper:
         return bool(active or queued)
 
     def open(self) -> None:
-        """Steps come from now on."""
-        self._starting.closing.clear()
+        """Steps are taken from now on."""
+        self._starting.open()
 
     def close(self, seconds: float) -> None:
-        """No step comes any more: let preparations notice it."""
-        self._starting.wait(seconds)
+        """No step is taken any more: let preparations end, for so many seconds."""
+        self._starting.close(seconds)
 
     # ---- dispatching
 
@@ -213,7 +213,7 @@ class Keeper:
         ending = with_measurements(ending_of(job, folder, observation), job, self._sampling.finish(job, folder))
         ending = self._learnt_from(job, self._with_lost_device(job, ending))
         if ending.result is None or ending.result.reason == "runner_vanished":
-            _say(folder, ending.reason.render())
+            log.say(folder, ending.reason.render())
             _publish_partial(job, folder)
         reader, _ = self._progress.get(job.id) or (ProgressReader(folder.events), 0.0)
         progress = _change(reader.read(time.time()), seconds_left=None)
@@ -258,11 +258,7 @@ class Keeper:
     def _keep_engine_log(self, job: Job, engine: Engine, folder: JobFolder) -> None:
         lines = [line for _, line in engine.log(job, folder, "")]
         if lines:
-            _say(folder, *lines[-1000:])
-
-
-def _say(folder: JobFolder, *texts: str) -> None:
-    log.say(folder, *[text for text in texts if text])
+            log.say(folder, *lines[-1000:])
 
 
 def _publish_partial(job: Job, folder: JobFolder) -> None:

@@ -137,7 +137,8 @@ class LogReaders:
 
 
 def say(folder: JobFolder, *texts: str) -> bool:
-    """Add lines of stream `system`; False where a runner owns the log or the disk is full."""
+    """Add a line of stream `system` for each text that is not empty; False where a runner owns the log or the disk is
+    full."""
     with FileLock(folder.lock).held() as mine:
         if not mine:
             return False
@@ -145,7 +146,7 @@ def say(folder: JobFolder, *texts: str) -> bool:
             log = Log(folder.log)
         except OSError:
             return False
-        for text in texts:
+        for text in filter(None, texts):
             log.add(time.time(), "system", text)
         with contextlib.suppress(OSError):
             written = log.flush()

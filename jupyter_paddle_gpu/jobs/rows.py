@@ -1,4 +1,4 @@
-"""What several hands write into rows, each in the same words."""
+"""Changes of rows that the keeper and the threads that start jobs have in common."""
 
 from __future__ import annotations
 

@@ -39,13 +39,13 @@ class Starting:
         self._store, self._folder_of, self._engines, self._settings = store, folder_of, engines, settings
         self._order = StartOrder(settings.order_seconds)
         self._threads: dict[str, threading.Thread] = {}
-        self.closing = threading.Event()
+        self._closing = threading.Event()
 
     def __contains__(self, job_id: str) -> bool:
         return job_id in self._threads
 
     def forget_ended(self) -> None:
-        """From now on only those count that are under way still."""
+        """Leave out the jobs that are no longer under way."""
         self._threads = {job: thread for job, thread in self._threads.items() if thread.is_alive()}
 
     def begin(self, job: Job) -> None:
@@ -59,9 +59,13 @@ class Starting:
             place.leave()
             raise
 
-    def wait(self, seconds: float) -> None:
-        """Let preparations notice that this process goes."""
-        self.closing.set()
+    def open(self) -> None:
+        """Jobs may be begun from now on."""
+        self._closing.clear()
+
+    def close(self, seconds: float) -> None:
+        """This process goes: wait so many seconds until the preparations have noticed."""
+        self._closing.set()
         deadline = time.monotonic() + seconds
         for thread in list(self._threads.values()):
             if thread.ident is None:  # about to start: it sees the sign before it does anything
@@ -102,9 +106,9 @@ class Starting:
     def _teller(self, job: Job, folder: JobFolder) -> Say:
         def say(said: str | Message) -> None:
             if isinstance(said, str):
-                log.say(folder, *_texts(said))
+                log.say(folder, said)
             else:
-                log.say(folder, *_texts(said.render()))
+                log.say(folder, said.render())
                 rows.tell(self._store, job, said)
 
         return say
@@ -118,16 +122,16 @@ class Starting:
         self._store.change(job.id, make)
 
     def _not_started(self, job: Job, reason: Message) -> None:
-        if self.closing.is_set() or reason.code == "cancelled":
+        if self._closing.is_set() or reason.code == "cancelled":
             return  # this process goes, or somebody wished it: who looks next sees what the row says
         if self._store.get(job.id).state == "stopping":
             return
         folder = self._folder_of(job.id)
-        log.say(folder, *_texts(reason.render(), reason.render_hint()))
+        log.say(folder, reason.render(), reason.render_hint())
         if reasons.is_transient(reason) and job.attempts < self._settings.attempts:
             wait = self._settings.retry_after(job.attempts)
             again = reasons.tried_again(reason, wait, job.attempts + 1, self._settings.attempts)
-            log.say(folder, *_texts(again.render_hint()))
+            log.say(folder, again.render_hint())
             later = time.time() + wait
             self._store.change(job.id, lambda now: _change(now, state="queued", not_before=later, reason=again))
         else:
@@ -135,7 +139,7 @@ class Starting:
 
     def _is_wanted(self, job_id: str) -> bool:
         try:
-            return not self.closing.is_set() and self._store.get(job_id).state == "preparing"
+            return not self._closing.is_set() and self._store.get(job_id).state == "preparing"
         except PaddleGpuError:
             return False
 
@@ -150,10 +154,6 @@ class Starting:
         if before.is_dir() and any(before.iterdir()):
             place.step_aside()
             own_files.copy_tree(before, folder.checkpoints)
-
-
-def _texts(*texts: str) -> list[str]:
-    return [text for text in texts if text]
 
 
 def _clear_attempt(folder: JobFolder) -> None:
