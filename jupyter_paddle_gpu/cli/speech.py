@@ -6,6 +6,7 @@ from datetime import datetime
 
 from ..domain.jobs import Job
 from ..domain.messages import Translate
+from ..domain.sizes import human
 from ..i18n import translator
 
 
@@ -22,19 +23,8 @@ class Speech:
 
 
 def size(count: float | None) -> str:
-    """Bytes with a binary unit and three digits that mean something; a dash where there is no number."""
-    if count is None:
-        return "–"
-    amount = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(amount) < 1024:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.{_places(amount)}f} {unit}"
-        amount /= 1024
-    return f"{amount:.{_places(amount)}f} TiB"
-
-
-def _places(amount: float) -> int:
-    return 2 if abs(amount) < 10 else 1 if abs(amount) < 100 else 0
+    """Bytes as every face writes them; a dash where there is no number."""
+    return "–" if count is None else human(count)
 
 
 def count(number: float | None) -> str:

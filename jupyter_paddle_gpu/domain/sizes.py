@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -12,4 +14,6 @@ def human(size: float) -> str:
         size /= 1024
         unit += 1
     places = 0 if unit == 0 or abs(size) >= 99.95 else 1 if abs(size) >= 9.995 else 2
-    return f"{size:.{places}f} {_UNITS[unit]}"
+    # Sizes are often whole halves of a unit; a browser rounds those up, where Python's own formatting rounds to even.
+    rounded = Decimal(size).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    return f"{rounded} {_UNITS[unit]}"

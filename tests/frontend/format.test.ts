@@ -1,20 +1,19 @@
+import { readFileSync } from 'fs';
+import { join } from 'path';
+
 import { byteRange, bytes, count, duration, group, metric } from '../../src/format';
 import { trans } from './helpers';
 
-test.each([
-  [0, '0 B'],
-  [999, '999 B'],
-  [1000, '0.98 KiB'],
-  [1024, '1.00 KiB'],
-  [2.08 * 2 ** 20, '2.08 MiB'],
-  [42_809_600, '40.8 MiB'],
-  [575_143_936, '549 MiB'],
-  [1023 * 2 ** 20, '1.00 GiB'],
-  [24 * 2 ** 30, '24.0 GiB'],
-  [-(2 ** 20), '−1.00 MiB'],
-  [null, '–'],
-  [undefined, '–']
-])('bytes %p', (value, text) => {
+/** The table that Python's tests read as well. */
+const SIZES = JSON.parse(readFileSync(join(__dirname, '..', 'sizes.json'), 'utf8')) as [
+  number,
+  string
+][];
+
+test.each([...SIZES, [-(2 ** 20), '−1.00 MiB'], [null, '–'], [undefined, '–']] as [
+  number | null | undefined,
+  string
+][])('bytes %p', (value, text) => {
   expect(bytes(value)).toBe(text);
 });
 

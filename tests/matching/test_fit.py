@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.devices import Accelerator, Device, DeviceProcess
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
-from jupyter_paddle_gpu.domain.sizes import human
 from jupyter_paddle_gpu.matching.fit import judge, judge_model, seconds_per_step
 from jupyter_paddle_gpu.matching.policy import Policy
 
@@ -130,20 +129,3 @@ def test_the_roofline(card: str, amp: str, flops: float, moved: float, seconds: 
 def test_no_figures_no_bound() -> None:
     assert seconds_per_step(estimate(GIB), model("T4")) is None
     assert seconds_per_step(estimate(GIB, flops_per_step=10**12, bytes_moved=GIB), model("Ascend 910B")) is None
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [
-        (0, "0 B"),
-        (999, "999 B"),
-        (1000, "0.98 KiB"),
-        (1536, "1.50 KiB"),
-        (11.1 * GIB, "11.1 GiB"),
-        (99.99 * GIB, "100 GiB"),
-        (999.7 * GIB, "0.98 TiB"),
-        (2.5 * 1024 * GIB, "2.50 TiB"),
-    ],
-)
-def test_sizes_are_written_as_everywhere_else(size: float, text: str) -> None:
-    assert human(size) == text
