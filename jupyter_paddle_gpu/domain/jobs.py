@@ -70,6 +70,8 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
         estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
             estimate; None where the step was not traced, or for the CPU.
+        estimated_batch_size, estimated_largest_batch: the batch that the estimate is for, and the largest that fits
+            `estimated_device` when it is empty, where the estimate was asked for it.
         limits: of memory and processors, settled with their reasons; None: the engine's own.
     """
 
@@ -91,6 +93,8 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     estimated_device: str = ""
     estimated_paddle_version: str = ""
     estimated_terms: DeviceTerms | None = None
+    estimated_batch_size: int | None = None
+    estimated_largest_batch: int | None = None
     limits: Limits | None = None
     options: dict[str, Any] = {}
     """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ..domain import reasons
+from ..domain.device_memory import with_figures
 from ..domain.jobs import Job, JobResult, JobState
 from ..domain.limits import out_of_memory
 from ..domain.messages import Message
@@ -74,10 +75,11 @@ def _ran_out_of_memory(observation: Observation) -> bool:
 
 def with_measurements(ending: Ending, job: Job, seen: StatisticsSummary | None) -> Ending:
     """The same with what was seen of the job from outside, and with what its figures say of the estimate."""
-    if ending.result is None:
-        return ending
-    notes = (*ending.result.notes, *_against_estimate(job, ending.result))
-    return msgspec.structs.replace(ending, result=msgspec.structs.replace(ending.result, statistics=seen, notes=notes))
+    result = ending.result
+    if result is not None:
+        notes = (*result.notes, *_against_estimate(job, result))
+        result = msgspec.structs.replace(result, statistics=seen, notes=notes)
+    return msgspec.structs.replace(ending, result=result, reason=with_figures(ending.reason, job.spec, result))
 
 
 def _against_estimate(job: Job, result: JobResult) -> tuple[Message, ...]:

@@ -72,6 +72,8 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         estimated_device=(estimate.device or "") if estimate else "",
         estimated_paddle_version=(estimate.paddle_version or "") if estimate else "",
         estimated_terms=estimate.terms if estimate and estimate.evidence == "trace" else None,
+        estimated_batch_size=estimate.batch_size if estimate else None,
+        estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
         limits=limits,
         options=_options(engine, facts, submission),
     )

@@ -134,6 +134,30 @@ def test_a_device_is_one_device_however_it_is_named(services, tmp_path):
         assert caught.value.code == code
 
 
+class Small:
+    """A driver with a card that holds little."""
+
+    def read(self):
+        size = 2 << 30
+        card = Device(id="GPU-a", index=0, vendor="nvidia", name="Small", memory_total=size, memory_free=size)
+        return Reading(devices=(card,))
+
+    def close(self):
+        pass
+
+
+@pytest.mark.paddle
+def test_the_batch_that_fits_goes_with_the_job(services, tmp_path):
+    """Where the estimate was asked for it: a job that runs out of memory can name it then."""
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Small()])
+    wish, notebook = Submission(resources=Resources(gpus=1)), source(services, TRAINING.replace("8", "4096"))
+    assert specify(services, notebook, wish).estimated_largest_batch is None
+    (fit,) = services.estimate(notebook, EstimateRequest(details=True)).fits
+    spec = specify(services, notebook, wish)
+    assert spec.estimated_largest_batch == fit.largest_batch > 16
+    assert (spec.estimated_batch_size, spec.estimated_device) == (16, "Small")
+
+
 def test_names_are_left_to_the_engine_where_no_device_is_known(services, tmp_path):
     services._built["devices"] = DeviceService(tmp_path, simulate="A100", readers=[])
     wish = Submission(resources=Resources(gpus=1, device_ids=("GPU-far",)), estimate=False)
