@@ -14,7 +14,7 @@ from .interception import call
 from .runtime import Runtime
 
 _HELD = -1000
-"""Places of a node's saved arrays that no operand has."""
+"""From here downwards a node's saved arrays are of no operand."""
 
 
 def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
@@ -103,4 +103,5 @@ def _put(runtime: Runtime, tensor: Any, index: Any) -> None:
     if node is not None and paddle.is_grad_enabled():
         saved = getattr(node, "saved", None)
         if saved is not None:
-            saved.update({_HELD - number: array for number, array in enumerate(held)})
+            lowest = min((_HELD, *saved))  # below those of an earlier write to the same tensor
+            saved.update({lowest - number: array for number, array in enumerate(held, 1)})

@@ -34,6 +34,7 @@ WRITES = {
     "number-by-list": ("X[[1, 5, 7]] = 0.5", "X"),
     "number-by-pairs": ("X[i, i] = 0.0", "X"),
     "number-by-columns": ("X[:, i] = 0.0", "X"),
+    "number-by-masks": ("[X.__setitem__(X > 0.1 * i, 0.0) for i in range(8)]", "X"),
     "number-into-data": ("Z = paddle.randint(0, 9, [1600, 100]); Z[Z == 0] = -100", "X * Z.astype('float32')"),
     "tensor-of-one-by-mask": ("X[~mask] = paddle.to_tensor(-1e6)", "X"),
     "learned-one-by-mask": ("X[~mask] = X.mean()", "X"),
