@@ -67,21 +67,14 @@ def follow(name: str, states: list[State], result: Any) -> None:
 
 
 def _chooses(states: list[State], made: list[State]) -> None:
-    """Of the last dimension, unless another one shrank."""
+    """Of the one dimension that shrank: `topk` leaves several of it, `argmax` one or none."""
     before, after = states[0].array.shape, made[-1].array.shape
     if len(before) == len(after):
-        changed = [old for old, new in zip(before, after, strict=True) if old != new]
+        shrunk = {(old, new) for old, new in zip(before, after, strict=True) if old != new}
     else:
-        changed = list(before) if len(before) == 1 else _missing(before, after)
-    if len(changed) == 1:
-        at_once = after[before.index(changed[0])] if len(before) == len(after) else 1
-        _classes[made[-1]] = (changed[0], at_once)
-
-
-def _missing(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
-    """The size of the dimension that was reduced, where there is no doubt."""
-    sizes = {before[i] for i in range(len(before)) if before[:i] + before[i + 1 :] == after}
-    return list(sizes)
+        shrunk = {(size, 1) for axis, size in enumerate(before) if before[:axis] + before[axis + 1 :] == after}
+    if len(shrunk) == 1:
+        _classes[made[-1]] = shrunk.pop()
 
 
 def _compares(states: list[State], made: list[State]) -> None:

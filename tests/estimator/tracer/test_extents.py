@@ -39,6 +39,8 @@ ROUTED = {
     "    out = paddle.concat([head(h[chosen == e]) for e in range(CLASSES)])",
     "topk": "    chosen = paddle.topk(chances, 1)[1]\n"
     "    out = paddle.concat([head(paddle.gather(h, paddle.nonzero(chosen == e)[:, 0])) for e in range(CLASSES)])",
+    "topk-of-a-square": "    chosen = paddle.topk(chances.reshape([-1, CLASSES, CLASSES]), 1)[1].flatten()\n"
+    "    out = paddle.concat([head(paddle.gather(h, paddle.nonzero(chosen == e)[:, 0])) for e in range(CLASSES)])",
     "one_hot": "    routes = F.one_hot(chances.argmax(-1), CLASSES)\n"
     "    out = paddle.concat([head(h[routes[:, e].astype('bool')]) for e in range(CLASSES)])",
 }
