@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from jupyter_paddle_gpu.domain.estimates import EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.estimator.zygote import guard
 
 pytestmark = [
     pytest.mark.paddle,
@@ -68,3 +71,31 @@ def test_what_can_be_done_without_stops_nothing(service, tmp_path, name):
     estimate = estimated(service, tmp_path, HARMLESS[name])
     assert estimate.status == "ok"
     assert list(tmp_path.iterdir()) == []
+
+
+OWN = "import subprocess\ntry: subprocess.run(['nvidia-smi'])\nexcept OSError: pass\n"
+
+
+def test_what_the_notebooks_own_module_wanted_is_noted(service, tmp_path):
+    (tmp_path / "helper.py").write_text(OWN)
+    estimate = estimated(service, tmp_path, "import helper")
+    assert estimate.status == "ok"
+    assert [note.params["target"] for note in estimate.notes if note.code == "refused_process"] == ["nvidia-smi"]
+
+
+def test_what_a_library_tries_while_it_is_imported_is_not_noted(monkeypatch, tmp_path):
+    """Many look at the processors or make a folder for a cache; who reads the notebook can do nothing about it."""
+    looks = "import keeping\nkeeping.guard._keep('process', __name__)\n"
+    for name in ("some_library", "own_module"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.py").write_text(looks)
+        monkeypatch.syspath_prepend(tmp_path / name)
+    (tmp_path / "own_module" / "keeping.py").write_text("guard = None\n")
+    keeping = importlib.import_module("keeping")
+    keeping.guard = guard.Guard(str(tmp_path))
+    monkeypatch.setattr(guard, "_LIBRARIES", (f"{tmp_path / 'some_library'}{os.sep}",))
+    for name in ("some_library", "own_module"):
+        importlib.import_module(name)
+    assert keeping.guard.refusals == [("process", "own_module")]
+    for name in ("some_library", "own_module", "keeping"):
+        del sys.modules[name]

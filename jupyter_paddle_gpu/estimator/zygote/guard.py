@@ -2,7 +2,9 @@
 
 Two layers: the kernel's (`kernel.confine`, whatever the code is written in) and Python's audit events, which know what
 was wanted and so give the sentence. Every refusal is an exception in the user's code, but for the writes that `overlay`
-can pretend; all are kept for the answer.
+can pretend. All are kept for the answer, but for what libraries try while they are imported (a look at the processors,
+a folder for a cache): nobody who reads the notebook could do anything about that, and where the import fails for it
+the exception tells.
 """
 
 from __future__ import annotations
@@ -10,15 +12,22 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import kernel
 from .overlay import Overlay
 
+if TYPE_CHECKING:
+    from types import FrameType
+
 MAX_REFUSALS = 20
 """Distinct refusals kept for the answer."""
+
+_LIBRARIES = (sysconfig.get_path("stdlib"), *(f"{os.sep}{name}-packages{os.sep}" for name in ("site", "dist")))
+"""What the path of a library's module has in it."""
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -123,12 +132,24 @@ class Guard:
     def _keep(self, action: str, target: Any) -> str:
         text = os.fsdecode(target) if isinstance(target, (str, bytes, os.PathLike)) else repr(target)
         refusal = (action, text[:200])
-        if refusal not in self.refusals and len(self.refusals) < MAX_REFUSALS:
+        if refusal not in self.refusals and len(self.refusals) < MAX_REFUSALS and not _library_is_imported():
             self.refusals.append(refusal)
         return text[:200]
 
     def _refuse(self, action: str, target: Any) -> None:
         raise RefusedError(action, self._keep(action, target))
+
+
+def _library_is_imported() -> bool:
+    """Whether the innermost module that is being imported is a library's and not one of the notebook's own."""
+    frame: FrameType | None = sys._getframe(1)
+    path = ""
+    while frame is not None:
+        inner, path = path, frame.f_code.co_filename
+        if path == "<frozen importlib._bootstrap>":
+            return any(part in inner for part in _LIBRARIES)
+        frame = frame.f_back
+    return False
 
 
 def _address(event: str, arguments: tuple[Any, ...]) -> Any:
