@@ -32,6 +32,7 @@ VISITS = 64
 Site = tuple[str, int, int]
 """File, line and instruction of a decision."""
 Result = dict[str, Any]
+_CONTROL_FLOW = "paddle.static.nn.control_flow"
 _NOT_THE_USERS = (str(Path(__file__).parent), str(Path(paddle.__file__).parent))
 
 
@@ -141,7 +142,7 @@ def _asking() -> FrameType | None:
     """The user's frame that asks; None where Paddle's own code does."""
     frame: FrameType | None = sys._getframe(1)
     own, paddles = _NOT_THE_USERS
-    while frame is not None and frame.f_code.co_filename.startswith(own):
+    while frame is not None and (frame.f_code.co_filename.startswith(own) or picks_a_way(frame)):
         frame = frame.f_back
     return None if frame is None or frame.f_code.co_filename.startswith(paddles) else frame
 
@@ -157,6 +158,17 @@ def _paddles(frame: FrameType | None) -> FrameType | None:
 def is_paddles(frame: FrameType | None) -> bool:
     """Whether Paddle's own code asks."""
     return _paddles(frame) is not None
+
+
+def picks_a_way(frame: FrameType | None) -> bool:
+    """Whether `paddle.static.nn.cond` asks which of its functions to call: for whoever called it."""
+    frame = _paddles(frame)
+    return frame is not None and frame.f_code.co_name == "cond" and frame.f_globals["__name__"] == _CONTROL_FLOW
+
+
+def is_the_users() -> bool:
+    """Whether the user's program asks, not Paddle's own code."""
+    return _asking() is not None
 
 
 def is_way_out(frame: FrameType | None) -> bool:

@@ -117,21 +117,6 @@ def eigh(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     return x.nbytes + SIZE[x.dtype] * (1 + 6 * n + 2 * n * n) + 4 * (3 + 5 * n)
 
 
-def lstsq(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """Two copies of the operand and of the solution, column order and work of LAPACK's `gelsy` with blocks of 32.
-
-    No other driver.
-    """
-    if attrs.get("driver") != "gelsy":
-        return 0
-    x, y = operands[0][0], operands[1][0]
-    rows, columns = x.shape[-2:]
-    least, sides = min(rows, columns), y.shape[-1]
-    work = max(least + 2 * columns + 32 * (columns + 1), 2 * least + 32 * sides)
-    solution = max(y.nbytes, results[0][0].nbytes)
-    return 2 * (x.nbytes + solution) + SIZE[x.dtype] * work + 4 * columns
-
-
 def lu_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     """Factors, permutation, terms, their copies: of x's size, the square's, the rest's (lu_grad_kernel_impl.h)."""
     x = operands[0][0]
@@ -159,7 +144,7 @@ RULES = {
     "cholesky_solve": cholesky_solve, "cholesky_solve_grad": cholesky_solve_grad,
     "matrix_power": matrix_power, "matrix_power_grad": matrix_power_grad, "det_grad": det_grad,
     "qr_grad": qr_grad, "eigh_grad": eigh_grad, "eigvalsh_grad": eigvalsh_grad,
-    "slogdet_grad": slogdet_grad, "eigh": eigh, "eigvalsh": eigh, "lstsq": lstsq, "lu": _copies(1),
+    "slogdet_grad": slogdet_grad, "eigh": eigh, "eigvalsh": eigh, "lu": _copies(1),
     "lu_grad": lu_grad,
 }  # fmt: skip
 """Rules of the kernels here, by operator."""

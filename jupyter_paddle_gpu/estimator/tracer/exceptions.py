@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import einsums, recurrent, world
+from . import einsums, least_squares, recurrent, world
 from .arrays import Array
 from .dtypes import SIZE, name_of
 from .templates import GradStep, Meta, Step
@@ -12,18 +12,18 @@ from .templates import slots_of as _slots
 
 STRIDES_KEPT = frozenset({
     "abs", "acos", "acosh", "add", "add_n", "affine_grid", "amax", "argsort", "asin", "asinh", "atan", "atanh",
-    "bicubic_interp", "bilinear_interp", "cast", "ceil", "celu", "channel_shuffle", "concat", "conv2d",
-    "copysign", "cos", "cosh", "cross_entropy_with_softmax", "depthwise_conv2d", "diag_embed",
-    "divide", "dropout", "elu", "erfinv", "exp", "expand", "expm1", "flip", "floor", "fmax", "fmin",
-    "full_like", "gather", "gather_nd", "gumbel_softmax", "hardsigmoid", "hardtanh", "huber_loss", "index_add",
+    "bicubic_interp", "bilinear_interp", "cast", "ceil", "celu", "channel_shuffle", "concat", "conv2d", "copysign",
+    "cos", "cosh", "cross_entropy_with_softmax", "depthwise_conv2d", "diag_embed", "divide", "dropout", "elu",
+    "erfinv", "exp", "expand", "expm1", "flip", "floor", "fmax", "fmin", "full_like", "gather", "gather_nd",
+    "gumbel_softmax", "hardsigmoid", "hardtanh", "huber_loss", "index_add", "index_elementwise_put_with_tensor_",
     "index_put", "index_sample", "index_select", "label_smooth", "leaky_relu", "linear", "linear_interp", "log",
     "log10", "log1p", "log2", "log_softmax", "logsigmoid", "masked_fill", "matmul", "max", "maximum", "mean",
     "mean_all", "meshgrid", "min", "minimum", "mish", "multiply", "nearest_interp", "pad3d", "pixel_shuffle",
     "pixel_unshuffle", "prod", "reciprocal", "relu", "relu6", "remainder", "roll", "round", "rsqrt", "scale",
     "scatter", "scatter_nd_add", "selu", "sigmoid", "sign", "silu", "sin", "sinh", "softmax", "softplus",
     "softshrink", "softsign", "split", "split_with_num", "sqrt", "square", "stack", "subtract", "sum",
-    "take_along_axis", "tan", "tanh", "temporal_shift", "tile", "trace", "tril", "triu", "trunc", "unfold",
-    "warpctc", "where",
+    "take_along_axis", "tan", "tanh", "temporal_shift", "tile", "trace", "tril", "triu", "trunc", "unfold", "warpctc",
+    "where",
 })  # fmt: skip
 """Operators that keep a strided operand as it is and copy it inside the kernel, forward and backward. All others lay it
 out anew before they run and save the copy (measured on 170 operators: a batch-major RNN keeps its input twice)."""
@@ -48,8 +48,8 @@ def forward_meta(step: Step, index: int, operands: list[list[Array]], shapes: di
         return operand.shape, operand.dtype
     if step.name == "slogdet":  # sign and logarithm of each matrix; the builder says the operand's shape
         return (2, *operands[0][0].shape[:-2]), operands[0][0].dtype
-    if step.name == "lstsq" and index == 3 and step.attrs.get("driver") == "gelsy":  # it finds no singular values
-        return (0,), operands[0][0].dtype
+    if step.name == "lstsq":
+        return least_squares.result_meta(index, step.attrs, operands) or shapes.get(slot)
     return _view_meta(step, operands) or shapes.get(slot)
 
 

@@ -19,22 +19,29 @@ _HELD = -1000
 
 def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
-    axis = _only_axis(index)
+    axis = _only_axis(index, tensor.ndim)
     if axis is not None and 0 < axis < tensor.ndim:
-        chosen = index[axis] if isinstance(index[axis], paddle.Tensor) else paddle.to_tensor(np.asarray(index[axis]))
-        return call("index_select", tensor, chosen, axis)
+        return call("index_select", tensor, _integers(index[-1])[0], axis)
+    if isinstance(index, tuple) and any(_is_mask(part) and part.ndim > 1 for part in index):
+        index = tuple(place for part in index for place in (_integers(part) if _is_mask(part) else [part]))
     return variable_index._getitem_static(tensor, index)
 
 
-def _only_axis(index: Any) -> int | None:
-    """The axis of `x[:, :, places]`, one row of places behind whole axes: eager mode takes them without transposing."""
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, paddle.Tensor) and "bool" in str(part.dtype)
+
+
+def _only_axis(index: Any, rank: int) -> int | None:
+    """The axis of `x[:, :, places]`, a row of places or a mask behind whole axes: eager mode transposes nothing."""
     if not isinstance(index, tuple) or not index:
         return None
     *whole, last = index
+    if whole == [Ellipsis]:
+        whole = [slice(None)] * (rank - 1)
     if not all(isinstance(one, slice) and one == slice(None) for one in whole):
         return None
     if isinstance(last, paddle.Tensor):
-        is_row = last.ndim == 1 and "int" in str(last.dtype)
+        is_row = last.ndim == 1 and any(kind in str(last.dtype) for kind in ("int", "bool"))
     else:
         is_row = isinstance(last, list) and bool(last) and all(type(place) is int for place in last)
     return len(whole) if is_row else None
@@ -57,8 +64,7 @@ def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
         call("set_value_", tensor, starts, ends, steps, axes, decrease_axes, none_axes, [1], [0.0])
         runtime.state(tensor).array.value = None
         return
-    is_mask = isinstance(index, paddle.Tensor) and "bool" in str(index.dtype)
-    if is_mask and isinstance(value, paddle.Tensor) and value.size == 1 and index.ndim == tensor.ndim:
+    if _is_mask(index) and isinstance(value, paddle.Tensor) and value.size == 1 and index.ndim == tensor.ndim:
         call("masked_fill_", tensor, index, value)
         return
     if isinstance(value, paddle.Tensor) and (not value.stop_gradient or value.size > 1):
@@ -77,10 +83,8 @@ def _integers(index: Any) -> list[Any]:
         part = paddle.to_tensor(np.asarray(given)) if isinstance(given, (list, np.ndarray)) else given
         if not isinstance(part, paddle.Tensor):
             continue
-        if "bool" in str(part.dtype):
-            places = paddle.nonzero(part)
-            columns = paddle.split(places, part.ndim, axis=1) if part.ndim > 1 else [places]
-            found += [column.squeeze(-1) for column in columns]
+        if _is_mask(part):
+            found += paddle.unbind(paddle.nonzero(part), axis=1)
         else:
             found.append(part)
     return found

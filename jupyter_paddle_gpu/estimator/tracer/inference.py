@@ -20,7 +20,7 @@ from .precision import retyped
 from .programs import Reader
 from .templates import Gradient, Meta, Template
 
-SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn", "einsum"})
+SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn", "einsum", "lstsq"})
 """Operators with results of open shape that hold nothing on a CPU or are sized in `exceptions`."""
 _anywhere: Any = core.Place
 _restore_program: Callable[..., Any] = switch_main_program

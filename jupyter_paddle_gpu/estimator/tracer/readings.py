@@ -53,7 +53,9 @@ def array(runtime: Runtime, tensor: Any, dtype: Any = None, copy: Any = None) ->
 
 
 def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
-    """`Tensor.item()`; Paddle's own code indexes with it."""
+    """`Tensor.item()`; Paddle's own code indexes with it, and `static.nn.cond` decides by it."""
+    if branches.picks_a_way(sys._getframe(1)) and _known(runtime, tensor) is None:
+        return as_bool(runtime, tensor) if branches.is_the_users() else True  # matrix_exp: its operand is finite
     found = numpy(runtime, tensor).item(*args)
     return unknowns.plain(found) if branches.is_paddles(sys._getframe(1)) else found
 

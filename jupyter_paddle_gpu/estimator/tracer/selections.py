@@ -80,14 +80,46 @@ def logcumsumexp_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) 
     return 3 * x.numel * max(SIZE[x.dtype], 4)
 
 
+def _chosen(mask: Array) -> int:
+    """Elements that a mask chooses; all of them where that hangs on the model."""
+    from .interception import tracing
+
+    if mask.value is None:
+        return mask.numel
+    with tracing(None):
+        return int(mask.value.get().numpy().sum())
+
+
+def _laid_out(x: Array, indices: list[Array]) -> tuple[int, int, int]:
+    """What index_put makes of its indices (phi/kernels/funcs/index_put_utils.h).
+
+    Returns:
+        Elements that are written, and bytes of transient indices: the most while a mask becomes integers (`nonzero`,
+        cut into columns), and those that stay (the columns; of a part of the axes, indices for each element and axis).
+    """
+    is_mask = indices[0].dtype == "bool"
+    axes = len(indices[0].shape) if is_mask else len(indices)
+    rest = x.shape[axes:]
+    rows = _chosen(indices[0]) if is_mask else max(index.numel for index in indices)
+    columns = _INDEX * axes * rows if is_mask else 0
+    written = rows * prod(rest)
+    return written, 2 * columns, columns + (_INDEX * (len(x.shape) * written + sum(rest)) if rest else 0)
+
+
 def index_put(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """index_put with integers for the first axes: indices of all others, and all of them broadcast to one shape."""
-    x, indices = operands[0][0], operands[1]
-    rest = x.shape[len(indices) :]
-    if not rest or any(index.dtype == "bool" for index in indices):
-        return 0
-    common = max(index.numel for index in indices) * prod(rest)
-    return _INDEX * (len(x.shape) * common + sum(rest))
+    """index_put: its indices; the result is not there before a mask has become integers (index_put_kernel.cc)."""
+    x, made = operands[0][0], results[0][0]
+    _, first, then = _laid_out(x, operands[1])
+    return max(then, first if made.storage is x.storage else first - made.nbytes)
+
+
+def index_put_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """index_put_grad (x, indices, value, gradient): its indices, and the gradient of all values before it is summed."""
+    x, value = operands[0][0], operands[2][0]
+    written, first, then = _laid_out(x, operands[1])
+    is_summed = len(results) > 1 and results[1] and value.numel != written
+    summed = written * SIZE[x.dtype] if is_summed else 0
+    return max(then + summed, first - sum(group[0].nbytes for group in results if group))
 
 
 def _part(attrs: dict[str, Any], x: Array) -> tuple[int, ...]:
@@ -127,6 +159,6 @@ RULES = {
     "argsort_grad": ordered_grad, "topk_grad": topk_grad, "kthvalue_grad": one_grad, "mode_grad": one_grad,
     "median": median, "median_grad": median_grad, "nanmedian": nanmedian, "nanmedian_grad": median_grad,
     "logcumsumexp_grad": logcumsumexp_grad,
-    "index_put": index_put, "index_put_grad": index_put,
+    "index_put": index_put, "index_put_": index_put, "index_put_grad": index_put_grad,
 }  # fmt: skip
 """Rules of the kernels here, by operator."""

@@ -6,7 +6,18 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import broadcasts, decompositions, einsums, products, recurrent, selected_rows, selections, singular, transforms
+from . import (
+    broadcasts,
+    decompositions,
+    einsums,
+    least_squares,
+    products,
+    recurrent,
+    selected_rows,
+    selections,
+    singular,
+    transforms,
+)
 from .arrays import Array
 from .dtypes import SIZE
 
@@ -199,6 +210,7 @@ _CPU: dict[str, Rule] = {
     **decompositions.RULES, **selections.RULES, **singular.RULES, **transforms.RULES,
     "deformable_conv": _deformable, "deformable_conv_grad": _deformable_grad,
     "inverse_grad": _gradients(1), "kron_grad": _kron_grad,
+    "lstsq": least_squares.workspace,
     "multi_dot": products.chain(1), "multi_dot_grad": products.chain(2),
     "spectral_norm": _spectral_norm(2), "spectral_norm_grad": _spectral_norm(5),
     "grid_sample": _grid_sample, "grid_sample_grad": _grid_sample_grad,

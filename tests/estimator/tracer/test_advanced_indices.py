@@ -14,6 +14,9 @@ w = paddle.create_parameter([1600, 100], 'float32')
 n = paddle.arange(1600) % 90 + 5
 i, even = paddle.arange(40), paddle.arange(0, 1600, 2)
 few = paddle.arange(100)[None, :] < paddle.full([1600, 1], 10, dtype='int64')
+most = paddle.arange(100)[None, :] < paddle.full([1600, 1], 80, dtype='int64')
+sixty, cube = paddle.arange(100) < 60, paddle.arange(160000).reshape([16, 100, 100]) % 3 == 0
+pairs = sixty[None, :].expand([16, 100])
 optimizer = paddle.optimizer.SGD(1e-6, parameters=[w])
 for step in range(6):
     X = w * 1
@@ -48,6 +51,20 @@ WRITES = {
     "learned-token": ("t = X.mean(0); Y = X * 2; Y[n > 50] = t", "Y"),
     "learned-by-mask": ("Y[few] = X.sum() * paddle.ones([16000])", "Y"),
     "choice-by-mask": ("Y[few] = X[few] * 2", "Y"),
+    "many-by-mask": ("X[most] = paddle.ones([128000])", "X"),
+    "many-learned-by-mask": ("Y[most] = X.sum() * paddle.ones([128000])", "Y"),
+    "many-chosen-by-mask": ("Y[most] = X[most] * 2", "Y"),
+    "all-by-mask": ("Y[X.detach() == X.detach()] = X.reshape([-1]) * 2", "Y"),
+    "rows-by-pairs-of-axes": ("Z = X.reshape([16, 100, 100]); Z[pairs] = paddle.ones([960, 100])", "Z"),
+    "many-of-a-cube": ("Z = X.reshape([16, 100, 100]); Z[cube] = paddle.ones([53334])", "Z"),
+    "columns-by-mask": ("Y[:, sixty] = X[:, :60] * 2", "Y"),
+    "put-number": ("X = paddle.index_put(X, (mask,), paddle.ones([1]))", "X"),
+    "put-learned-number": ("X = paddle.index_put(X, (mask,), X.mean().reshape([1]))", "X"),
+    "put-numbers": ("X = paddle.index_put(X, (mask,), X[mask] * 2)", "X"),
+    "put-rows": ("X = paddle.index_put(X, (n > 50,), X[0])", "X"),
+    "put-pairs-of-axes": ("Z = paddle.index_put(X.reshape([16, 100, 100]), (pairs,), paddle.ones([100]))", "Z"),
+    "put-cube": ("Z = paddle.index_put(X.reshape([16, 100, 100]), (cube,), paddle.ones([1]))", "Z"),
+    "put-in-place": ("Y = X * 1; Y.index_put_((mask,), paddle.ones([1]))", "Y"),
 }
 READS = {
     "columns": ("pass", "X[:, i] * 2"),
@@ -56,8 +73,12 @@ READS = {
     "middle-axis": ("pass", "X.reshape([16, 100, 100])[:, i] * 2"),
     "last-token": ("pass", "X.reshape([16, 100, 100])[paddle.arange(16), n[:16]] * 2"),
     "mask": ("pass", "X[mask] * 2"),
+    "columns-by-mask": ("pass", "X[:, sixty] * 2"),
+    "last-axis-by-mask": ("pass", "X.reshape([16, 100, 100])[..., sixty] * 2"),
+    "pairs-of-axes-and-a-part": ("pass", "X.reshape([16, 100, 100])[pairs, :50] * 2"),
 }
-SOURCES = {name: SCRIPT.format(line=line, result=result) for name, (line, result) in {**WRITES, **READS}.items()}
+CASES = {**WRITES, **{f"read-{name}": case for name, case in READS.items()}}
+SOURCES = {name: SCRIPT.format(line=line, result=result) for name, (line, result) in CASES.items()}
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -29,6 +29,11 @@ for step in range(9):
     if h.mean() {sign} 1000:
         h = back(wide(h))
     loss = h.mean()"""
+CONDITIONAL = """
+for step in range(9):
+    h = model(x)
+    h = paddle.static.nn.cond(h.mean() {sign} 1000, lambda: back(wide(h)), lambda: h * 2)
+    loss = h.mean()"""
 ELIF = """
 for step in range(9):
     h = model(x)
@@ -93,6 +98,8 @@ for step in range(9):
 BODIES = {
     "if-large": IF.format(sign="<"),
     "if-small": IF.format(sign=">"),
+    "cond-large": CONDITIONAL.format(sign="<"),
+    "cond-small": CONDITIONAL.format(sign=">"),
     "elif": ELIF,
     "while-four-turns": WHILE.format(condition="< 3.5"),
     "while-no-turn": WHILE.format(condition="< -1"),
@@ -117,7 +124,7 @@ BODIES = {
     "best": BEST,
 }
 SOURCES = {name: HEAD + body + TAIL for name, body in BODIES.items()}
-SMALLEST = ("if-small", "while-no-turn", "item-small", "best-so-far")
+SMALLEST = ("if-small", "cond-small", "while-no-turn", "item-small", "best-so-far")
 """Scripts that really go the way that takes least."""
 
 
@@ -134,6 +141,8 @@ def test_ways_are_counted_and_noted(measured):
     assert {name: row["branches"]["ways"] for name, row in traced.items() if row["branches"]} == {
         "if-large": 2,
         "if-small": 2,
+        "cond-large": 2,
+        "cond-small": 2,
         "elif": 3,
         "while-four-turns": 2,
         "while-no-turn": 2,

@@ -95,6 +95,14 @@ CASES = {
     **{f"{name}-{shape.replace(', ', 'x')}": (shape, MATRICES[name].replace("paddle.eye(w.shape[-1])", RECTANGLE))
        for name in ("qr", "lu", "lstsq")
        for shape in ("60, 40", "40, 60", "20, 100", "3, 40, 20", "3, 20, 40")},
+    **{f"lstsq-{driver}-{shape.replace(', ', 'x')}":
+       (shape, f"w.mean() + paddle.linalg.lstsq(w * 2, w[..., :{sides}], driver='{driver}')[0].mean()")
+       for driver in ("gels", "gelsd", "gelss") for sides, shapes in {
+           5: ("60, 60", "60, 40", "40, 60", "20, 100", "100, 20", "3, 40, 20", "3, 20, 40", "2, 3, 20, 20"),
+           1: ("200, 200", "103, 64"), 60: ("12, 60", "70, 60")}.items() for shape in shapes},
+    **{f"matrix-exp-{shape.replace(', ', 'x')}": (shape, "paddle.linalg.matrix_exp(w * 0.01)")
+       for shape in ("8, 60, 60", "60, 60", "2, 3, 20, 20", "4, 1, 1")},
+    "matrix-exp-double": ("4, 30, 30", "paddle.linalg.matrix_exp(w.astype('float64') * 0.01)"),
     "chain-left": ("10, 30", "paddle.linalg.multi_dot([w, w.T * 2, w * 3])"),
     "chain-right": ("30, 10", "paddle.linalg.multi_dot([w, w.T * 2, w * 3])"),
     "qr-tall": ("4, 50, 20", "paddle.matmul(*paddle.linalg.qr(w))"),
