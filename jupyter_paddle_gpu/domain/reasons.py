@@ -151,7 +151,8 @@ def time_limit(seconds: float) -> Message:
     return Message(
         code="time_limit",
         text="The time limit of {seconds} s was reached; what had been done by then is kept.",
-        hint="Submit again with a higher limit; training that saves into the checkpoints folder can go on from there.",
+        hint="Submit again with a higher limit (`--time-limit`); training that saves into the checkpoints folder can "
+        "go on from there.",
         params={"seconds": round(seconds)},
     )
 
@@ -166,7 +167,8 @@ def disk_full(path: str = "") -> Message:
     return Message(
         code="disk_full",
         text="The disk is full: {path}",
-        hint="Free some space (old jobs can be deleted in the panel), then submit again.",
+        hint="Free some space, then submit again: `jupyter paddle-gpu delete JOB` removes an old job with its log, and "
+        "so does the panel.",
         params={"path": path},
     )
 
@@ -215,7 +217,8 @@ def device_lost(device: str, error: str) -> Message:
     return Message(
         code="device_lost",
         text="The device {device} failed while the job ran: {error}",
-        hint="Look with `sudo dmesg | grep -i xid`; the card may need a reset. Submit to another device meanwhile.",
+        hint="`sudo dmesg | grep -i xid` says more. `sudo nvidia-smi --gpu-reset -i {device}` resets the card when "
+        "nothing uses it; else restart the machine. Submit to another device meanwhile (`--device-id`).",
         params={"device": device, "error": error},
     )
 

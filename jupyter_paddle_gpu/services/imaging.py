@@ -12,6 +12,8 @@ from ..domain.estimates import EstimateRequest
 from ..domain.images import AskRegistry, LocalImage
 from ..domain.jobs import Job
 from ..domain.placements import ImageChoice
+from ..matching.policy import Policy
+from ..matching.waiting import usable, with_room
 from . import targets
 
 if TYPE_CHECKING:
@@ -47,29 +49,27 @@ def image_for(
 
 
 def chooser(
-    inventory: Callable[[], Inventory], policy: ImagePolicy | None = None
+    inventory: Callable[[], Inventory], policy: ImagePolicy | None = None, matching: Policy | None = None
 ) -> Callable[[Job, tuple[LocalImage, ...], AskRegistry], ImageChoice]:
     """What the Docker engine asks when a job names no image: the version of the notebook's own kernel decides."""
 
     def choose(job: Job, local: tuple[LocalImage, ...], ask: AskRegistry) -> ImageChoice:
         now = inventory()
-        devices = expected_devices(job, now)
+        devices = expected_devices(job, now, matching or Policy())
         return image_for(now, devices, kernel_paddle(job.spec.kernel_name), local=local, ask=ask, policy=policy)
 
     return choose
 
 
-def expected_devices(job: Job, inventory: Inventory) -> tuple[str, ...]:
-    """The job's devices; before it has any, those it would be given if its turn came now.
-
-    The order is the queue's: most free memory first.
-    """
+def expected_devices(job: Job, inventory: Inventory, policy: Policy) -> tuple[str, ...]:
+    """The job's devices; before it has any, those it would be given if all were free and its turn came now."""
     wanted = job.spec.resources
     if job.device_ids or wanted.device_ids or not wanted.gpus:
         return job.device_ids or wanted.device_ids
-    real = [item for item in inventory.devices if not item.simulated and item.vendor != "cpu"]
-    real.sort(key=lambda item: (-(item.memory_free or 0), item.index))
-    return tuple(item.id for item in real[: wanted.gpus])
+    devices = usable(inventory.devices, policy, wanted.gpus)
+    large = with_room(devices, wanted.gpu_memory_bytes or 0, policy, ())
+    chosen = large if len(large) >= wanted.gpus else with_room(devices, 0, policy, ())
+    return tuple(item.id for item in chosen[: wanted.gpus])
 
 
 def kernel_paddle(kernel_name: str) -> str | None:

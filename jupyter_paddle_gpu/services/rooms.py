@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
+from ..domain.errors import PaddleGpuError
 from .settings import POLICY_VARIABLE, Settings
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Rooms:
             policies = self.policies
             settings = msgspec.structs.replace(policies.docker, store=str(self.settings.data_folder / "jobs"))
             inventory = lambda: self.devices.snapshot()  # noqa: E731, PLW0108  # built when asked
-            return DockerEngine(settings, choose=chooser(inventory, policies.images))
+            return DockerEngine(settings, choose=chooser(inventory, policies.images, policies.matching))
 
         return self._once("docker", build)
 
@@ -112,8 +113,11 @@ class Rooms:
         return {} if file is None else {POLICY_VARIABLE: str(file.absolute())}
 
     def local_images(self) -> tuple[LocalImage, ...]:
-        """What the container daemon has; nothing where there is none."""
-        return self.docker.local_images()
+        """What the container daemon has; nothing where there is none, or none that answers."""
+        try:
+            return self.docker.local_images()
+        except PaddleGpuError:
+            return ()
 
     @property
     def jobs(self) -> JobService:

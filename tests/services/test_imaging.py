@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.images import RegistryAnswer
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.services import Services, Settings
 from jupyter_paddle_gpu.services.imaging import chooser, expected_devices
 
 HOST = HostSample(cpu_count=2, cpu_percent=0.0, memory_total=1, memory_available=1)
@@ -43,7 +47,27 @@ def job(gpus=0, ids=(), given=()):
     ],
 )
 def test_the_devices_are_those_the_queue_would_give(wanted, devices):
-    assert expected_devices(wanted, INVENTORY) == devices
+    assert expected_devices(wanted, INVENTORY, Policy()) == devices
+
+
+def test_they_follow_the_policy_as_the_queue_does():
+    """Else a job would be given the image for a card that it never gets."""
+    assert expected_devices(job(1), INVENTORY, Policy(excluded=("g1",))) == ("g2",)
+    assert expected_devices(job(1), INVENTORY, Policy(prefer="least_free")) == ("g0",)
+    small = msgspec.structs.replace(job(1).spec, resources=Resources(gpus=1, gpu_memory_bytes=30))
+    needy = msgspec.structs.replace(job(1), spec=small)
+    assert expected_devices(needy, INVENTORY, Policy(prefer="least_free")) == ("g2",)
+
+
+@pytest.mark.parametrize("device", ["", "A100"])
+def test_images_are_named_where_there_is_no_daemon(tmp_path, device):
+    policy = tmp_path / "policy.json"
+    policy.write_text(json.dumps({"docker": {"host": f"unix://{tmp_path}/absent.sock"}}))
+    services = Services(Settings(data_folder=tmp_path, policy_file=policy))
+    try:
+        assert services.images("3.3.1", device)[-1].reference.partition(":")[2].startswith("3.3.1")
+    finally:
+        services.close()
 
 
 def test_preflight_looks_at_the_gpu_image():

@@ -10,6 +10,7 @@ from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
 from .daemon import Daemon, DaemonFacts
+from .faults import toolkit_missing
 from .limits import most_memory
 from .policy import authorize
 from .preparing import Preparation, checked
@@ -46,7 +47,7 @@ class Doctor:
         if facts.podman:
             found.append(_podman())
         elif self._has_nvidia() and not self.hands_out_gpus(facts):
-            found.append(_no_toolkit())
+            found.append(toolkit_missing())
         if facts.rootless:
             found.append(_rootless())
         if facts.desktop:
@@ -124,7 +125,7 @@ def _remote(host: str) -> Message:
     return Message(
         code="docker_remote",
         text="The Docker daemon runs on another machine ({host}), which does not see the folders of this one.",
-        hint="Run Jupyter on that machine, or unset DOCKER_HOST and use a daemon here.",
+        hint="Run Jupyter on that machine, or use a daemon here: `unset DOCKER_HOST` and `docker context use default`.",
         params={"host": host},
     )
 
@@ -137,20 +138,12 @@ def _podman() -> Message:
     )
 
 
-def _no_toolkit() -> Message:
-    return Message(
-        code="gpu_toolkit_missing",
-        text="This Docker daemon cannot hand out GPUs: the NVIDIA Container Toolkit is missing.",
-        hint="Install nvidia-container-toolkit, then `sudo nvidia-ctk runtime configure --runtime=docker` and "
-        "`sudo systemctl restart docker`.",
-    )
-
-
 def _rootless() -> Message:
     return Message(
         code="docker_rootless",
         text="Docker runs rootless: it sees only what this user sees, and GPUs need no-cgroups in NVIDIA's settings.",
-        hint="For GPUs: `sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place`.",
+        hint="For GPUs: `sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place`, then `systemctl "
+        "--user restart docker`.",
     )
 
 

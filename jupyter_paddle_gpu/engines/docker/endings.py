@@ -114,7 +114,7 @@ def _architecture(text: str) -> Message:
     return Message(
         code="architecture_mismatch",
         text="The image's Paddle was compiled for {architectures}, this card is {capability}.",
-        hint="Choose an image whose Paddle was compiled for this card (a newer CUDA, or a newer release).",
+        hint="`jupyter paddle-gpu images` names the image for the card that is here: submit with it as `--image`.",
         params={
             "architectures": built[1] if built else "other cards",
             "capability": built[2] if built else "another one",
@@ -126,7 +126,8 @@ def _driver(_: str) -> Message:
     return Message(
         code="driver_mismatch",
         text="The host's driver is too old for the image's CUDA.",
-        hint="Choose an image with an older CUDA, or update the driver.",
+        hint="`jupyter paddle-gpu images` names the image for this driver: submit with it as `--image`, or update the "
+        "driver.",
     )
 
 
@@ -134,7 +135,8 @@ def _lost(_: str) -> Message:
     return Message(
         code="device_lost",
         text="The device failed while the job ran (the driver reports an Xid).",
-        hint="Look with `sudo dmesg | grep -i xid`; the card may need a reset. Submit to another device meanwhile.",
+        hint="`sudo dmesg | grep -i xid` says which card; `sudo nvidia-smi --gpu-reset -i NUMBER` resets it when "
+        "nothing uses it, else restart the machine. Submit to another device meanwhile (`--device-id`).",
     )
 
 
@@ -142,7 +144,7 @@ def _shared_memory(_: str) -> Message:
     return Message(
         code="shared_memory_full",
         text="The container's shared memory is full.",
-        hint="Ask for more with shm_bytes, or use fewer DataLoader workers.",
+        hint="Use fewer DataLoader workers (num_workers), or set a larger shm_bytes under docker in the policy file.",
     )
 
 

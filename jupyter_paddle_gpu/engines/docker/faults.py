@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from docker import errors
+from docker import auth, errors
 from requests import exceptions as http
 
 from ...domain import reasons
@@ -106,12 +106,14 @@ def _short(text: str) -> str:
     return " ".join(text.split())[:400]
 
 
-def _no_toolkit(text: str, image: str, gpus: str) -> Message:
+def toolkit_missing(text: str = "", image: str = "", gpus: str = "") -> Message:
+    """The daemon has nobody who could give a container a GPU."""
     return Message(
         code="gpu_toolkit_missing",
         text="This Docker daemon cannot hand out GPUs: the NVIDIA Container Toolkit is missing.",
-        hint="Install nvidia-container-toolkit, then `sudo nvidia-ctk runtime configure --runtime=docker` and "
-        "`sudo systemctl restart docker`.",
+        hint="`sudo apt-get install nvidia-container-toolkit` (dnf, zypper elsewhere; NVIDIA's package source comes "
+        "first: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/install-guide.html), then "
+        "`sudo nvidia-ctk runtime configure --runtime=docker` and `sudo systemctl restart docker`.",
     )
 
 
@@ -128,13 +130,47 @@ def _driver(text: str, image: str, gpus: str) -> Message:
     return Message(
         code="driver_mismatch",
         text="The host's driver is too old for {image}: {detail}",
-        hint="Choose an image with an older CUDA, or update the driver.",
+        hint="`jupyter paddle-gpu images` names the image for this driver: submit with it as `--image`, or update the "
+        "driver.",
         params={"image": image, "detail": _short(text)},
     )
 
 
+def _driver_updated(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="driver_mismatch",
+        text="The loaded NVIDIA driver and its library are of different versions: it was updated without a restart.",
+        hint="Restart the machine. In a container, start it anew.",
+    )
+
+
+def _driver_away(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="driver_not_loaded",
+        text="No NVIDIA driver is at work on the machine of the Docker daemon: {detail}",
+        hint="`nvidia-smi` says what is wrong with it. Where it is installed: `sudo modprobe nvidia`; else install it "
+        "(on Ubuntu: `sudo ubuntu-drivers install`) and restart.",
+        params={"detail": _short(text)},
+    )
+
+
 def _disk(text: str, image: str, gpus: str) -> Message:
-    return reasons.disk_full("Docker's data folder")
+    return disk_full("")
+
+
+def disk_full(path: str) -> Message:
+    """No space left where the daemon keeps images and containers: in `path`, or in a folder that it does not tell."""
+    hint = (
+        "`docker system df` shows what takes the space, `docker image prune -a` removes images that no container uses."
+    )
+    if not path:
+        return Message(code="disk_full", text="The disk is full in Docker's data folder.", hint=hint)
+    return Message(
+        code="disk_full",
+        text="The disk is full in Docker's data folder {path}.",
+        hint=hint,
+        params={"path": path},
+    )
 
 
 def _mount(text: str, image: str, gpus: str) -> Message:
@@ -151,20 +187,29 @@ def _missing(text: str, image: str, gpus: str) -> Message:
     return reasons.image_missing(image)
 
 
-def _denied(text: str, image: str, gpus: str) -> Message:
+def pull_refused(text: str, image: str, gpus: str = "") -> Message:
+    """The registry does not give it to this user, or hides that it has none."""
     return Message(
         code="pull_refused",
         text="The registry refuses {image}: {detail}",
-        hint="Check the name; for a private image run `docker login` as the user who runs Jupyter.",
-        params={"image": image, "detail": _short(text)},
+        hint="Check the name; for a private image run `docker login {registry}` as the user who runs Jupyter.",
+        params={"image": image, "detail": _short(text), "registry": registry_of(image)},
     )
+
+
+def registry_of(image: str) -> str:
+    """Whose registry holds an image, as `docker login` wants it."""
+    with suppress(errors.DockerException):
+        registry, _ = auth.resolve_repository_name(image)
+        return "docker.io" if registry == auth.INDEX_NAME else registry
+    return ""
 
 
 def _machine(text: str, image: str, gpus: str) -> Message:
     return Message(
         code="image_other_machine",
         text="{image} is not built for this machine's processor: {detail}",
-        hint="Choose an image for this processor.",
+        hint="`jupyter paddle-gpu images` names one for this machine: submit with it as `--image`.",
         params={"image": image, "detail": _short(text)},
     )
 
@@ -173,17 +218,19 @@ def _rate(text: str, image: str, gpus: str) -> Message:
     return Message(
         code="pull_interrupted",
         text="The registry limits how often it may be asked: {detail}",
-        hint="`docker login` raises the limit, or set a mirror first in the list of registries.",
+        hint="`docker login` raises the limit; or name a mirror first among `registries` (images, in the policy file).",
         params={"detail": _short(text)},
     )
 
 
-def _network(text: str, image: str, gpus: str) -> Message:
+def registry_unreachable(text: str, image: str, gpus: str = "") -> Message:
+    """Nobody answers where the image would come from."""
     return Message(
         code="registry_unreachable",
         text="{image} is not on this machine and its registry cannot be reached: {detail}",
-        hint="Check network and proxy of the Docker daemon, set a mirror, or bring the image with "
-        "`docker save` and `docker load`.",
+        hint="`docker pull {image}` shows whether the daemon has a way out (its proxy: `systemctl edit docker`); or "
+        "name a mirror first among `registries` (images, in the policy file), or bring the image: `docker save -o "
+        "image.tar {image}` where it is, `docker load -i image.tar` here.",
         params={"image": image, "detail": _short(text)},
     )
 
@@ -213,19 +260,26 @@ def _runtime(text: str, image: str, gpus: str) -> Message:
 _Build = Callable[[str, str, str], Message]
 # First match wins; each fragment was seen in Docker's, containerd's or NVIDIA's words (lower case).
 _CLASSES: tuple[tuple[tuple[str, ...], _Build], ...] = (
-    (("could not select device driver", "unknown runtime specified nvidia", "unknown or invalid runtime"), _no_toolkit),
+    (
+        ("could not select device driver", "unknown runtime specified nvidia", "unknown or invalid runtime"),
+        toolkit_missing,
+    ),
     (("unsatisfied condition: cuda", "cuda driver version is insufficient"), _driver),
     (("unknown device", "unresolvable cdi devices", "failed to inject cdi", "device error"), _unknown_gpu),
-    (("driver/library version mismatch", "nvml error: driver not loaded", "driver error"), _driver),
+    (("driver/library version mismatch",), _driver_updated),
+    (("driver not loaded", "driver error", "load library failed: lib"), _driver_away),
     (("no space left on device", "disk quota exceeded"), _disk),
     (("bind source path does not exist", "mounts denied", "invalid mount config", "not shared from the host"), _mount),
     (("toomanyrequests", "rate limit"), _rate),
     (("no matching manifest", "exec format error", "does not match the specified platform"), _machine),
     (("oci runtime create failed", "failed to create shim", "runc create failed"), _runtime),
-    (("unauthorized", "denied", "authentication required", "no basic auth", "403 forbidden"), _denied),
+    (("unauthorized", "denied", "authentication required", "no basic auth", "403 forbidden"), pull_refused),
     (("manifest unknown", "no such image", "manifest for", "repository name not known", "name unknown"), _missing),
     (("unexpected eof", "connection reset", "layer verification failed", "unexpected http status: 5"), _interrupted),
-    (("dial tcp", "no such host", "i/o timeout", "tls handshake", "connection refused", "request canceled"), _network),
-    (("deadline exceeded", "server misbehaving", "network is unreachable", "proxyconnect"), _network),
+    (
+        ("dial tcp", "no such host", "i/o timeout", "tls handshake", "connection refused", "request canceled"),
+        registry_unreachable,
+    ),
+    (("deadline exceeded", "server misbehaving", "network is unreachable", "proxyconnect"), registry_unreachable),
     (("range of cpus is from", "requested cpus are not available", "minimum memory limit"), _out_of_range),
 )

@@ -21,7 +21,7 @@ from .. import own_files
 from ..base import ALONE, Handle, JobFolder, Place, Say
 from .container import identity
 from .daemon import Daemon
-from .faults import classify, refusal
+from .faults import classify, disk_full, pull_refused, refusal, registry_unreachable
 from .layers import build, find_layers
 from .policy import Grant, authorize, check_image
 from .pulls import pull
@@ -71,7 +71,7 @@ class Preparation:
             raise PaddleGpuError(
                 "no_image_fits",
                 "No image fits this driver and card: {why}",
-                hint="Name an image yourself, or choose another device.",
+                hint="Name an image yourself (`--image`), or choose another device (`--device-id`).",
                 status=422,
                 why=why,
             )
@@ -113,12 +113,13 @@ class Preparation:
 
     def need_disk(self, folder: JobFolder | None = None) -> None:
         """Raise where the job's folder or Docker's own has too little space left."""
-        for path in (str(folder.path) if folder else "", self.daemon.facts().root):
+        docker = self.daemon.facts().root
+        for path in (str(folder.path) if folder else "", docker):
             if not path or self.daemon.remote:
                 continue
             with contextlib.suppress(OSError):
                 if shutil.disk_usage(path).free < self.daemon.settings.disk_bytes:
-                    raise refusal(reasons.disk_full(path))
+                    raise refusal(disk_full(path) if path == docker else reasons.disk_full(path))
 
     def give_folder(self, folder: JobFolder, grant: Grant) -> None:
         """Where we are root and the job is not: the job's folder must belong to whoever the job runs as."""
@@ -162,16 +163,5 @@ def checked(choice: ImageChoice, ask: AskRegistry) -> Message | None:
     if answer.state == "missing":
         return reasons.image_missing(choice.reference)
     if answer.state == "refused":
-        return Message(
-            code="pull_refused",
-            text="The registry refuses {image}: {detail}",
-            hint="Check the name; for a private image run `docker login` as the user who runs Jupyter.",
-            params={"image": choice.reference, "detail": answer.detail[:300]},
-        )
-    return Message(
-        code="registry_unreachable",
-        text="{image} is not on this machine and its registry cannot be reached: {detail}",
-        hint="Check network and proxy of the Docker daemon, set a mirror, or bring the image with "
-        "`docker save` and `docker load`.",
-        params={"image": choice.reference, "detail": answer.detail[:300]},
-    )
+        return pull_refused(answer.detail, choice.reference)
+    return registry_unreachable(answer.detail, choice.reference)
