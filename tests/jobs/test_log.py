@@ -48,7 +48,7 @@ def test_a_million_lines(tmp_path: Path) -> None:
     assert seen == 1_000_000
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 2 * STEP + 3), min_size=1, max_size=6), st.integers(0, 5000))
 def test_index_is_right_however_the_file_grows(tmp_path: Path, pieces: list[int], since: int) -> None:
     path = tmp_path / "log.jsonl"

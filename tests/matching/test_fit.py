@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.devices.catalogue import find
@@ -77,7 +77,6 @@ def test_the_threshold_is_the_policys() -> None:
     assert judge(device(20 * GIB, 0), estimate(19 * GIB), Policy(memory_threshold=1.0)).fit == "fits"
 
 
-@settings(deadline=None)  # a busy machine is no fault
 @given(
     total=st.integers(1, 10**12),
     share=st.floats(0, 1),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.domain.notebooks import Fact, NotebookFacts, Place
@@ -387,7 +387,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no fault
 @given(st.lists(st.lists(PIECES, max_size=12), max_size=6))
 def test_nothing_in_a_cell_makes_the_reader_fail(cells: list[list[str]]) -> None:
     sources = [{"cell_type": "code", "source": "\n".join(lines)} for lines in cells]
