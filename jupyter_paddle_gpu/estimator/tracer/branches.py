@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import paddle
 
-from . import extents
+from . import extents, frames
 
 MOST_TRACES = 4
 """Traces beside the first."""
@@ -32,8 +30,6 @@ VISITS = 64
 Site = tuple[str, int, int]
 """File, line and instruction of a decision."""
 Result = dict[str, Any]
-_CONTROL_FLOW = "paddle.static.nn.control_flow"
-_NOT_THE_USERS = (str(Path(__file__).parent), str(Path(paddle.__file__).parent))
 
 
 class Decisions:
@@ -46,9 +42,9 @@ class Decisions:
 
     def decide(self, updates: int) -> bool:
         """The way to take at the place that asks; `updates` of optimizers have ended so far."""
-        frame = _asking()
+        frame = frames.of_program()
         if frame is None:
-            return not is_way_out(sys._getframe(1))
+            return not is_way_out()
         file, line = frame.f_code.co_filename, frame.f_lineno
         loop = _read(file)[0].get(line)  # a loop's condition is compiled twice: before the first turn, after each
         site = (file, line, 0 if loop else frame.f_lasti)
@@ -138,42 +134,9 @@ def peak(result: Result, target: str) -> int:
     return most
 
 
-def _asking() -> FrameType | None:
-    """The user's frame that asks; None where Paddle's own code does."""
-    frame: FrameType | None = sys._getframe(1)
-    own, paddles = _NOT_THE_USERS
-    while frame is not None and (frame.f_code.co_filename.startswith(own) or picks_a_way(frame)):
-        frame = frame.f_back
-    return None if frame is None or frame.f_code.co_filename.startswith(paddles) else frame
-
-
-def _paddles(frame: FrameType | None) -> FrameType | None:
-    """The frame of Paddle's own code that asks; None where the user's does."""
-    own, paddles = _NOT_THE_USERS
-    while frame is not None and frame.f_code.co_filename.startswith(own):
-        frame = frame.f_back
-    return frame if frame is not None and frame.f_code.co_filename.startswith(paddles) else None
-
-
-def is_paddles(frame: FrameType | None) -> bool:
-    """Whether Paddle's own code asks."""
-    return _paddles(frame) is not None
-
-
-def picks_a_way(frame: FrameType | None) -> bool:
-    """Whether `paddle.static.nn.cond` asks which of its functions to call: for whoever called it."""
-    frame = _paddles(frame)
-    return frame is not None and frame.f_code.co_name == "cond" and frame.f_globals["__name__"] == _CONTROL_FLOW
-
-
-def is_the_users() -> bool:
-    """Whether the user's program asks, not Paddle's own code."""
-    return _asking() is not None
-
-
-def is_way_out(frame: FrameType | None) -> bool:
+def is_way_out() -> bool:
     """Whether Paddle's own code asks if it may stop early, as L-BFGS does: nobody knows that training has converged."""
-    frame = _paddles(frame)
+    frame = frames.of_paddle()
     if frame is None:
         return False
     following = linecache.getline(frame.f_code.co_filename, frame.f_lineno + 1)

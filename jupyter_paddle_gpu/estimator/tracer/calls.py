@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paddle import _C_ops
 from paddle.base import core
 
-from . import costs, extents
+from . import costs, extents, frames
 from .arrays import ORIGINAL, Array, State, allocate, known_state, new_tensor
 from .autograd import Node, edge_of, needed_slots
 from .dtypes import FLOATING, name_of
@@ -66,7 +66,7 @@ class Call:
             return
         most = max((state.array.numel for state in self.states), default=1)
         largest, classes = extents.taken(most, self.states)
-        line = extents.user_line()
+        line = frames.line()
         if classes:
             self.runtime.note(extents.SHARED, op=name, line=line, classes=classes)
         else:

@@ -12,7 +12,7 @@ import sys
 import types
 from typing import Any
 
-from . import steps, unknowns
+from . import frames, steps, unknowns
 from .environment import DownloadNeeded
 from .loops import LOOP, loop
 from .steps import StepSeen
@@ -83,7 +83,7 @@ class CellRun:
                 sys.modules["__main__"] = outer
 
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
-        name = f"<cell {cell['index']}>"
+        name = frames.cell_name(cell["index"])
         source = cell["source"]
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
@@ -130,7 +130,7 @@ class CellRun:
         return steps.watch is not None and steps.watch.window is not None
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
-        line = _line_of(problem, f"<cell {cell['index']}>")
+        line = _line_of(problem, frames.cell_name(cell["index"]))
         return {
             "name": _assigned_at(cell["source"], line),
             "why": why,

@@ -9,10 +9,8 @@ give the ends of the range.
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable
 from math import ceil
-from types import FrameType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -126,14 +124,6 @@ _RULES: dict[str, Callable[[list[State], list[State]], None]] = {
     "any": _joins,
     **dict.fromkeys(_PASSING, _passes),
 }
-
-
-def user_line() -> int:
-    """The line of the notebook that runs; 0 where it is none of its cells."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not frame.f_code.co_filename.startswith("<cell "):
-        frame = frame.f_back
-    return 0 if frame is None else frame.f_lineno
 
 
 def widened(result: Result, run: Callable[[], Result], peak: Callable[[Result], int]) -> Result:

@@ -12,17 +12,15 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import paddle
 from paddle.base import core, framework
 
-from . import world
+from . import frames, world
 from .interception import current
 
-PADDLE = str(Path(paddle.__file__).parent)
 _DEVICE = re.compile(
     r"(gpu|cuda|dcu|gpu_pinned|cuda_pinned|xpu|xpu_pinned|ipu|npu|mlu|gcu|sdaa|(iluvatar|metax|biren)_gpu|intel_hpu)(:\d+)?",
     re.IGNORECASE,
@@ -97,19 +95,11 @@ def _properties(original: Replacement, *args: Any, **kwargs: Any) -> Any:
 
 
 def _has_cuda(original: Replacement) -> bool:
-    return world.current.target == "gpu" if _asked_by_the_program() else bool(original())
+    return world.current.target == "gpu" if frames.of_program() else bool(original())
 
 
 def _count(original: Replacement) -> int:
     return max(1, world.current.size) if _has_cuda(lambda: False) else int(original())
-
-
-def _asked_by_the_program() -> bool:
-    """Whether the caller of what is replaced is no module of Paddle's."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(str(Path(__file__).parent)):
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame is not None and not frame.f_code.co_filename.startswith(PADDLE)
 
 
 def _flags(original: Replacement, flags: Any) -> None:

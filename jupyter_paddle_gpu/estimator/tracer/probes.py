@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections import Counter
-from pathlib import Path
-from types import FrameType
 
-import paddle
+from . import frames
 
 ATTEMPTS = 2
 """Updates after which the number of summed steps is told: what lies between the first two."""
-_BELOW = (str(Path(__file__).parent), str(Path(paddle.__file__).parent / "base"))
+_BELOW = (frames.TRACER, f"{frames.PADDLE}base{os.sep}")
 Site = tuple[str, int]
 
 
@@ -48,7 +46,5 @@ class Probe:
 
 def _caller() -> Site:
     """The line that calls `backward`, in the notebook or in what trains for it."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_BELOW):
-        frame = frame.f_back
+    frame = frames.caller(_BELOW)
     return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)

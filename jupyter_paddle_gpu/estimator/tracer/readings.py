@@ -7,14 +7,12 @@ such a stand-in decides which way the program goes, the trace says so.
 from __future__ import annotations
 
 import itertools
-import sys
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import paddle
 
-from . import branches, steps, unknowns
+from . import branches, frames, steps, unknowns
 from .dtypes import name_of
 from .interception import current, tracing
 from .runtime import Runtime
@@ -54,16 +52,16 @@ def array(runtime: Runtime, tensor: Any, dtype: Any = None, copy: Any = None) ->
 
 def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
     """`Tensor.item()`; Paddle's own code indexes with it, and `static.nn.cond` decides by it."""
-    if branches.picks_a_way(sys._getframe(1)) and _known(runtime, tensor) is None:
-        return as_bool(runtime, tensor) if branches.is_the_users() else True  # matrix_exp: its operand is finite
+    if frames.picks_a_way() and _known(runtime, tensor) is None:
+        return as_bool(runtime, tensor) if frames.of_program() else True  # matrix_exp: its operand is finite
     found = numpy(runtime, tensor).item(*args)
-    return unknowns.plain(found) if branches.is_paddles(sys._getframe(1)) else found
+    return unknowns.plain(found) if frames.of_paddle() else found
 
 
 def as_float(runtime: Runtime, tensor: Any) -> float:
     """`float(tensor)`; Paddle's own optimizers compare losses, of which no two are the same."""
     found = float(numpy(runtime, tensor).reshape(-1)[0])
-    if branches.is_paddles(sys._getframe(1)) and _known(runtime, tensor) is None:
+    if frames.of_paddle() and _known(runtime, tensor) is None:
         return found / next(_turns)
     return found
 
@@ -74,7 +72,7 @@ def as_int(runtime: Runtime, tensor: Any) -> int:
     if found is None:
         # Counting right answers without gradients sizes no tensor of the training step: not worth a person's attention.
         if paddle.is_grad_enabled():
-            runtime.note("stand_in_number", line=_user_line())
+            runtime.note("stand_in_number", line=frames.line())
         return int(numpy(runtime, tensor).reshape(-1)[0])
     return int(found.reshape(-1)[0])
 
@@ -83,7 +81,7 @@ def as_bool(runtime: Runtime, tensor: Any) -> bool:
     """`if tensor:`; a way that is taken without knowing the value is noted."""
     found = _known(runtime, tensor)
     if found is None:
-        runtime.note("stand_in_branch", line=_user_line())
+        runtime.note("stand_in_branch", line=frames.line())
         return branches.current.decide(0 if steps.watch is None else steps.watch.updates)
     return bool(found.all())
 
@@ -98,15 +96,6 @@ def formatted(runtime: Runtime, tensor: Any, spec: str) -> str:
     if not tensor.shape:
         return format(numpy(runtime, tensor).item(), spec)
     return text(runtime, tensor)
-
-
-def _user_line() -> int:
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<cell "):
-            return frame.f_lineno
-        frame = frame.f_back
-    return 0
 
 
 def _is_known(value: Any) -> bool:

@@ -12,20 +12,19 @@ import dis
 import sys
 import sysconfig
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from . import branches
+from . import branches, frames
 from .interception import current
 
 FLOAT = "__float_of__"
 """The name under which a notebook's cells find `float_of`."""
 _PLAIN = (bool, int, float, np.generic, np.ndarray)
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-_LIBRARIES = (*_LIBRARIES, str(Path(__file__).parent))
+_LIBRARIES = (*_LIBRARIES, frames.TRACER)
 """Where code stands that is not the user's own."""
 _DECIDING = ("COMPARE_OP", "POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 """Instructions by which the user's own code decides; `min` and `sorted` compare within a call."""
@@ -39,7 +38,7 @@ def _decided(stand_in: bool) -> bool:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    if branches.is_way_out(frame):
+    if branches.is_way_out():
         return False
     if runtime is None or frame is None or frame.f_code.co_filename.startswith((*_LIBRARIES, "<frozen", "<__array")):
         return stand_in

@@ -95,6 +95,14 @@ def test_a_program_for_the_cpu_hears_that_there_is_no_cuda(run_child):
     assert found["peak"]
 
 
+def test_a_library_beside_paddle_is_a_program_that_uses_it(run_child):
+    """PaddleNLP's folder begins with the name of Paddle's."""
+    file = "paddle.__file__.replace('paddle/__init__', 'paddlenlp/__init__')"
+    asks = f"exec(compile('assert paddle.is_compiled_with_cuda()', {file}, 'exec'))"
+    source = SCRIPT.format(before=asks, inside="", behind="")
+    assert run_child("trace", {"gpu": source}, {"gpu": {"target": "gpu"}})["gpu"]["questions"] == []
+
+
 @pytest.fixture(scope="module")
 def casts(measure):
     return measure(CASTS)

@@ -1,0 +1,61 @@
+"""Whose code runs: a cell of the notebook, a module of Paddle's, or the tracer itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import paddle
+
+TRACER = str(Path(__file__).parent) + os.sep
+PADDLE = str(Path(paddle.__file__).parent) + os.sep
+"""What names of their files begin with. (PaddleNLP and its like stand beside Paddle and are programs that use it.)"""
+_CELL = "<cell "
+_CONTROL_FLOW = "paddle.static.nn.control_flow"
+
+
+def cell_name(index: Any) -> str:
+    """The name under which a cell's code is compiled."""
+    return f"{_CELL}{index}>"
+
+
+def line() -> int:
+    """The line of the notebook that runs; 0 where it is none of its cells."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not frame.f_code.co_filename.startswith(_CELL):
+        frame = frame.f_back
+    return 0 if frame is None else frame.f_lineno
+
+
+def caller(below: str | tuple[str, ...] = TRACER) -> FrameType | None:
+    """The innermost frame whose code stands in none of the given folders."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(below):
+        frame = frame.f_back
+    return frame
+
+
+def of_paddle() -> FrameType | None:
+    """The frame that asks the tracer, where that is Paddle's own code."""
+    frame = caller()
+    return frame if frame is not None and frame.f_code.co_filename.startswith(PADDLE) else None
+
+
+def of_program() -> FrameType | None:
+    """The frame that asks the tracer, where that is the program's; for `static.nn.cond` its caller asks."""
+    frame = caller()
+    while frame is not None and (_is_cond(frame) or frame.f_code.co_filename.startswith(TRACER)):
+        frame = frame.f_back
+    return None if frame is None or frame.f_code.co_filename.startswith(PADDLE) else frame
+
+
+def picks_a_way() -> bool:
+    """Whether `paddle.static.nn.cond` asks, to know which of its functions it calls."""
+    return _is_cond(caller())
+
+
+def _is_cond(frame: FrameType | None) -> bool:
+    return frame is not None and frame.f_code.co_name == "cond" and frame.f_globals.get("__name__") == _CONTROL_FLOW
