@@ -33,9 +33,16 @@ print("up", flush=True)
 time.sleep(600)
 """
 LINES = 20_000
-PRINTS = (
-    f"import time\nfor n in range({LINES}):\n    print(f'line {{n}}')\n    if n % 200 == 0:\n        time.sleep(0.02)"
-)
+PRINTS = f"""
+import pathlib, time
+for n in range({LINES}):
+    print(f'line {{n}}')
+    if n % 200 == 0:
+        time.sleep(0.02)
+    while n == {LINES // 2} and not pathlib.Path('go').exists():
+        time.sleep(0.02)
+"""
+"""Half of the lines, and the others once `go` is there: whoever is to be killed in the middle is."""
 
 
 class Server:
@@ -128,7 +135,7 @@ def every_line(service: JobService, job_id: str) -> list[Any]:
 
 
 def test_twenty_thousand_lines_with_the_server_killed_in_the_middle(
-    server: Any, client: JobService, spec: Callable[..., JobSpec], make_notebook: Any, until: Any
+    server: Any, client: JobService, spec: Callable[..., JobSpec], make_notebook: Any, work: Path, until: Any
 ) -> None:
     first = server()
     job = client.submit(spec(), make_notebook("print('begin')", PRINTS, "print('end')"))
@@ -136,6 +143,7 @@ def test_twenty_thousand_lines_with_the_server_killed_in_the_middle(
     first.kill()
     seen = client.log(job.id).total
     assert seen < LINES, "the server was to be killed in the middle"
+    (work / "go").touch()
     until(lambda: client.log(job.id).total > seen + 500 or client.folder_of(job.id).result.exists())
     assert client.get(job.id).state not in ENDED
     server()

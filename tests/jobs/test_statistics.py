@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from pathlib import Path
 
@@ -106,7 +105,7 @@ def test_a_local_job_with_its_children_is_seen_from_outside(open_service, spec, 
     )
     assert seen.summary.processes_peak >= 3
     (work / "go").touch()
-    ended = service.wait(job.id, 30)
+    ended = service.wait(job.id, 60)
     assert ended.state == "succeeded"
     summary = ended.result.statistics
     assert summary == service.statistics(job.id).summary
@@ -124,14 +123,13 @@ def test_a_change_of_servers_leaves_one_history_without_doubles(open_service, sp
     until(lambda: len(first.statistics(job.id).points) > 2)
     first.stop()
     before = first.statistics(job.id).points
-    until(lambda: len(second.statistics(job.id).points) > len(before) + 2)
+    until(lambda: len(second.statistics(job.id).points) > len(before) + 25)
     (work / "go").touch()
-    assert second.wait(job.id, 30).state == "succeeded"
+    assert second.wait(job.id, 60).state == "succeeded"
     points = second.statistics(job.id).points
     assert points[: len(before)] == before
-    gaps = [after.time - earlier.time for earlier, after in itertools.pairwise(points)]
-    # Two who sample would not wait for each other; the change itself may come at any moment between two samples.
-    assert sorted(gaps)[1] >= 0.05
+    # One alone takes a sample every 0.1 s at most, and any of them may come late; two would not wait for each other.
+    assert len(points) <= 1.5 * (points[-1].time - points[0].time) / OFTEN.statistics_least_seconds + 3
     assert sum(one.seconds for one in points) <= time.time() - second.get(job.id).started + 0.1
 
 
@@ -164,7 +162,7 @@ def test_in_a_container_a_number_of_the_host_is_not_taken_for_one_of_ours(
     service.start()
     until(lambda: service.statistics(job.id).summary.samples > 3)
     (work / "go").touch()
-    (device,) = service.wait(job.id, 30).result.statistics.devices
+    (device,) = service.wait(job.id, 60).result.statistics.devices
     assert device.memory_peak_bytes == (held if told else None)
     assert device.device_memory_peak_bytes == 8 << 30
 
@@ -172,7 +170,7 @@ def test_in_a_container_a_number_of_the_host_is_not_taken_for_one_of_ours(
 def test_without_samples_there_is_no_summary(open_service, spec, make_notebook) -> None:
     service = open_service(JobSettings(active_seconds=0.05, wait_seconds=0.05, statistics_seconds=0))
     service.start()
-    ended = service.wait(service.submit(spec(), make_notebook("1")).id, 30)
+    ended = service.wait(service.submit(spec(), make_notebook("1")).id, 60)
     assert (ended.state, ended.result.statistics) == ("succeeded", None)
     assert service.statistics(ended.id).points == ()
 
