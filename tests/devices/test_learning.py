@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 GIB = 2**30
+LIMIT = 180
+"""Seconds after which a test gives up waiting."""
 ON_THE_CARD = """
 import os, time
 if os.environ.get("PADDLE_GPU_JOB_ID"):  # the stand-in's driver lists this process on the card
@@ -34,8 +36,12 @@ for step in range(STEPS):
     loss.backward()
     adam.step()
     adam.clear_grad()
-    time.sleep(0.35)
 """
+HELD = """
+while os.environ.get("PADDLE_GPU_JOB_ID") and not os.path.exists("seen"):
+    time.sleep(0.05)
+"""
+"""Keeps the card until it has been looked at often enough."""
 
 
 class Server:
@@ -51,7 +57,7 @@ class Server:
         command += [f"--ServerApp.root_dir={work}", "--ServerApp.jpserver_extensions=jupyter_paddle_gpu=True"]
         with (work.parent / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=work)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + LIMIT
         while not self.answers():
             assert self.process.poll() is None, "the server went"
             assert time.monotonic() < deadline, "the server did not come up"
@@ -69,12 +75,15 @@ class Server:
         with urllib.request.urlopen(urllib.request.Request(self.base + path, data, headers), timeout=120) as answer:
             return json.load(answer)
 
-    def run(self, path: str) -> dict[str, Any]:
-        """The job of a notebook, when it has ended."""
+    def run(self, path: str, samples: int, seen: Path) -> dict[str, Any]:
+        """The job of a notebook, when it has ended: it waits for `seen`, which comes after so many samples."""
         job = self("jobs", {"path": path, "engine": "local"})
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + LIMIT
         while job["state"] not in ("succeeded", "failed", "cancelled") and time.monotonic() < deadline:
             time.sleep(0.2)
+            devices = self(f"jobs/{job['id']}/statistics")["summary"]["devices"]
+            if devices and devices[0]["memory_samples"] >= samples:
+                seen.touch()
             job = self(f"jobs/{job['id']}")
         assert job["state"] == "succeeded", (job["state"], job["reason"])
         return job
@@ -87,7 +96,7 @@ class Server:
 def notebook(path: Path, steps: int) -> None:
     cells = [
         {"cell_type": "code", "id": f"c{n}", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
-        for n, source in enumerate([ON_THE_CARD, f"STEPS = {steps}", TRAINING])
+        for n, source in enumerate([ON_THE_CARD, f"STEPS = {steps}", TRAINING, HELD])
     ]
     path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
 
@@ -124,7 +133,7 @@ def test_a_finished_job_narrows_the_next_estimate_for_its_card(serve: Callable[[
     held = before["low"] + (before["high"] - before["low"]) // 4
     (work / "held").write_text(str(held))
 
-    job = server.run("train.ipynb")
+    job = server.run("train.ipynb", 6, work / "seen")
     assert job["device_ids"] == ["GPU-0"]
     assert job["spec"]["estimated_terms"]["mapped_low"] == before["terms"]["mapped_low"]
     statistics = server(f"jobs/{job['id']}/statistics")

@@ -8,7 +8,7 @@ import pytest
 from jupyter_paddle_gpu.devices.sampler import Sampler
 
 LONG = 3600.0
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Inbox:

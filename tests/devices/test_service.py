@@ -96,7 +96,7 @@ def test_subscribers_and_snapshots_share_samples(tmp_path: Path) -> None:
         got.set()
 
     leave = service.subscribe(callback)
-    assert got.wait(20)
+    assert got.wait(60)
     assert service.snapshot() is inventories[0]
     leave()
     service.close()

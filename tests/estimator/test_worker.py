@@ -34,7 +34,7 @@ def make_worker():
         worker.close()
 
 
-def wait_for(condition, seconds=20.0):
+def wait_for(condition, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -96,8 +96,9 @@ def test_close_leaves_no_process_even_while_a_request_runs(make_worker, tmp_path
         child = zygote.children()[0]
         worker.close()
 
-        assert pending.result(20).kind in ("gone", "closed")
-    assert not zygote.is_running() and not child.is_running()
+        assert pending.result(60).kind in ("gone", "closed")
+    assert not zygote.is_running()
+    wait_for(lambda: not _runs(child))  # it is nobody's child any more, and is reaped by whoever does that here
     with pytest.raises(PaddleGpuError, match="shutting down"):
         run(worker, "", tmp_path)
 

@@ -94,7 +94,7 @@ def test_everything_ends_with_a_killed_runner(prepare: Execute) -> None:
     assert len(carriers("job0", run.folder)) == 1
     run.process.kill()
     run.process.wait()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while carriers("job0", run.folder) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert carriers("job0", run.folder) == []
@@ -119,7 +119,7 @@ def test_crash_in_native_code(execute: Execute) -> None:
 
 
 def test_time_limit(execute: Execute) -> None:
-    run = execute(LOOP, seconds=2.0)
+    run = execute(LOOP, seconds=6.0, shell="plain")  # enough to come up in on a busy machine
     assert run.result["reason"] == "time_limit" and run.stream(0) == "started\n"
 
 

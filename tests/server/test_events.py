@@ -144,7 +144,7 @@ async def test_devices_are_sampled_only_for_those_who_want_them(socket, jp_serve
 
 
 async def until(condition):
-    async with asyncio.timeout(20) if hasattr(asyncio, "timeout") else _forever():
+    async with asyncio.timeout(60) if hasattr(asyncio, "timeout") else _forever():
         while not condition():
             await asyncio.sleep(0.05)
 

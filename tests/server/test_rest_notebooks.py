@@ -66,7 +66,7 @@ async def test_a_look_at_a_training_has_the_worker_ready_and_runs_nothing(api, e
     training = "net = paddle.nn.Linear(1, 1)\nfor x in range(3):\n    net(paddle.ones([1, 1])).mean().backward()\n"
     training += "    paddle.optimizer.SGD(parameters=net.parameters()).step()"
     await api("POST", "inspections", body={"path": "train.ipynb", "content": cells(source + training)})
-    for _ in range(200):
+    for _ in range(1200):
         if services.estimator.traces.workers:
             break
         await asyncio.sleep(0.05)
