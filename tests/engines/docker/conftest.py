@@ -25,6 +25,8 @@ from stand_ins.daemon import PrivateDaemon, missing
 from stand_ins.image import make_image
 
 IMAGE = "stand-in/paddle:1"
+LIMIT = 180.0
+"""Seconds after which a test gives up waiting; nothing here takes a tenth of it on a machine that is not busy."""
 PACKAGES = sysconfig.get_path("purelib")
 
 
@@ -134,13 +136,13 @@ class Bench:
         handle = self.engine.prepare(job, folder, self.said.append, lambda: False)
         return self.engine.start(job, folder, handle)
 
-    def run(self, job: Job, folder: JobFolder, seconds: float = 60) -> Observation:
+    def run(self, job: Job, folder: JobFolder) -> Observation:
         """Start it and wait for its end."""
         self.start(job, folder)
-        return self.wait(job, folder, seconds)
+        return self.wait(job, folder)
 
-    def wait(self, job: Job, folder: JobFolder, seconds: float = 60) -> Observation:
-        return until(lambda: (seen := self.engine.observe(job, folder)).state == "ended" and seen, seconds)
+    def wait(self, job: Job, folder: JobFolder) -> Observation:
+        return until(lambda: (seen := self.engine.observe(job, folder)).state == "ended" and seen)
 
     def lines(self, folder: JobFolder) -> list[dict[str, Any]]:
         """The job's log, whole lines only."""
@@ -184,9 +186,9 @@ def notebook_of(*cells: str, metadata: dict[str, Any] | None = None) -> dict[str
     }
 
 
-def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
+def until(condition: Callable[[], Any]) -> Any:
     """Wait for something to be true and return it."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + LIMIT
     while time.monotonic() < deadline:
         if value := condition():
             return value

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import msgspec
 import pytest
-from conftest import IMAGE, until
+from conftest import IMAGE, LIMIT, until
 from stand_ins.registry import Registry
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
@@ -65,7 +64,7 @@ def test_progress_is_not_told_more_often_than_asked(make_bench, registry):
 
 
 def test_a_pull_is_cancelled_at_once_and_the_daemon_stops(bench, registry):
-    registry.mood = "slow"
+    registry.mood = "stuck"  # by itself it would never end
     stop = threading.Event()
     errors = []
 
@@ -78,11 +77,9 @@ def test_a_pull_is_cancelled_at_once_and_the_daemon_stops(bench, registry):
     thread = threading.Thread(target=pull)
     thread.start()
     until(lambda: any("Pulling" in line and "layers" in line for line in bench.said))
-    begun = time.monotonic()
     stop.set()
-    thread.join(10)
+    thread.join(LIMIT)
     assert errors == ["cancelled"]
-    assert time.monotonic() - begun < 3
     assert bench.engine.daemon.inspect_image(registry.image) is None
 
 

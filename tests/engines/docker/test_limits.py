@@ -6,7 +6,7 @@ import json
 
 import msgspec
 import pytest
-from conftest import IMAGE, PACKAGES, notebook_of, until
+from conftest import IMAGE, LIMIT, PACKAGES, notebook_of, until
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate, EstimateRequest, HostMemory
@@ -178,7 +178,10 @@ def test_which_engines_limit():
 
 # On a real daemon
 
-EATER = "blocks = []\nwhile True: blocks.append(bytearray(16 << 20))"
+EATER = (
+    "import pathlib, time\nwhile pathlib.Path('hold').exists(): time.sleep(0.02)\n"
+    "blocks = []\nwhile True: blocks.append(bytearray(16 << 20))"
+)
 
 
 def settled(memory: int) -> Limits:
@@ -227,15 +230,17 @@ def test_a_job_beyond_the_estimates_limit_may_run_again_with_more(bench, tmp_pat
     )
     service.start()
     try:
-        job = service.wait(service.submit(spec, json.dumps(notebook_of(EATER))).id, 60)
+        job = service.wait(service.submit(spec, json.dumps(notebook_of(EATER))).id, LIMIT)
         assert (job.state, job.reason.code) == ("failed", "out_of_memory_host")
         assert "its limit of 128 MiB, which followed from the estimate" in job.reason.render()
         assert job.reason.render_hint().startswith("Run it again: it then gets 256 MiB.")
+        (bench.work / "hold").touch()
         again = service.rerun(job.id)
         assert again.spec.limits.memory_bytes == 256 * MIB
         inspected = until(lambda: bench.engine.daemon.inspect_container(container_name(again.id)))
         assert inspected["HostConfig"]["Memory"] == 256 * MIB
-        assert "its limit of 256 MiB" in service.wait(again.id, 60).reason.render()
+        (bench.work / "hold").unlink()
+        assert "its limit of 256 MiB" in service.wait(again.id, LIMIT).reason.render()
     finally:
         service.stop()
 
@@ -287,12 +292,12 @@ def test_from_a_notebook_to_the_containers_limit(daemon, tmp_path):
         job = services.submit(source, Submission(engine="docker", image=IMAGE, resources=Resources()))
         known = services.kept_estimate(source, EstimateRequest(target="cpu"))
         assert known is not None, "an engine whose limits follow from the estimate makes one"
-        assert known.host.data >= 160_000_000
+        assert known.host.data >= 150_000_000, "160 MB, as far as they can be measured from outside"
         assert job.spec.limits.memory_bytes == 2 * known.host.bytes
         services.start_jobs()
-        inspected = until(lambda: services.docker.daemon.inspect_container(container_name(job.id)), 60)
+        inspected = until(lambda: services.docker.daemon.inspect_container(container_name(job.id)))
         assert inspected["HostConfig"]["Memory"] == 2 * known.host.bytes
-        ended = services.jobs.wait(job.id, 120)
+        ended = services.jobs.wait(job.id, LIMIT)
         assert ended.state == "succeeded", ended.reason
     finally:
         services.close()

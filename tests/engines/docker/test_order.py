@@ -7,21 +7,24 @@ import time
 from itertools import pairwise
 
 import pytest
-from conftest import IMAGE, until
+from conftest import IMAGE, LIMIT, until
 from docker.errors import ImageNotFound
 from stand_ins.registry import Registry
 
 from jupyter_paddle_gpu.domain.jobs import ENDED
 
-SECONDS = 3
-LATE = {"STAND_IN_START_SECONDS": str(SECONDS)}
-"""The first container's card takes this long to come up."""
 WAITS = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.02)"
 
 
-def submit(place, *, first=LATE):
-    """Two jobs of one card each, the first one slow to start; a server that comes up lets both go in one look."""
-    return [place.submit(WAITS, gpus=1, environment=first), place.submit(WAITS, gpus=1)]
+def submit(place, **first):
+    """Two jobs of one card each, of which the first one's comes up when `wake` says so; a server that comes up lets
+    both go in one look."""
+    late = {"STAND_IN_START_WHEN": str(place.work / "awake"), **first}
+    return [place.submit(WAITS, gpus=1, environment=late), place.submit(WAITS, gpus=1)]
+
+
+def wake(place):
+    (place.work / "awake").touch()
 
 
 def states(place, jobs):
@@ -34,12 +37,14 @@ def both_are_made(place):
 
 
 def ended(place, jobs):
+    wake(place)
     (place.work / "go").touch()
-    return [place.client.wait(job, 60) for job in jobs]
+    return [place.client.wait(job, LIMIT) for job in jobs]
 
 
 def both_run_in_order(place, jobs):
     """They come up one after the other, by the daemon's word and by the rows, and end well at the first attempt."""
+    wake(place)
     until(lambda: states(place, jobs) == ["running", "running"])
     # ISO times with nanoseconds, whose texts are in the order of time
     first, second = (place.container(job)["State"]["StartedAt"] for job in jobs)
@@ -54,6 +59,7 @@ def test_the_second_waits_until_the_first_container_has_started(place):
     jobs = submit(place)
     place.up(place.serve())
     until(lambda: both_are_made(place))
+    time.sleep(0.5)  # for whoever would not wait
     assert states(place, jobs) == ["preparing", "preparing"], "made side by side"
     assert place.container(jobs[1])["State"]["Status"] == "created"
     both_run_in_order(place, jobs)
@@ -71,7 +77,8 @@ def test_a_server_killed_between_grant_and_start_leaves_the_order_to_the_next(pl
 
 def test_a_server_that_finds_containers_running_keeps_their_own_times(place):
     """Its predecessor had started both and told no row of it."""
-    jobs = submit(place, first={})
+    wake(place)
+    jobs = submit(place)
     place.up(place.serve())
     until(lambda: states(place, jobs) == ["running", "running"])
     place.kill()
@@ -114,7 +121,7 @@ def test_a_cancel_while_the_first_one_starts(place, who):
 
 
 def test_a_start_that_fails_lets_the_next_one_go(place):
-    jobs = submit(place, first={**LATE, "STAND_IN_START_FAILS": "1"})
+    jobs = submit(place, STAND_IN_START_FAILS="1")
     place.up(place.serve())
     until(lambda: both_are_made(place))
     rows = ended(place, jobs)
@@ -130,13 +137,13 @@ def test_a_pull_holds_up_nobody(place):
         first = place.submit("1", image=registry.image, gpus=1)
         others = [place.submit("1", gpus=1) for _ in range(3)]
         place.up(place.serve())
-        rows = [place.client.wait(job, 60) for job in others]
+        rows = [place.client.wait(job, LIMIT) for job in others]
         pulls = place.client.get(first)
         assert (pulls.state, pulls.reason.code) == ("preparing", "pulling"), "it pulls still"
         assert {row.state for row in rows} == {"succeeded"}
         assert all(early.started < late.started for early, late in pairwise(rows))
         registry.mood = "ok"
-        assert place.client.wait(first, 60).state in ENDED
+        assert place.client.wait(first, LIMIT).state in ENDED
         assert place.client.get(first).state == "succeeded"
     finally:
         registry.close()

@@ -202,7 +202,7 @@ def test_several_devices_train_together_and_rank_0_writes_the_notebook(make_benc
     cell = "import os\nprint('rank', os.environ['PADDLE_TRAINER_ID'], 'of', os.environ['PADDLE_TRAINERS_NUM'])"
     options = {"distribution": "launch"}
     job, folder = bench.job(cell, device_ids=("GPU-fake-0", "GPU-fake-1"), options=options)
-    seen = bench.run(job, folder, 120)
+    seen = bench.run(job, folder)
     assert seen.exit_code == 0, bench.explain(job, folder)
     assert "rank 0 of 2" in folder.notebook.read_text()
     other = folder.path / "rank-1" / "log.jsonl"
@@ -220,7 +220,7 @@ def test_when_one_of_several_fails_the_job_says_which_error_it_was(make_bench):
     )
     devices = ("GPU-fake-0", "GPU-fake-1")
     job, folder = bench.job(cell, device_ids=devices, options={"distribution": "launch"})
-    seen = bench.run(job, folder, 120)
+    seen = bench.run(job, folder)
     ending = ending_of(msgspec.structs.replace(job, state="running"), folder, seen)
     assert (ending.state, ending.reason.code) == ("failed", "cell_error"), bench.explain(job, folder)
     assert "bad shard" in ending.reason.render()
@@ -236,7 +236,7 @@ def test_a_training_with_real_paddle(make_bench):
         "for step in range(20):\n    loss = (model(paddle.ones([8, 4])) ** 2).mean()\n"
         "    loss.backward(); optimizer.step(); optimizer.clear_grad()\nprint('loss', float(loss))",
     )
-    seen = bench.run(job, folder, 120)
+    seen = bench.run(job, folder)
     assert seen.exit_code == 0, bench.explain(job, folder)
     assert "loss " in bench.text(folder)
 

@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import IMAGE, Bench, notebook_of, until
+from conftest import IMAGE, LIMIT, Bench, notebook_of, until
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
@@ -59,6 +59,17 @@ def in_time(call):
         return pool.submit(call).result(60)
 
 
+def well(engine, ask):
+    """What a daemon that works answers in the end: on a busy machine it may need longer than people wait for."""
+
+    def again():
+        engine.daemon._silence.heard()
+        with contextlib.suppress(PaddleGpuError):
+            return ask()
+
+    return until(again)
+
+
 def forget_facts(engine):
     """What the daemon said of itself a moment ago is not enough now."""
     engine.doctor._looked = -1e9
@@ -77,6 +88,7 @@ def test_a_daemon_that_hangs_is_said_in_time_and_remembered(mute):
     assert not features.available
     (problem,) = features.problems
     assert is_the_sentence(problem, mute.host)
+    until(lambda: mute.taken)
     asked = len(mute.taken)
     for _ in range(20):  # a panel that polls
         assert is_the_sentence(engine.supported_features().problems[0], mute.host)
@@ -86,10 +98,11 @@ def test_a_daemon_that_hangs_is_said_in_time_and_remembered(mute):
 
 
 def test_of_many_who_come_later_one_asks_again(mute):
-    engine = DockerEngine(DockerSettings(host=mute.host, **{**QUICK, "silence_seconds": 0.2}))
+    engine = DockerEngine(DockerSettings(host=mute.host, **QUICK))
     in_time(engine.supported_features)
+    until(lambda: mute.taken)
     asked = len(mute.taken)
-    time.sleep(0.3)
+    engine.daemon._silence._until = 0.0  # it was long ago
     together = threading.Barrier(8)
 
     def poll(_):
@@ -98,6 +111,7 @@ def test_of_many_who_come_later_one_asks_again(mute):
 
     with ThreadPoolExecutor(8) as pool:
         assert all(is_the_sentence(problem, mute.host) for problem in pool.map(poll, range(8)))
+    until(lambda: len(mute.taken) > asked)
     assert len(mute.taken) == asked + 1
 
 
@@ -127,7 +141,7 @@ def test_a_daemon_that_begins_to_hang_in_the_middle_of_a_submit(own_daemon, tmp_
     monkeypatch.setattr(doctor, "FACTS_SECONDS", LONG)  # what it said a moment ago
     bench = Bench(tmp_path, own_daemon.host, trial_seconds=3.0, **QUICK)
     first, others = bench.job("1", device_ids=("GPU-fake-0",))[0], [bench.job("1", device_ids=("1",))[0] for _ in "abc"]
-    assert bench.engine.check(bench.job("1")[0]) == ()
+    assert well(bench.engine, lambda: bench.engine.check(bench.job("1")[0]) == ())
     own_daemon.process.send_signal(signal.SIGSTOP)
     try:
         (problem,) = in_time(lambda: bench.engine.check(first))
@@ -137,22 +151,20 @@ def test_a_daemon_that_begins_to_hang_in_the_middle_of_a_submit(own_daemon, tmp_
                 assert is_the_sentence(problems[0], own_daemon.host, "3"), "they do not wait one after the other"
     finally:
         own_daemon.process.send_signal(signal.SIGCONT)
-    bench.engine.daemon._silence.heard()
-    assert until(lambda: bench.engine.check(first) == ()), "that it hung is no fault of the devices"
+    assert well(bench.engine, lambda: bench.engine.check(first) == ()), "that it hung is no fault of the devices"
 
 
 def test_it_is_found_again_when_it_answers(own_daemon):
     engine = DockerEngine(DockerSettings(host=own_daemon.host, **{**QUICK, "silence_seconds": 0.2}))
-    assert engine.supported_features().available
+    assert well(engine, lambda: engine.supported_features().available)
     forget_facts(engine)
     own_daemon.process.send_signal(signal.SIGSTOP)
     try:
         assert is_the_sentence(in_time(engine.supported_features).problems[0], own_daemon.host)
     finally:
         own_daemon.process.send_signal(signal.SIGCONT)
-    time.sleep(0.3)
-    assert in_time(engine.supported_features).available
-    assert engine.local_images()
+    assert until(lambda: in_time(engine.supported_features).available), "by itself"
+    assert well(engine, engine.local_images)
 
 
 def test_a_job_that_is_being_prepared_has_time(own_daemon, tmp_path):
@@ -166,16 +178,17 @@ def test_a_job_that_is_being_prepared_has_time(own_daemon, tmp_path):
     (tmp_path / "notebooks").mkdir()
     spec = JobSpec(name="a", notebook=f"{tmp_path}/notebooks/a.ipynb", output=f"{tmp_path}/notebooks/out.ipynb",
                    folder=f"{tmp_path}/notebooks", engine="docker", image=IMAGE)  # fmt: skip
-    job = service.submit(spec, notebook_of("print(1)")).id
+    job = well(engine, lambda: service.submit(spec, notebook_of("print(1)"))).id
     own_daemon.process.send_signal(signal.SIGSTOP)
     try:
         service.start()
-        time.sleep(1.5)
+        until(lambda: service.get(job).state == "preparing")
+        time.sleep(1)  # longer than people wait for
         assert service.get(job).state == "preparing"
         forget_facts(engine)
         assert is_the_sentence(in_time(engine.supported_features).problems[0], own_daemon.host, "0.3")
     finally:
         own_daemon.process.send_signal(signal.SIGCONT)
-    ended = service.wait(job, 60)
+    ended = service.wait(job, LIMIT)
     service.stop()
     assert (ended.state, ended.attempts) == ("succeeded", 1), ended.reason

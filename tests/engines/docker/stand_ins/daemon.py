@@ -12,6 +12,8 @@ from pathlib import Path
 import docker
 
 HERE = Path(__file__).parent
+START_SECONDS = 180
+"""For dockerd to come up, on a busy machine."""
 
 
 def missing() -> str:
@@ -60,7 +62,7 @@ class PrivateDaemon:
         self._wait()
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             assert self.process is not None
             if self.process.poll() is not None:

@@ -56,7 +56,7 @@ class Registry:
 
     Attributes:
         mood: ok; denied (403), unauthorized (401), missing (404), busy (429), down (503); broken (cuts the connection
-            in the middle of a layer); slow.
+            in the middle of a layer); slow; stuck (slow, and from the middle of a layer on nothing comes while it is).
     """
 
     def __init__(self, *, archive: bytes = b"", layers: int = 3, layer_bytes: int = 1 << 20) -> None:
@@ -96,6 +96,7 @@ class Registry:
         return f"{self.address}/team/model:1"
 
     def close(self) -> None:
+        self.mood = "ok"  # who is stuck goes on
         self._server.shutdown()
         self._server.server_close()
 
@@ -117,7 +118,7 @@ class Registry:
                     self.send_body(body)
 
             def send_body(self, body: bytes) -> None:
-                if len(body) < 100_000 or registry.mood not in ("slow", "broken"):
+                if len(body) < 100_000 or registry.mood not in ("slow", "stuck", "broken"):
                     self.wfile.write(body)
                     return
                 for start in range(0, len(body), 32_768):
@@ -125,8 +126,10 @@ class Registry:
                         self.close_connection = True
                         self.connection.close()
                         return
+                    while registry.mood == "stuck" and start > len(body) // 2:
+                        time.sleep(0.05)
                     self.wfile.write(body[start : start + 32_768])
-                    time.sleep(0.1 if registry.mood == "slow" else 0)
+                    time.sleep(0.1 if registry.mood in ("slow", "stuck") else 0)
 
             def error(self, status: int, code: str, text: str) -> None:
                 self.answer(status, json.dumps({"errors": [{"code": code, "message": text}]}).encode())
