@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import paddle
 
-from . import branches, frames, steps, unknowns
+from . import branches, draws, frames, steps, unknowns
 from .dtypes import name_of
 from .interception import current, tracing
 from .runtime import Runtime
@@ -52,9 +52,12 @@ def array(runtime: Runtime, tensor: Any, dtype: Any = None, copy: Any = None) ->
 
 def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
     """`Tensor.item()`; Paddle's own code indexes with it, and `static.nn.cond` decides by it."""
-    if frames.picks_a_way() and _known(runtime, tensor) is None:
+    value = runtime.state(tensor).array.value
+    if frames.picks_a_way() and (value is None or draws.goes_both_ways(value) or _known(runtime, tensor) is None):
         return as_bool(runtime, tensor) if frames.of_program() else True  # matrix_exp: its operand is finite
     found = numpy(runtime, tensor).item(*args)
+    if type(found) is float and value is not None and draws.is_drawn(value):
+        return draws.Draw(found)
     return unknowns.plain(found) if frames.of_paddle() else found
 
 
@@ -79,7 +82,8 @@ def as_int(runtime: Runtime, tensor: Any) -> int:
 
 def as_bool(runtime: Runtime, tensor: Any) -> bool:
     """`if tensor:`; a way that is taken without knowing the value is noted."""
-    found = _known(runtime, tensor)
+    value = runtime.state(tensor).array.value
+    found = None if value is not None and draws.goes_both_ways(value) else _known(runtime, tensor)
     if found is None:
         runtime.note("stand_in_branch", line=frames.line())
         return branches.current.decide(0 if steps.watch is None else steps.watch.updates)
@@ -102,7 +106,8 @@ def _is_known(value: Any) -> bool:
     runtime = current()
     if runtime is None or not isinstance(value, paddle.Tensor):
         return True
-    return runtime.state(value).array.value is not None
+    known = runtime.state(value).array.value
+    return known is not None and not draws.is_drawn(known)
 
 
 def install() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from . import (
     amp,
     datasets,
+    draws,
     engine,
     entries,
     environment,
@@ -25,6 +26,7 @@ from . import (
     loader,
     methods,
     overrides,  # noqa: F401 - registers its operators
+    pretrained,
     pylayers,
     readings,
     saving,
@@ -51,6 +53,7 @@ def prepare() -> None:
     interception.install()
     methods.install()
     readings.install()
+    draws.install()
     engine.install()
     pylayers.install()
     saving.install()
@@ -59,6 +62,7 @@ def prepare() -> None:
     layers.install()
     loader.install()
     environment.install()
+    pretrained.install()
     sharding.install()
     datasets.install()
 

@@ -32,7 +32,7 @@ updates: Callable[[], int] = lambda: 0  # noqa: E731 - set by `readings`, which 
 """Optimizer updates that have ended."""
 
 
-def _decided(stand_in: bool) -> bool:
+def decided(stand_in: bool) -> bool:
     """What a comparison comes to: the way that is taken where the user's code decides by it, else the stand-in's."""
     runtime = current()
     frame: FrameType | None = sys._getframe(2)
@@ -105,7 +105,7 @@ def _comparison(kind: type, name: str) -> Any:
         if not isinstance(other, _PLAIN):
             return NotImplemented
         found = own(_base(kind, self), plain(other))
-        return unknown(found) if isinstance(found, np.ndarray) else _decided(bool(found))
+        return unknown(found) if isinstance(found, np.ndarray) else decided(bool(found))
 
     method.__name__ = name
     return method
@@ -133,7 +133,7 @@ class Unknown(np.float64):
     __str__ = __repr__
 
     def __bool__(self) -> bool:
-        return _decided(float(self) != 0)
+        return decided(float(self) != 0)
 
     def __round__(self, digits: Any = None) -> Any:
         return unknown(round(float(self), digits) if digits is not None else round(float(self)))
@@ -149,7 +149,7 @@ class UnknownInt(int):
     __hash__ = int.__hash__
 
     def __bool__(self) -> bool:
-        return _decided(int.__int__(self) != 0)
+        return decided(int.__int__(self) != 0)
 
     def item(self, *_: Any) -> Any:
         """Itself: a Python number."""
@@ -178,7 +178,7 @@ class UnknownArray(np.ndarray):
         return unknown(self.view(np.ndarray)[plain(index)])
 
     def __bool__(self) -> bool:
-        return _decided(bool(self.view(np.ndarray)))
+        return decided(bool(self.view(np.ndarray)))
 
     def item(self, *index: Any) -> Any:
         """One of the numbers."""

@@ -45,10 +45,11 @@ class Known(Value):
 class Computed(Value):
     """The result of an operator on known values; computed once, then its recipe is dropped."""
 
-    __slots__ = ("args", "function", "kwargs")
+    __slots__ = ("args", "function", "is_random", "kwargs")
 
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
+        self.is_random = _draws(function) or is_random(args) or is_random(kwargs)
 
     def get(self) -> Any:
         """All results of the operator."""
@@ -77,10 +78,14 @@ class Part(Value):
 _RANDOM = frozenset({"randint", "randperm", "uniform", "gaussian", "bernoulli", "multinomial", "poisson"})
 
 
+def _draws(function: Any) -> bool:
+    return getattr(function, "__name__", "") in _RANDOM
+
+
 def is_random(node: Any) -> bool:
-    """Whether a value, or what it is computed of, is drawn anew whenever the program asks for it."""
+    """Whether a value, or what it is computed of, is drawn anew whenever the program comes to it."""
     if isinstance(node, Computed):
-        return getattr(node.function, "__name__", "") in _RANDOM or is_random(node.args) or is_random(node.kwargs)
+        return node.is_random
     if isinstance(node, Part):
         return is_random(node.whole)
     if isinstance(node, dict):
@@ -134,6 +139,23 @@ def _draw(node: Any, drawn: dict[int, tuple[Computed, Any]]) -> Any:
     if isinstance(node, dict):
         return {key: _draw(item, drawn) for key, item in node.items()}
     return node
+
+
+LOOKS = 128
+"""Draws of a condition after which it counts as one that never changes: `paddle.rand([1]) < 0`."""
+
+
+def varies(value: Value) -> bool:
+    """Whether a random condition comes to both. Numbers that were asked for before cannot be drawn again: they do."""
+    first: bool | None = None
+    drawn: dict[int, tuple[Computed, Any]] = {}
+    for _ in range(LOOKS):
+        drawn = {}
+        found = bool(_draw(value, drawn).numpy().all())
+        if first is not None and found is not first:
+            return True
+        first = found
+    return not any(_draws(node.function) for node, _ in drawn.values())
 
 
 def _resolve(node: Any) -> Any:
