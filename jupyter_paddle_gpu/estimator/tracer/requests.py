@@ -26,7 +26,6 @@ from . import (
     loader,
     methods,
     overrides,  # noqa: F401 - registers its operators
-    pretrained,
     pylayers,
     readings,
     saving,
@@ -62,7 +61,6 @@ def prepare() -> None:
     layers.install()
     loader.install()
     environment.install()
-    pretrained.install()
     sharding.install()
     datasets.install()
 
