@@ -30,6 +30,7 @@ export interface IFact {
 export interface INotebookFacts {
   kernel_name: string;
   language: string;
+  cells: { source: string }[];
   imports_paddle: boolean;
   loop: 'fit' | 'custom' | 'none';
   layers: { name: string; place: IPlace }[];
@@ -50,6 +51,8 @@ export interface IEstimateRequest {
   amp_dtype?: 'float16' | 'bfloat16' | null;
   accumulation?: number | null;
   recompute?: boolean | null;
+  /** What `clear_grad` is called with; false gives the gradients' memory back between two steps. */
+  set_to_zero?: boolean | null;
   /** Height and width in pixels. */
   image_size?: number | null;
   /** Tokens or time steps. */

@@ -27,7 +27,7 @@ export function byteRange(low: number, high: number): string {
   return `${digits(low / scale)} – ${upper} ${unit}`;
 }
 
-/** A count in short scale: `110.4 M`, `64`. */
+/** A count in short scale, three digits of it at least: `110.4 M`, `4.94 G`, `64`. */
 export function count(value: number): string {
   const steps: [number, string][] = [
     [1e12, 'T'],
@@ -38,7 +38,9 @@ export function count(value: number): string {
   for (const [size, name] of steps) {
     if (Math.abs(value) >= size) {
       const scale = name === 'k' ? 1e3 : size;
-      return `${(value / scale).toFixed(1).replace(/\.0$/, '')} ${name}`;
+      const short = value / scale;
+      const places = Math.abs(short) < 9.995 ? 2 : 1;
+      return `${short.toFixed(places).replace(/\.0+$/, '')} ${name}`;
     }
   }
   return group(value);

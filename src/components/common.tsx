@@ -41,6 +41,23 @@ export function Button({ look = 'quiet', className, ...props }: ButtonProps): JS
   return <button type="button" {...props} className={names.filter(Boolean).join(' ')} />;
 }
 
+/** A sentence of the server's; what stands in backticks is typed as it is. */
+export function Prose({ text }: { text: string }): JSX.Element {
+  return (
+    <>
+      {text.split(/`([^`]+)`/).map((part, index) =>
+        index % 2 ? (
+          <code key={index} className="jp-PaddleGpu-command">
+            {part}
+          </code>
+        ) : (
+          part
+        )
+      )}
+    </>
+  );
+}
+
 const SIGNS = { info: 'i', warning: '!', error: '!' } as const;
 
 /** A sentence with its next step: told apart by a sign and an edge, not by colour alone. */
@@ -66,8 +83,14 @@ export function Note(props: {
         {SIGNS[kind]}
       </span>
       <div className="jp-PaddleGpu-noteText">
-        <div>{message.message}</div>
-        {message.hint && <div className="jp-PaddleGpu-muted">{message.hint}</div>}
+        <div>
+          <Prose text={message.message} />
+        </div>
+        {message.hint && (
+          <div className="jp-PaddleGpu-muted">
+            <Prose text={message.hint} />
+          </div>
+        )}
         {props.children && <div className="jp-PaddleGpu-actions">{props.children}</div>}
       </div>
     </div>

@@ -45,6 +45,17 @@ export function useSignal(signal: ISignal<unknown, unknown>): void {
   }, [signal]);
 }
 
+/** Brings an element into view when `sign` becomes true: what a command elsewhere led to may lie far down. */
+export function useInView<T extends HTMLElement>(sign: boolean): React.RefObject<T> {
+  const ref = React.useRef<T>(null);
+  React.useEffect(() => {
+    if (sign) {
+      ref.current?.scrollIntoView({ block: 'nearest' });
+    }
+  }, [sign]);
+  return ref;
+}
+
 /** Width of an element in pixels, as it changes; the element may come and go. */
 export function useWidth(): [React.RefCallback<HTMLElement>, number] {
   const [node, setNode] = React.useState<HTMLElement | null>(null);

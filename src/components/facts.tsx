@@ -1,8 +1,9 @@
 /** What trains: the facts of the notebook as chips, open questions, and what hinders reading. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IFact, IPlace, IQuestion, Value } from '../domain';
+import type { IFact, INotebookFacts, IPlace, IQuestion, Value } from '../domain';
 import { count } from '../format';
 import type { Training } from '../models/training';
 import { Busy, Button, Chip, Note, Section } from './common';
@@ -37,12 +38,13 @@ export function Facts(props: { training: Training; retry: () => void }): JSX.Ele
 function FactChips({ training }: { training: Training }): JSX.Element {
   const { trans } = useApp();
   const { facts, estimate, request } = training;
-  if (!facts || (facts.loop === 'none' && !estimate?.model)) {
+  if (!facts) {
+    return <></>;
+  }
+  if (facts.loop === 'none' && !estimate?.model) {
     return (
       <p className="jp-PaddleGpu-muted" role="status">
-        {facts?.imports_paddle
-          ? trans.__('Nothing in this notebook trains a Paddle model yet.')
-          : trans.__('This notebook does not use Paddle. It can still be run as a job.')}
+        {nothingTrains(facts, trans)}
       </p>
     );
   }
@@ -100,6 +102,19 @@ function FactChips({ training }: { training: Training }): JSX.Element {
       ))}
     </div>
   );
+}
+
+/** Why there is nothing to show, as far as can be said: what could not be read may well train. */
+function nothingTrains(facts: INotebookFacts, trans: TranslationBundle): string {
+  if (!facts.cells.some(cell => cell.source.trim())) {
+    return trans.__('There is no code in this notebook yet.');
+  }
+  if (facts.problems.length) {
+    return trans.__('Nothing that could be read here trains a Paddle model.');
+  }
+  return facts.imports_paddle
+    ? trans.__('Nothing in this notebook trains a Paddle model yet.')
+    : trans.__('This notebook does not use Paddle. It can still be run as a job.');
 }
 
 /** Jumps to the cell where a fact stands. Cells are counted from 1 for people. */

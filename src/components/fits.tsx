@@ -65,7 +65,12 @@ function Device(props: {
         </span>
         {chosen && <span className="jp-PaddleGpu-tag jp-mod-ok">{trans.__('chosen')}</span>}
         {device.simulated && <span className="jp-PaddleGpu-tag">{trans.__('simulated')}</span>}
-        <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figures(device)}</span>
+        <span
+          className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
+          title={trans.__('How busy it is, its temperature, its power')}
+        >
+          {figures(device)}
+        </span>
       </div>
       {device.memory_total !== null && (
         <Bar
@@ -100,9 +105,12 @@ function Host(props: { host: IHostSample; estimate: IEstimate | null }): JSX.Ele
       <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <b>{trans.__('This machine')}</b>
         <span className="jp-PaddleGpu-name">
-          {trans._n('%1 processor', '%1 processors', host.cpu_count)}
+          {trans._n('%1 CPU', '%1 CPUs', host.cpu_count)}
         </span>
-        <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">
+        <span
+          className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
+          title={trans.__('How busy the processors are')}
+        >
           {Math.round(host.cpu_percent)} %
         </span>
       </div>

@@ -46,6 +46,10 @@ function Work({ estimate }: { estimate: IEstimate }): JSX.Element | null {
   if (flops_forward && flops_backward) {
     rows.push({ name: trans.__('forward'), value: count(flops_forward), part: true });
     rows.push({ name: trans.__('backward'), value: count(flops_backward), part: true });
+    const update = flops_per_step - flops_forward - flops_backward;
+    if (update > 0) {
+      rows.push({ name: trans.__('update'), value: count(update), part: true });
+    }
   }
   if (bytes_moved) {
     rows.push({ name: trans.__('Memory traffic'), value: bytes(bytes_moved) });

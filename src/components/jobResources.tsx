@@ -130,7 +130,7 @@ function Totals({ summary }: { summary: IStatisticsSummary }): JSX.Element {
 
 function curveName(curve: ICurve, several: boolean, trans: TranslationBundle): string {
   const name = {
-    memory: trans.__('Memory of the machine'),
+    memory: trans.__('Host memory'),
     cpu: trans.__('Processors (100 % for one)'),
     device_memory: trans.__('GPU memory'),
     utilization: trans.__('GPU utilization')

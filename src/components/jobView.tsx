@@ -57,6 +57,7 @@ export function JobView({ model, openCell }: IJobViewProps): JSX.Element {
             key={key}
             type="button"
             role="tab"
+            data-name={name}
             id={`${id}-${key}`}
             aria-selected={tab === key}
             aria-controls={`${id}-panel`}

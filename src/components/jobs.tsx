@@ -10,10 +10,10 @@ import type { PanelModel } from '../models/panel';
 import type { JobView } from '../models/jobView';
 import { CommandIDs } from '../tokens';
 import { Bar, Button, Busy, Note, Section } from './common';
-import { useApp, useSignal } from './context';
+import { useApp, useInView, useSignal } from './context';
 import { LogText } from './logLine';
 
-/** Ended jobs that are shown before somebody asks for more, and how many more come at a time. */
+/** Jobs that wait or have ended, shown before somebody asks for more, and how many more come at a time. */
 const SHOWN = 6;
 const MORE = 30;
 /** Lines of a job's log in the panel. */
@@ -26,7 +26,12 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
   const [word, setWord] = React.useState('');
   const list = jobs.list;
   const found = findJobs(list, most > SHOWN ? word : '', trans);
-  const shown = found.filter((job, index) => index < most || !isEnded(job.state));
+  const active = found.filter(isActive);
+  const others = found.filter(job => !isActive(job));
+  const shown = [
+    ...active,
+    ...others.filter((job, index) => index < most || job.id === model.expanded?.id)
+  ];
   const rest = found.length - shown.length;
   return (
     <Section title={trans.__('Jobs')}>
@@ -56,6 +61,7 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
             model={model}
             leaving={jobs.isLeaving(job.id)}
             expanded={model.expanded?.id === job.id ? model.expanded : null}
+            submitted={model.submitted === job.id}
             failure={jobs.failure?.id === job.id ? jobs.failure.error : null}
           />
         ))}
@@ -81,6 +87,11 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
   );
 }
 
+/** Whether it is under way, not before and not after. */
+function isActive({ state }: IJob): boolean {
+  return state !== 'queued' && !isEnded(state);
+}
+
 /** Jobs with each of the words in their name, notebook or state. */
 export function findJobs(list: IJob[], words: string, trans: TranslationBundle): IJob[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
@@ -96,6 +107,8 @@ interface IItemProps {
   /** It is about to be deleted. */
   leaving: boolean;
   expanded: JobView | null;
+  /** It was submitted just now, maybe by a button that is far from here. */
+  submitted: boolean;
   failure: ApiError | null;
 }
 
@@ -140,8 +153,14 @@ function JobRow(props: IItemProps): JSX.Element {
   const { job, model, expanded, failure } = props;
   const running = !isEnded(job.state);
   const remark = jobRemark(job, trans);
+  const row = useInView<HTMLLIElement>(props.submitted);
   return (
-    <li className="jp-PaddleGpu-job" data-state={job.state} aria-label={job.spec.name}>
+    <li
+      className="jp-PaddleGpu-job"
+      data-state={job.state}
+      aria-label={job.spec.name}
+      ref={row}
+    >
       <div className="jp-PaddleGpu-row">
         <StateSign state={job.state} />
         <div className="jp-PaddleGpu-jobTitle">
@@ -185,7 +204,7 @@ function JobRow(props: IItemProps): JSX.Element {
       )}
       {expanded && (
         <>
-          <Tail view={expanded} />
+          <Tail view={expanded} running={running} />
           <JobActions job={job} model={model} />
         </>
       )}
@@ -199,13 +218,14 @@ function JobRow(props: IItemProps): JSX.Element {
 }
 
 /** The job's last lines, as they come. */
-function Tail({ view }: { view: JobView }): JSX.Element {
+function Tail(props: { view: JobView; running: boolean }): JSX.Element {
   const { trans } = useApp();
+  const { view, running } = props;
   useSignal(view.log.changed);
   const lines = view.log.tail(TAIL);
   return (
     <div
-      className="jp-PaddleGpu-tail"
+      className={`jp-PaddleGpu-tail${running ? ' jp-mod-running' : ''}`}
       role="log"
       aria-live="polite"
       aria-label={trans.__('Last lines of the log')}

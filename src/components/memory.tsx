@@ -10,7 +10,8 @@ import { Bar, Busy, Button, Note, Section } from './common';
 import { useApp } from './context';
 import { Inside } from './inside';
 import { Timeline } from './timeline';
-import { WhatIf, Wishes } from './whatIf';
+import { WhatIf } from './whatIf';
+import { Wishes } from './wishes';
 
 /** Seconds below which an answer was known already. */
 const INSTANT = 0.05;
@@ -88,11 +89,15 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
               {byteRange(estimate.low, estimate.high)}
             </span>
           )}
-          <span className="jp-PaddleGpu-space" />
-          <span className="jp-PaddleGpu-faint">{evidence(estimate, trans)}</span>
         </div>
       )}
-      <p className="jp-PaddleGpu-muted jp-PaddleGpu-for">{target(estimate, trans)}</p>
+      <p className="jp-PaddleGpu-muted jp-PaddleGpu-row jp-PaddleGpu-wrap">
+        {target(estimate, trans)}
+        <span className="jp-PaddleGpu-space" />
+        {total !== null && (
+          <span className="jp-PaddleGpu-faint">{evidence(estimate, trans)}</span>
+        )}
+      </p>
       <Wishes training={training} />
       {training.stale && (
         <Note

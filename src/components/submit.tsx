@@ -7,8 +7,9 @@ import type { IDevice, IEngineFeatures, IMessage } from '../domain';
 import type { PanelModel } from '../models/panel';
 import type { Training } from '../models/training';
 import { CommandIDs } from '../tokens';
-import { Button, Note, Section } from './common';
-import { useApp } from './context';
+import { Button, Note, Prose, Section } from './common';
+import { useApp, useInView } from './context';
+import { wishesOf } from './wishes';
 
 export function Submit(props: { model: PanelModel; training: Training }): JSX.Element {
   const { trans, commands } = useApp();
@@ -18,9 +19,11 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const engine = chosenEngine(model, training);
   const refusal = refuse(engine, training);
   const blocked = !!refusal || training.isSubmitting;
+  const button = useInView<HTMLDivElement>(training.isSubmitting);
+  const told = useInView<HTMLDivElement>(!!training.submitError);
   return (
     <Section title={trans.__('Submit')}>
-      <div className="jp-PaddleGpu-row">
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-submit" ref={button}>
         <Button
           look="main"
           disabled={blocked}
@@ -29,7 +32,6 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
         >
           {training.isSubmitting ? trans.__('Submitting…') : trans.__('Submit training')}
         </Button>
-        <span className="jp-PaddleGpu-space" />
         <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>
           {trans.__('Change…')}
         </Button>
@@ -37,11 +39,30 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
       <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
         {summary(model, training, engine, trans)}
       </p>
+      <OnlyAsked training={training} />
       {refusal && <Note kind="warning" message={refusal} />}
-      {training.submitError && <Note kind="error" message={training.submitError} />}
+      <div ref={told}>
+        {training.submitError && <Note kind="error" message={training.submitError} />}
+      </div>
       {open && <Choices model={model} training={training} engine={engine} />}
     </Section>
   );
+}
+
+/** What was wished of the estimate and is not in the notebook, so that nobody waits for a job with it. */
+function OnlyAsked({ training }: { training: Training }): JSX.Element | null {
+  const { trans } = useApp();
+  const labels = wishesOf(training, trans).flatMap(({ label, runs }) => (runs ? [] : [label]));
+  return labels.length ? (
+    <Note
+      kind="info"
+      message={{
+        code: 'only_asked',
+        message: trans.__('The job runs the notebook as it is written.'),
+        hint: trans.__('Only in the estimate: %1.', labels.join(' · '))
+      }}
+    />
+  ) : null;
 }
 
 function Choices(props: {
@@ -79,7 +100,7 @@ function Choices(props: {
             </label>
             {item.problems.map((problem, index) => (
               <div key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
-                {[problem.message, problem.hint].filter(Boolean).join(' ')}
+                <Prose text={[problem.message, problem.hint].filter(Boolean).join(' ')} />
               </div>
             ))}
           </div>
@@ -163,6 +184,7 @@ function summary(
     engine ? engineName(engine.name, trans) : '',
     place,
     image,
+    ...wishesOf(training, trans).flatMap(({ label, runs }) => (runs ? [label] : [])),
     trans.__('unsaved changes included')
   ]
     .filter(Boolean)

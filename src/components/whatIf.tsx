@@ -6,6 +6,7 @@ import type { IEstimate, IEstimateRequest } from '../domain';
 import type { Training } from '../models/training';
 import { Button } from './common';
 import { useApp } from './context';
+import { wishesOf } from './wishes';
 
 /** Wishes that are whole numbers, in the order of their fields. */
 const NUMBERS = ['batch_size', 'image_size', 'sequence_length', 'devices'] as const;
@@ -19,6 +20,7 @@ export function WhatIf(props: { estimate: IEstimate; training: Training }): JSX.
   const { trans } = useApp();
   const { estimate, training } = props;
   const { request } = training;
+  const asked = wishesOf(training, trans).filter(wish => !wish.isAnswer);
   const kind = training.facts?.distribution?.value;
   const spreads = (name: NumberWish) => name === 'devices' && !!kind && kind !== 'none';
   const shown = NUMBERS.filter(
@@ -40,7 +42,7 @@ export function WhatIf(props: { estimate: IEstimate; training: Training }): JSX.
     setValues(wishedNumbers(training.request));
     setAmp(training.request.amp ?? '');
   }, [training, told]);
-  if (!shown.length || (estimate.status !== 'ok' && !hasWish(request))) {
+  if (!shown.length || (estimate.status !== 'ok' && !asked.length)) {
     return null;
   }
   const labels: Record<NumberWish, string> = {
@@ -59,9 +61,9 @@ export function WhatIf(props: { estimate: IEstimate; training: Training }): JSX.
     });
   };
   const reset = () => {
-    const none = Object.fromEntries(NUMBERS.map(name => [name, null])) as IEstimateRequest;
-    const rest = { amp: null, amp_dtype: null, recompute: null, accumulation: null };
-    void training.ask({ ...none, ...rest });
+    const numbers = Object.fromEntries(NUMBERS.map(name => [name, null]));
+    const undone: IEstimateRequest[] = [numbers, ...asked.map(wish => wish.undo)];
+    void training.ask(Object.assign({}, ...undone) as IEstimateRequest);
   };
   return (
     <details className="jp-PaddleGpu-whatIf">
@@ -110,7 +112,7 @@ export function WhatIf(props: { estimate: IEstimate; training: Training }): JSX.
           >
             {trans.__('Estimate with these')}
           </button>
-          {hasWish(request) && (
+          {asked.length > 0 && (
             <Button look="link" onClick={reset} disabled={training.isEstimating}>
               {trans.__('As in the notebook')}
             </Button>
@@ -118,80 +120,6 @@ export function WhatIf(props: { estimate: IEstimate; training: Training }): JSX.
         </div>
       </form>
     </details>
-  );
-}
-
-/** What-if wishes that differ from the notebook, each to be taken back. */
-export function Wishes({ training }: { training: Training }): JSX.Element | null {
-  const { trans } = useApp();
-  const { request } = training;
-  const wishes: { label: string; undo: object }[] = [];
-  if (request.batch_size) {
-    wishes.push({
-      label: trans.__('with batch %1', request.batch_size),
-      undo: { batch_size: null }
-    });
-  }
-  if (request.amp) {
-    wishes.push({
-      label:
-        request.amp === 'off'
-          ? trans.__('without mixed precision')
-          : trans.__('with mixed precision %1', request.amp),
-      undo: { amp: null, amp_dtype: null }
-    });
-  }
-  if (request.recompute) {
-    wishes.push({ label: trans.__('with recompute'), undo: { recompute: null } });
-  }
-  if (request.accumulation) {
-    wishes.push({
-      label: trans.__('with %1 steps accumulated', request.accumulation),
-      undo: { accumulation: null }
-    });
-  }
-  if (request.image_size) {
-    wishes.push({
-      label: trans.__('with images of %1 × %1 pixels', request.image_size),
-      undo: { image_size: null }
-    });
-  }
-  if (request.sequence_length) {
-    wishes.push({
-      label: trans.__('with sequences of length %1', request.sequence_length),
-      undo: { sequence_length: null }
-    });
-  }
-  if (request.devices) {
-    wishes.push({
-      label: trans._n('on %1 device', 'on %1 devices', request.devices),
-      undo: { devices: null }
-    });
-  }
-  for (const [name, value] of Object.entries(request.answers ?? {})) {
-    const answers = Object.fromEntries(
-      Object.entries(request.answers ?? {}).filter(([key]) => key !== name)
-    );
-    wishes.push({ label: `${name} = ${String(value)}`, undo: { answers } });
-  }
-  if (!wishes.length) {
-    return null;
-  }
-  return (
-    <div className="jp-PaddleGpu-chips">
-      {wishes.map(wish => (
-        <span className="jp-PaddleGpu-chip jp-mod-wish" key={wish.label}>
-          {wish.label}
-          <Button
-            look="link"
-            aria-label={trans.__('Take back: %1', wish.label)}
-            onClick={() => void training.ask(wish.undo)}
-          >
-            ×
-          </Button>
-        </span>
-      ))}
-    </div>
   );
 }
 
@@ -212,9 +140,4 @@ function own(estimate: IEstimate, name: NumberWish): string {
 function wishedNumbers(request: IEstimateRequest): Record<NumberWish, string> {
   const pairs = NUMBERS.map(name => [name, String(request[name] ?? '')]);
   return Object.fromEntries(pairs) as Record<NumberWish, string>;
-}
-
-function hasWish(request: IEstimateRequest): boolean {
-  const { amp, recompute, accumulation } = request;
-  return NUMBERS.some(name => request[name]) || !!amp || !!recompute || !!accumulation;
 }

@@ -22,6 +22,12 @@ export interface INotebookSource {
   reveal(cell: number): void;
 }
 
+/** Two contents paths of the same notebook. */
+export interface IRenaming {
+  from: string;
+  to: string;
+}
+
 /** Follows the notebook that is active. */
 export class ActiveNotebook implements IDisposable {
   constructor(
@@ -41,6 +47,11 @@ export class ActiveNotebook implements IDisposable {
   /** Emitted when another notebook is active, or this one got another path. */
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  /** Emitted before `changed` when the active notebook got another path. */
+  get renamed(): ISignal<this, IRenaming> {
+    return this._renamed;
   }
 
   /** Emitted on each edit of the active notebook. */
@@ -87,7 +98,11 @@ export class ActiveNotebook implements IDisposable {
   private _onPath(): void {
     const panel = this._panel;
     if (panel && panel.context.isReady) {
+      const from = this._current?.path;
       this._current = new OpenNotebook(panel, this._activate);
+      if (from !== undefined && from !== this._current.path) {
+        this._renamed.emit({ from, to: this._current.path });
+      }
       this._changed.emit();
     }
   }
@@ -111,6 +126,7 @@ export class ActiveNotebook implements IDisposable {
   private _current: INotebookSource | null = null;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _renamed = new Signal<this, IRenaming>(this);
   private readonly _edited = new Signal<this, void>(this);
 }
 

@@ -1,5 +1,6 @@
 /** The state behind the panel: the active notebook's training, the devices, the engines, the jobs. */
 
+import { PathExt } from '@jupyterlab/coreutils';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -9,7 +10,7 @@ import type { EventStream } from '../events';
 import { VERSION } from '../version';
 import { Jobs } from './jobs';
 import { JobView } from './jobView';
-import type { ActiveNotebook } from './notebook';
+import type { ActiveNotebook, IRenaming } from './notebook';
 import { Training } from './training';
 
 /** Milliseconds between two matches that nobody asked for. */
@@ -26,6 +27,7 @@ export class PanelModel implements IDisposable {
     this.jobs = new Jobs(api, events);
     events.inventory.connect(this._onInventory, this);
     events.connectionChanged.connect(this._onConnection, this);
+    notebook.renamed.connect(this._onRenamed, this);
     notebook.changed.connect(this._onNotebook, this);
     notebook.edited.connect(this._onEdit, this);
     this._onNotebook();
@@ -75,6 +77,11 @@ export class PanelModel implements IDisposable {
   /** The job whose last lines are shown in the panel. */
   get expanded(): JobView | null {
     return this._expanded;
+  }
+
+  /** Id of the job that was submitted last from here; empty before the first. */
+  get submitted(): string {
+    return this._submitted;
   }
 
   get isDisposed(): boolean {
@@ -136,7 +143,7 @@ export class PanelModel implements IDisposable {
     const job = (await this._training?.submit()) ?? null;
     if (job) {
       this.jobs.put(job);
-      this.expand(job.id);
+      this._show(job.id);
     }
     return job;
   }
@@ -145,7 +152,7 @@ export class PanelModel implements IDisposable {
   async rerun(id: string): Promise<IJob | null> {
     const job = await this.jobs.rerun(id);
     if (job) {
-      this.expand(job.id);
+      this._show(job.id);
     }
     return job;
   }
@@ -161,6 +168,11 @@ export class PanelModel implements IDisposable {
     this.notebook.dispose();
     this.events.dispose();
     Signal.clearData(this);
+  }
+
+  private _show(id: string): void {
+    this._submitted = id;
+    this.expand(id);
   }
 
   private async _connect(): Promise<void> {
@@ -227,6 +239,17 @@ export class PanelModel implements IDisposable {
     this._changed.emit();
   }
 
+  /** What is known of a notebook goes with it; in another folder it may find other files and modules. */
+  private _onRenamed(_: ActiveNotebook, { from, to }: IRenaming): void {
+    const training = this._trainings.get(from);
+    this._trainings.delete(from);
+    if (training && PathExt.dirname(from) === PathExt.dirname(to)) {
+      this._trainings.set(to, training);
+    } else {
+      training?.dispose();
+    }
+  }
+
   private _onEdit(): void {
     if (this._looking) {
       this._training?.edited();
@@ -260,6 +283,7 @@ export class PanelModel implements IDisposable {
   private _otherVersion: string | null = null;
   private _connecting: Promise<void> | null = null;
   private _expanded: JobView | null = null;
+  private _submitted = '';
   private _isReady = false;
   /** The devices as they were when the match that is shown was made. */
   private _matched: { placed: number; devices: readonly IDevice[] } | null = null;

@@ -2,67 +2,66 @@
 
 import * as React from 'react';
 import { act } from 'react';
-import { CommandRegistry } from '@lumino/commands';
-import { createRoot, type Root } from 'react-dom/client';
 
-import { AppProvider } from '../../src/components/context';
+import { Facts } from '../../src/components/facts';
 import { Memory } from '../../src/components/memory';
+import type { INotebookFacts } from '../../src/domain';
 import type { Training } from '../../src/models/training';
-import { trans } from './helpers';
+import { draw } from './drawing';
 
-let root: Root;
-let box: HTMLElement;
-
-beforeEach(() => {
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  box = document.createElement('div');
-  document.body.append(box);
-  root = createRoot(box);
-});
-
-afterEach(() => {
-  act(() => root.unmount());
-  box.remove();
-});
-
-/** Draw the section for a notebook of which only the facts are known; what was asked for is counted. */
-function draw(loop: string, imports_paddle: boolean): { asked: number } {
-  const counted = { asked: 0 };
-  const training = {
-    facts: { loop, imports_paddle },
-    estimate: null,
-    estimateError: null,
-    isEstimating: false,
-    measure: () => {
-      counted.asked++;
-      return Promise.resolve();
-    }
-  } as unknown as Training;
-  const app = { trans, language: 'en', commands: new CommandRegistry() };
-  act(() =>
-    root.render(
-      <AppProvider value={app}>
-        <Memory training={training} />
-      </AppProvider>
-    )
-  );
+/** A notebook of which only the facts are known; what is asked for is counted. */
+function training(facts: Partial<INotebookFacts>): { training: Training; asked: number } {
+  const counted = {
+    asked: 0,
+    training: {
+      facts: { cells: [{ source: 'x = 1' }], problems: [], ...facts },
+      factsError: null,
+      estimate: null,
+      estimateError: null,
+      isEstimating: false,
+      request: {},
+      measure: () => {
+        counted.asked++;
+        return Promise.resolve();
+      }
+    } as unknown as Training
+  };
   return counted;
 }
 
-const button = () => box.querySelector('button') as HTMLButtonElement;
+const button = (box: HTMLElement) => box.querySelector('button') as HTMLButtonElement;
 
 test.each([
   ['custom', true, 'Traces one step on the side.'],
   ['none', true, 'An estimate also finds one in what they import.']
-])('a notebook with loop %s that uses Paddle can be estimated', (loop, paddle, said) => {
-  const counted = draw(loop, paddle);
-  expect(box.textContent).toContain(said);
-  act(() => button().click());
-  expect(counted.asked).toBe(1);
-});
+] as const)(
+  'a notebook with loop %s that uses Paddle can be estimated',
+  (loop, paddle, said) => {
+    const counted = training({ loop, imports_paddle: paddle });
+    const box = draw(<Memory training={counted.training} />);
+    expect(box.textContent).toContain(said);
+    act(() => button(box).click());
+    expect(counted.asked).toBe(1);
+  }
+);
 
 test('a notebook without Paddle has nothing to estimate', () => {
-  draw('none', false);
-  expect(button().disabled).toBe(true);
+  const counted = training({ loop: 'none', imports_paddle: false });
+  const box = draw(<Memory training={counted.training} />);
+  expect(button(box).disabled).toBe(true);
   expect(box.textContent).toContain('There is no training step to estimate.');
+});
+
+const broken = { code: 'cell_not_python', message: 'Cell 1 is not valid Python.', hint: '' };
+
+test.each([
+  [{ imports_paddle: false }, 'This notebook does not use Paddle.'],
+  [{ imports_paddle: true }, 'Nothing in this notebook trains a Paddle model yet.'],
+  [{ imports_paddle: false, problems: [broken] }, 'Nothing that could be read here trains'],
+  [{ imports_paddle: false, cells: [{ source: ' \n' }] }, 'There is no code in this notebook']
+])('where nothing trains, no more is said than is known: %j', (facts, said) => {
+  const box = draw(
+    <Facts training={training({ loop: 'none', ...facts }).training} retry={() => undefined} />
+  );
+  expect(box.querySelector('[role=status]')?.textContent).toContain(said);
 });

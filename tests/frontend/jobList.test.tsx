@@ -1,27 +1,23 @@
 /** The list of jobs as it is drawn: many of them, those under way, those that are looked for. */
 
 import type { INotebookTracker } from '@jupyterlab/notebook';
-import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 import { act } from 'react';
-import { createRoot, type Root } from 'react-dom/client';
 
-import { AppProvider } from '../../src/components/context';
 import { findJobs, JobList } from '../../src/components/jobs';
 import { EventStream } from '../../src/events';
 import { ActiveNotebook } from '../../src/models/notebook';
 import { PanelModel } from '../../src/models/panel';
+import * as drawing from './drawing';
 import { answer, apiOn, job, trans } from './helpers';
 
 const MANY = 200;
 
-let root: Root;
 let box: HTMLElement;
 let model: PanelModel;
 
 beforeEach(async () => {
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   const jobs = Array.from({ length: MANY }, (_, n) =>
     job(`job ${n}`, {
       created: n,
@@ -29,55 +25,57 @@ beforeEach(async () => {
       reason: n % 2 ? { code: 'cell_error', message: `Cell ${n} failed.`, hint: '' } : null
     })
   );
-  const api = apiOn(() => Promise.resolve(answer(200, JSON.stringify({ jobs }))));
+  const again = job('again', { created: MANY, state: 'queued' });
+  const api = apiOn(url =>
+    Promise.resolve(answer(200, JSON.stringify(url.endsWith('/rerun') ? again : { jobs })))
+  );
   const tracker = { currentChanged: new Signal({}), currentWidget: null };
   const notebook = new ActiveNotebook(tracker as unknown as INotebookTracker, () => undefined);
   model = new PanelModel(api, new EventStream(api), notebook);
   await model.jobs.refresh();
-  box = document.createElement('div');
-  document.body.append(box);
-  root = createRoot(box);
   draw();
 });
 
 afterEach(() => {
-  act(() => root.unmount());
-  box.remove();
   model.dispose();
 });
 
 function draw(): void {
-  const app = { trans, language: 'en', commands: new CommandRegistry() };
-  act(() =>
-    root.render(
-      <AppProvider value={app}>
-        <JobList model={model} />
-      </AppProvider>
-    )
-  );
+  box = drawing.draw(<JobList model={model} />);
 }
 
 const names = () =>
   [...box.querySelectorAll('.jp-PaddleGpu-job')].map(row => row.getAttribute('aria-label'));
 
-function press(text: string): void {
-  const button = [...box.querySelectorAll('button')].find(one =>
-    one.textContent?.startsWith(text)
-  );
-  act(() => button?.click());
-}
-
-test('the newest are shown, and what runs, however old', () => {
-  expect(names()).toEqual([199, 198, 197, 196, 195, 194, 3].map(n => `job ${n}`));
+test('what runs is shown first, however old, and then the newest', () => {
+  expect(names()).toEqual([3, 199, 198, 197, 196, 195, 194].map(n => `job ${n}`));
   expect(box.textContent).toContain(`Show more (${MANY - 7})`);
 });
 
+test('many that wait are folded away like those that have ended', () => {
+  const waiting = Array.from({ length: 20 }, (_, n) => `waiting ${n}`);
+  waiting.forEach((id, n) => model.jobs.put(job(id, { created: MANY + n, state: 'queued' })));
+  draw();
+  expect(names()).toEqual(['job 3', ...waiting.reverse().slice(0, 6)]);
+});
+
+test('the job that was submitted from here is brought into view, once', async () => {
+  const seen = jest.fn();
+  Element.prototype.scrollIntoView = seen;
+  await act(async () => void (await model.rerun('job 199')));
+  draw();
+  expect(seen).toHaveBeenCalledTimes(1);
+  expect(seen.mock.contexts[0]).toBe(box.querySelector('[aria-label="again"]'));
+  draw();
+  expect(seen).toHaveBeenCalledTimes(1);
+});
+
 test('more come in portions, not all at once', () => {
-  press('Show more');
+  drawing.press('Show more');
   expect(names().length).toBe(31);
-  press('Show more');
+  drawing.press('Show more');
   expect(names().length).toBe(61);
-  press('Show fewer');
+  drawing.press('Show fewer');
   expect(names().length).toBe(7);
 });
 
@@ -97,7 +95,7 @@ test('a deletion leaves the way back in its place', () => {
   act(() => model.jobs.delete('job 198'));
   draw();
   expect(box.textContent).toContain('job 198 will be deleted.');
-  press('Undo');
+  drawing.press('Undo');
   draw();
   expect(names()).toContain('job 198');
 });

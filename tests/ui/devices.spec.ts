@@ -106,10 +106,10 @@ test('a question is answered, the cards say where it fits, and the job draws its
   await row.getByRole('button', { name: 'tagger', exact: true }).click();
   const view = page.locator('.jp-PaddleGpu-view');
   await view.getByRole('tab', { name: 'Resources' }).click();
-  await expect(view.getByRole('img', { name: /^Memory of the machine over/ })).toBeVisible({
+  await expect(view.getByRole('img', { name: /^Host memory over/ })).toBeVisible({
     timeout: 60_000
   });
-  const values = view.getByRole('slider', { name: 'Values of Memory of the machine' });
+  const values = view.getByRole('slider', { name: 'Values of Host memory' });
   await values.focus();
   await page.keyboard.press('Home');
   await expect(values).toHaveAttribute('aria-valuetext', /^[\d.]+ [MG]iB, after 0 s$/);

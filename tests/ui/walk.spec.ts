@@ -44,7 +44,7 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
     .getByRole('button', { name: 'Submit training' })
     .click();
   const row = jobRow(panel, 'digits_fit');
-  await expect(row).toBeVisible();
+  await expect(row).toBeInViewport();
   await expect(row.getByRole('log')).toContainText('step', { timeout: 90_000 });
 
   // Its own view, until it is done.
@@ -84,7 +84,7 @@ test('a training that fails names the cell and the next step', async ({ page, se
 test('an empty notebook is refused with a reason', async ({ page, server }) => {
   await openNotebook(page, server, 'empty.ipynb');
   const panel = await openPanel(page);
-  await expect(panel.getByText('It can still be run as a job.')).toBeVisible();
+  await expect(panel.getByText('There is no code in this notebook yet.')).toBeVisible();
   await expect(panel.getByRole('button', { name: 'Estimate' })).toBeDisabled();
   await panel.getByRole('button', { name: 'Submit training' }).click();
   const submit = panel.getByRole('region', { name: 'Submit' });
