@@ -17,10 +17,10 @@ import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
+import { Announcements, type IBoard } from './announcements';
 import { Api } from './api';
 import { addCommands } from './commands';
 import type { IApp } from './components/context';
-import { stateName } from './components/jobs';
 import type { IJob } from './domain';
 import { EventStream } from './events';
 import { ActiveNotebook } from './models/notebook';
@@ -29,8 +29,6 @@ import { CommandIDs, DOMAIN, IPaddleGpuModel, PRODUCT } from './tokens';
 import { JobWidget, PanelWidget } from './widgets';
 
 const PLUGIN = 'jupyter-paddle-gpu:plugin';
-/** Milliseconds for which the end of a job is announced; failures stay until they are closed. */
-const ANNOUNCED = 10_000;
 
 /** The state behind everything, also for other extensions. */
 const model: JupyterFrontEndPlugin<IPaddleGpuModel> = {
@@ -191,26 +189,25 @@ const plugin: JupyterFrontEndPlugin<void> = {
       palette?.addItem({ command, category });
     }
 
+    const board: IBoard = {
+      show: (text, type, { autoClose, open }) =>
+        Notification.emit(text, type, {
+          autoClose,
+          actions: [{ label: trans.__('Open'), callback: open }]
+        }),
+      has: id => Notification.manager.has(id),
+      dismiss: id => Notification.dismiss(id)
+    };
+    const announcements = new Announcements(board, trans, job => {
+      const [command, args] = job
+        ? [CommandIDs.openJob, { id: job.id }]
+        : [CommandIDs.openPanel, {}];
+      void app.commands.execute(command, args);
+    });
     model.jobs.ended.connect((_, job) => {
-      if (settings && settings.get('notify').composite === false) {
-        return;
+      if (settings?.get('notify').composite !== false) {
+        announcements.tell(job);
       }
-      const text = trans.__('%1: %2', job.spec.name, stateName(job.state, trans));
-      const type =
-        job.state === 'failed' ? 'error' : job.state === 'succeeded' ? 'success' : 'info';
-      Notification.emit(
-        job.state === 'failed' && job.reason ? `${text}. ${job.reason.message}` : text,
-        type,
-        {
-          autoClose: job.state === 'failed' ? false : ANNOUNCED,
-          actions: [
-            {
-              label: trans.__('Open'),
-              callback: () => void app.commands.execute(CommandIDs.openJob, { id: job.id })
-            }
-          ]
-        }
-      );
     });
   }
 };

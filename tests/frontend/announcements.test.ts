@@ -1,0 +1,80 @@
+/** The ends of jobs: one message, however many end. */
+
+import { Announcements, type IShown } from '../../src/announcements';
+import type { IJob, JobState } from '../../src/domain';
+import { job, trans } from './helpers';
+
+interface IMessage extends IShown {
+  text: string;
+  type: string;
+}
+
+const shown = new Map<string, IMessage>();
+let opened: (IJob | undefined)[];
+let announcements: Announcements;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  shown.clear();
+  opened = [];
+  let last = 0;
+  announcements = new Announcements(
+    {
+      show: (text, type, options) => {
+        const id = String(++last);
+        shown.set(id, { text, type, ...options });
+        return id;
+      },
+      has: id => shown.has(id),
+      dismiss: id => void shown.delete(id)
+    },
+    trans,
+    found => opened.push(found)
+  );
+});
+
+afterEach(() => jest.useRealTimers());
+
+function end(id: string, state: JobState): void {
+  const reason = { code: 'cell_error', message: 'Cell 2 failed.', hint: '' };
+  announcements.tell(job(id, { state, reason: state === 'failed' ? reason : null }));
+}
+
+const texts = () => [...shown.values()].map(({ text }) => text);
+
+test('one is told by its name, a failure with its reason, and leads to it', () => {
+  end('a', 'failed');
+  expect(texts()).toEqual(['a: failed. Cell 2 failed.']);
+  const [{ type, autoClose, open }] = shown.values();
+  expect([type, autoClose]).toEqual(['error', false]);
+  open();
+  expect(opened[0]?.id).toBe('a');
+});
+
+test('many are counted in one message, which leads to the list', () => {
+  end('a', 'succeeded');
+  end('b', 'failed');
+  end('c', 'succeeded');
+  expect(texts()).toEqual(['3 jobs have ended: done 2 · failed 1']);
+  const [{ type, autoClose, open }] = shown.values();
+  expect([type, autoClose]).toEqual(['error', false]);
+  open();
+  expect(opened).toEqual([undefined]);
+});
+
+test('what has gone from the page is not counted again', () => {
+  end('a', 'succeeded');
+  jest.advanceTimersByTime(11_000);
+  end('b', 'succeeded');
+  expect(texts()).toEqual(['a: done', 'b: done']);
+});
+
+test('a failure is announced until somebody has closed it', () => {
+  end('a', 'failed');
+  jest.advanceTimersByTime(60_000);
+  end('b', 'cancelled');
+  expect(texts()).toEqual(['2 jobs have ended: failed 1 · stopped 1']);
+  shown.clear();
+  end('c', 'cancelled');
+  expect(texts()).toEqual(['c: stopped']);
+});
