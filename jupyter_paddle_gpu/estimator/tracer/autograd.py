@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Union
 
 from . import composites
@@ -104,6 +104,28 @@ def in_degrees(roots: Iterable[Any], kept: Callable[[Any], dict[int, Edge]]) -> 
     return degrees
 
 
+class Turns:
+    """The order in which nodes run: each when all of its gradients have come, leaves first (backward.cc)."""
+
+    def __init__(self, starts: Iterable[Any], edges_of: Callable[[Any], dict[int, Edge]]) -> None:
+        self._degrees = in_degrees(starts, edges_of)
+        self._ready = deque(start for start in starts if start not in self._degrees)
+
+    def __iter__(self) -> Iterator[Any]:
+        while self._ready:
+            yield self._ready.popleft()
+
+    def arrived(self, node: Any) -> None:
+        """One of a node's gradients has come, or is not there."""
+        self._degrees[node] -= 1
+        if self._degrees[node]:
+            return
+        if isinstance(node, Accumulation):
+            self._ready.appendleft(node)
+        else:
+            self._ready.append(node)
+
+
 def leading(roots: Iterable[Any], capture: Iterable[Edge]) -> dict[Any, dict[int, Edge]]:
     """Nodes that lead to a captured gradient with the edges that do: `paddle.grad` runs no others."""
     into: dict[Any, list[tuple[Any, int, Edge]]] = {}
@@ -155,10 +177,8 @@ class Backward:
         def edges_of(node: Any) -> dict[int, Edge]:
             return node.edges if kept is None else kept.get(node, {})
 
-        degrees = in_degrees(starts, edges_of)
-        queue = deque(start for start in starts if degrees.get(start, 0) == 0)
-        while queue:
-            node = queue.popleft()
+        turns = Turns(starts, edges_of)
+        for node in turns:
             buffers = self._buffers.pop(node, {})
             if isinstance(node, Accumulation):
                 self._accumulate(node, buffers)
@@ -176,12 +196,7 @@ class Backward:
                 if grad is not None:
                     self._add(target, slot, grad)
                     del grad
-                degrees[target] -= 1
-                if degrees[target] == 0:
-                    if isinstance(target, Accumulation):
-                        queue.appendleft(target)  # leaves first: backward.cc pushes them to the front
-                    else:
-                        queue.append(target)
+                turns.arrived(target)
             del results, buffers
 
     def _add(self, target: Any, slot: int, grad: Array) -> None:

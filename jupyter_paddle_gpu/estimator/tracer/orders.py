@@ -6,12 +6,11 @@ Gradients are tensors here, and every gradient operator leaves a node whose grad
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from . import composites
 from .arrays import Array, known_state, new_tensor
-from .autograd import Accumulation, Edge, Node, edge_of, in_degrees, leading
+from .autograd import Accumulation, Edge, Node, Turns, edge_of, leading
 from .interception import call
 from .kernels import run_gradient
 from .templates import Gradient, GradStep, slots_of
@@ -41,10 +40,8 @@ class RecordedBackward:
                 starts.append(target)
         del roots
         kept = leading(starts, self._capture)
-        degrees = in_degrees(starts, lambda node: kept.get(node, {}))
-        queue = deque(start for start in starts if degrees.get(start, 0) == 0)
-        while queue:
-            node = queue.popleft()
+        turns = Turns(starts, lambda node: kept.get(node, {}))
+        for node in turns:
             buffers = self._buffers.pop(node, {})
             self.captured.update({(node, s): grad for s, grad in buffers.items() if (node, s) in self._capture})
             edges = kept.get(node, {})
@@ -56,12 +53,7 @@ class RecordedBackward:
                 if grad is not None:
                     self._add(target, slot, grad)
                     del grad
-                degrees[target] -= 1
-                if degrees[target] == 0:
-                    if isinstance(target, Accumulation):
-                        queue.appendleft(target)
-                    else:
-                        queue.append(target)
+                turns.arrived(target)
             del buffers
 
     def _add(self, target: Any, slot: int, grad: Any) -> None:
@@ -81,7 +73,7 @@ class RecordedBackward:
             grad = incoming.get(result)
             state = None if grad is None else known_state(grad)
             environment[slot] = None if state is None else state.array
-            places[slot] = None if state is None or state.node is None else (state.node, state.slot)
+            places[slot] = None if grad is None else _place(grad)
         held = list(environment.values())  # with a graph of its own, no gradient is written over
         for index, step in enumerate(gradient.steps):
             if step.name in composites.RECORDED:
