@@ -32,8 +32,6 @@ ASKED_SECONDS = 10.0
 """How long a step is looked for once something is missing: a question is an answer, running out of time is none."""
 EVALUATION_PATIENCE = 4.0
 """Seconds that an evaluation between epochs may take to be traced."""
-
-
 BY_HAND, MANY_BY_HAND = 5, 200
 """Updates written by hand after which the step is known: where nothing in the notebook speaks of an optimizer; where
 something does, which then has not come for long."""
@@ -106,7 +104,7 @@ class StepWatch:
         """An optimizer was made: the step is not whole before it has updated."""
         self._known.add(optimizer)
         for parameter in whatif.parameters(optimizer):
-            _is_parameter(parameter)
+            _count_as_parameter(parameter)
 
     def asked(self) -> None:
         """Something that the program needs is missing."""
@@ -122,7 +120,7 @@ class StepWatch:
         if self.optimizers or self._known:
             return
         self.by_hand[id(tensor)] = int(tensor.size)
-        _is_parameter(tensor)
+        _count_as_parameter(tensor)
         state = known_state(tensor)
         if state is not None and state.grad is not None and state.grad.storage is not None:
             state.grad.storage.record.kind = "gradients"
@@ -271,8 +269,8 @@ def cleared(tensor: Any) -> None:
         watch.cleared(tensor)
 
 
-def _is_parameter(tensor: Any) -> None:
-    """What is trained counts as a parameter, also where no layer made it."""
+def _count_as_parameter(tensor: Any) -> None:
+    """What is trained is one, also where no layer made it."""
     state = known_state(tensor)
     if state is not None and state.node is None and state.array.storage is not None:
         state.array.storage.record.kind = "parameters"
