@@ -20,15 +20,15 @@ export const test = galata.extend<object, IWorkerFixtures>({
       await use(server);
       await server.dispose();
     },
-    { scope: 'worker', timeout: 90_000 }
+    { scope: 'worker', timeout: 300_000 }
   ],
   baseURL: async ({ server }, use) => use(server.url),
   // Settings, state and workspaces are the server's own, so that a reload and a restart find them again.
   // Galata's own waits for the launcher; these tests start in a notebook.
   waitForApplication: async ({ baseURL: _ }, use) =>
     use(async page => {
-      await page.locator('#main:visible').waitFor({ timeout: 60_000 });
-      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 60_000 });
+      await page.locator('#main:visible').waitFor({ timeout: 180_000 });
+      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
     }),
   // Nor does it route kernels and sessions or clean folders up: that would fail where a test kills the server.
   kernels: async ({ baseURL: _ }, use) => use(null),
@@ -49,7 +49,7 @@ export async function openNotebook(page: Page, server: LabServer, name: string):
   // A test does not find the tabs of the one before.
   await page.goto(`${server.url}/lab/tree/${name}?reset`);
   await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible({
-    timeout: 60_000
+    timeout: 180_000
   });
 }
 

@@ -41,7 +41,7 @@ test('a notebook of 50 MB is refused', async ({ page, server }) => {
   writeFileSync(join(server.root, 'huge.ipynb'), JSON.stringify(huge));
   await openNotebook(page, server, 'huge.ipynb');
   const panel = await openPanel(page);
-  await expect(panel.getByText('are accepted').first()).toBeVisible({ timeout: 60_000 });
+  await expect(panel.getByText('are accepted').first()).toBeVisible({ timeout: 180_000 });
 });
 
 test('a binary file that JupyterLab itself refuses leaves the panel working', async ({
@@ -55,7 +55,7 @@ test('a binary file that JupyterLab itself refuses leaves the panel working', as
   await page.goto(`${server.url}/lab/tree/binary.ipynb?reset`);
   // JupyterLab says that it cannot load the file, and then asks what to do with the empty tab.
   const dialog = page.locator('.jp-Dialog');
-  await dialog.getByRole('button', { name: 'Close' }).click({ timeout: 60_000 });
+  await dialog.getByRole('button', { name: 'Close' }).click({ timeout: 180_000 });
   await dialog.getByRole('button', { name: /discard/i }).click();
   const panel = await openPanel(page);
   await expect(panel.getByText('Open a notebook to see')).toBeVisible();

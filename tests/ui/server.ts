@@ -11,16 +11,18 @@ import { join, resolve } from 'path';
 
 const ROOT = resolve(__dirname, '..', '..');
 const BIN = join(ROOT, process.env.VENV ?? '.venv', 'bin');
-/** Numbered lines that `counting.ipynb` prints, in some fifteen seconds. */
+/** Numbered lines that `counting.ipynb` prints, in some fifteen seconds and a pause where it is held. */
 export const LINES = 300;
 /** Notebooks beside the examples: name -> sources of code cells. */
 const NOTEBOOKS = {
   'empty.ipynb': [''],
   'counting.ipynb': [
-    `import sys, time
+    `import os, sys, time
 for number in range(${LINES}):
     print("line", number, flush=True)
-    time.sleep(0.05)`,
+    time.sleep(0.05)
+    while number == ${LINES / 2} and os.path.exists("hold"):
+        time.sleep(0.05)`,
     // A bar that is drawn in place.
     `for percent in range(0, 101, 10):
     print(f"\\rbar {percent} %", end="", file=sys.stderr, flush=True)
@@ -29,9 +31,9 @@ print("counted to the end")`
   ]
 };
 /** Milliseconds for a server to answer; the machine may be busy. */
-const START = 60_000;
+const START = 180_000;
 /** Milliseconds for jobs that were stopped to be gone. */
-const ENDS = 15_000;
+const ENDS = 60_000;
 
 export interface IServerOptions {
   /** Overrides of JupyterLab's settings: plugin id -> values. */
@@ -97,6 +99,16 @@ export class LabServer {
   /** Change what NVML tells from its next reading on. */
   setCards(cards: string[]): void {
     writeFileSync(join(this.folder, 'cards'), cards.join('\n'));
+  }
+
+  /** Whether `counting.ipynb` waits in its middle, so that what is to happen before its end does. */
+  hold(held: boolean): void {
+    const file = join(this.root, 'hold');
+    if (held) {
+      writeFileSync(file, '');
+    } else {
+      rmSync(file, { force: true });
+    }
   }
 
   get url(): string {
@@ -194,7 +206,7 @@ export class LabServer {
       await gone;
       clearTimeout(timer);
     }
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20 });
   }
 
   /** A question to our REST interface; with a body it is a POST. */
