@@ -42,7 +42,8 @@ ON_CPU = EstimateRequest(target="cpu")
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    service = EstimateService(EstimateSettings(calibration=tmp_path_factory.mktemp("data") / "calibration.json"))
+    calibration = tmp_path_factory.mktemp("data") / "calibration.json"
+    service = EstimateService(EstimateSettings(calibration=calibration, details_seconds=3600.0))  # however slow it is
     yield service
     service.close()
 

@@ -15,6 +15,7 @@ from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettin
 from jupyter_paddle_gpu.estimator.worker import WorkerSettings
 
 FAILING = Path(__file__).parent / "failing_tracer"
+READERS = Path(__file__).parent / "tracer"
 
 MODEL = """
 import numpy as np
@@ -68,12 +69,14 @@ def real_peak(*sources):
     """The CPU allocator's peak over the third of four steps, in a process of its own; the reader is given the time to
     hold all the batches it may, which a busy machine does not give."""
     meter = textwrap.dedent("""
-        import time
+        import sys
         import paddle
+        sys.path.insert(0, {readers!r})
+        from readers import settle
         _core, _steps, _original = paddle.base.core, [], paddle.optimizer.Adam.{name}
         def _step(self, *arguments):
             _original(self, *arguments)
-            time.sleep(0.05)
+            settle()
             _steps.append(_core.host_memory_stat_peak_value("Allocated", 0))
             _core.host_memory_stat_reset_peak_value("Allocated", 0)
             if len(_steps) == 4:
@@ -83,10 +86,12 @@ def real_peak(*sources):
         paddle.optimizer.Adam.{name} = _step
         _backward = paddle.Tensor.backward
         def _slow(self, *arguments, **named):
-            time.sleep(0.05)
+            settle()
             _backward(self, *arguments, **named)
         paddle.Tensor.backward = _slow
-    """).replace("{name}", "minimize" if "fit(" in sources[-1] else "step")
+    """)
+    meter = meter.replace("{name}", "minimize" if "fit(" in sources[-1] else "step")
+    meter = meter.replace("{readers!r}", repr(str(READERS)))
     code = "\n".join((meter, *sources))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])

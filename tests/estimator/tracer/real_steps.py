@@ -11,15 +11,13 @@ import json
 import multiprocessing
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
+from readers import settle
+
 TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
 STEPS = 5
-READER_SECONDS = 0.03
-"""Given to a loader's thread in the middle and at the end of each step, so that it holds what it may hold: a step that
-is quicker than the reader, as on a busy machine, has fewer batches beside it."""
 
 
 class Enough(BaseException):
@@ -31,12 +29,13 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
     from paddle.base import core
 
     peaks: list[int] = []
-    waits = [0.0]
+    reads = [False]
     depth = 0
     backward = paddle.Tensor.backward
 
     def slow_backward(self, *args, **kwargs):
-        time.sleep(waits[0])
+        if reads[0]:
+            settle()
         return backward(self, *args, **kwargs)
 
     paddle.Tensor.backward = slow_backward
@@ -56,7 +55,8 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
             finally:
                 depth -= 1
                 if depth == 0:
-                    time.sleep(waits[0])
+                    if reads[0]:
+                        settle()
                     mark()
 
         return update
@@ -70,7 +70,7 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
                 setattr(kind, name, watched(vars(kind)[name]))
 
     def run(name: str, source: str) -> None:
-        waits[0] = READER_SECONDS if "DataLoader" in source or ".fit(" in source else 0.0
+        reads[0] = "DataLoader" in source or ".fit(" in source
         base = core.host_memory_stat_current_value("Allocated", 0)
         core.host_memory_stat_reset_peak_value("Allocated", 0)
         failure = None
@@ -109,6 +109,10 @@ def alone(name: str, run: Callable[[], None]) -> None:
 def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
     sys.path.insert(0, str(TRACER))
     import tracer
+    import tracer.branches
+    import tracer.steps
+
+    tracer.branches.PATIENCE = tracer.steps.EVALUATION_PATIENCE = 600.0  # that this machine is slow changes no figure
 
     for name, source in sources.items():
         cells = [{"index": index, "source": cell} for index, cell in enumerate(source.split("#---\n"))]
