@@ -34,6 +34,8 @@ from .report import save, show
 
 STAND_IN = Path(__file__).parents[1] / "tests" / "devices" / "nvml_stand_in.c"
 GOAL_SECONDS = 0.1
+LIMIT_SECONDS = 180
+"""For the server to come up or to go, on a busy machine."""
 ENDED = ("succeeded", "failed", "cancelled")
 CELL = """
 import os, time
@@ -113,7 +115,7 @@ def server(folder: Path, docker: dict[str, Any] | None = None) -> Iterator[tuple
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         try:
-            client, deadline = Client(port, token), time.monotonic() + 60
+            client, deadline = Client(port, token), time.monotonic() + LIMIT_SECONDS
             while True:
                 with contextlib.suppress(requests.RequestException):
                     client.get("version")
@@ -124,7 +126,7 @@ def server(folder: Path, docker: dict[str, Any] | None = None) -> Iterator[tuple
             yield port, token
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(LIMIT_SECONDS)
 
 
 class Watch:

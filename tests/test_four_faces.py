@@ -62,7 +62,7 @@ def by_cell(folder, notebook, request):
     printed = []
     try:
         client.execute_interactive(
-            code, output_hook=lambda m: printed.append(m["content"].get("text", "")), timeout=120
+            code, output_hook=lambda m: printed.append(m["content"].get("text", "")), timeout=300
         )
     finally:
         client.stop_channels()
@@ -82,7 +82,7 @@ def by_python(folder, notebook, request):
 @pytest.mark.parametrize(("notebook", "request_"), CASES, ids=str)
 async def test_four_faces_one_answer(jp_fetch, folder, notebook, request_):
     body = json.dumps({"path": notebook, "request": request_})
-    response = await jp_fetch("paddle-gpu", "api", "estimates", method="POST", body=body, request_timeout=120)
+    response = await jp_fetch("paddle-gpu", "api", "estimates", method="POST", body=body, request_timeout=300)
     answers = {
         "rest": json.loads(response.body),
         "terminal": by_terminal(folder, notebook, request_),

@@ -41,7 +41,7 @@ def cli(tmp_path, environment):
     def run(*arguments: str, **more: str) -> Ran:
         command = [sys.executable, "-m", "jupyter_paddle_gpu", *arguments]
         done = subprocess.run(
-            command, cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, timeout=300, check=False
         )
         assert "jupyter_paddle_gpu/cli" not in done.stderr, done.stderr  # a traceback of ours
         return Ran(done.returncode, done.stdout, done.stderr)

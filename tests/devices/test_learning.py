@@ -72,7 +72,7 @@ class Server:
     def __call__(self, path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"token {self.token}"}
-        with urllib.request.urlopen(urllib.request.Request(self.base + path, data, headers), timeout=120) as answer:
+        with urllib.request.urlopen(urllib.request.Request(self.base + path, data, headers), timeout=300) as answer:
             return json.load(answer)
 
     def run(self, path: str, samples: int, seen: Path) -> dict[str, Any]:

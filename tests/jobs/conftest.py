@@ -82,7 +82,7 @@ def service(open_service: Callable[..., JobService]) -> JobService:
 
 @pytest.fixture
 def until() -> Callable[..., Any]:
-    def wait(condition: Callable[[], Any], timeout: float = 60) -> Any:
+    def wait(condition: Callable[[], Any], timeout: float = 180) -> Any:
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if found := condition():

@@ -61,7 +61,7 @@ def test_two_processes_that_race_for_devices(tmp_path: Path) -> None:
         racer.stdin.write("go\n")
         racer.stdin.flush()
     for racer in racers:
-        said += racer.communicate(timeout=60)[0].splitlines()
+        said += racer.communicate(timeout=180)[0].splitlines()
     won = Counter(line.split()[0] for line in said if line.endswith("has it"))
     lost = Counter(line.split()[0] for line in said if line.endswith("device_busy"))
     assert won == lost == Counter({str(number): 1 for number in range(ROUNDS)}), said

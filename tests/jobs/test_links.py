@@ -92,7 +92,7 @@ def test_a_specification_replaces_a_link_and_does_not_follow_it(folder: JobFolde
 @pytest.fixture
 def ended(service: Any, spec: Any, make_notebook: Any) -> Job:
     job = service.submit(spec(), make_notebook("1"))
-    return service.wait(job.id, 60)
+    return service.wait(job.id, 180)
 
 
 def test_publish_reads_through_no_link(service: Any, ended: Job, secret: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_rerun_takes_neither_notebook_nor_checkpoints_through_links(
     (folder.checkpoints / "folder").symlink_to(tmp_path)
     (inner / "up").symlink_to("../../../../secret")
     os.mkfifo(inner / "pipe")
-    again = service.wait(service.rerun(ended.id).id, 60)
+    again = service.wait(service.rerun(ended.id).id, 180)
     copied = service.folder_of(again.id).checkpoints
     assert again.state == "succeeded"
     assert (copied / "step-1" / "model").read_text() == "weights"

@@ -50,7 +50,7 @@ def test_the_card_explains_an_end_better_than_the_error_that_followed(
     service.start()
     fields.clear()
     fields.update(after)
-    ended = service.wait(job.id, 60)
+    ended = service.wait(job.id, 180)
     assert (ended.state, ended.reason.code) == (state, code)
     if code == "device_lost":
         assert "GPU-7" in ended.reason.render()

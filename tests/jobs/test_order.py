@@ -242,7 +242,7 @@ class Queue:
         return [self.service.get(job).state for job in self.jobs]
 
     def rows(self) -> list[Job]:
-        return [self.service.wait(job, 60) for job in self.jobs]
+        return [self.service.wait(job, 180) for job in self.jobs]
 
 
 @pytest.fixture

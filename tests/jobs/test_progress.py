@@ -84,7 +84,7 @@ def test_time_left_of_a_running_job(service: Any, spec: Any, make_notebook: Any,
     assert 0 < progress.seconds_left < 600
     assert (progress.cells_done, progress.cells_total) == (1, 2)
     service.cancel(job.id, force=True)
-    assert service.wait(job.id, 60).progress.seconds_left is None
+    assert service.wait(job.id, 180).progress.seconds_left is None
 
 
 FIT = """
@@ -113,7 +113,7 @@ def test_time_left_of_a_fit(service: Any, spec: Any, make_notebook: Any, until: 
     assert (progress.epoch, progress.epochs, progress.steps) == (1, 2, 200)
     assert 0 < progress.seconds_left < 600
     service.cancel(job.id, force=True)
-    service.wait(job.id, 60)
+    service.wait(job.id, 180)
 
 
 def test_half_an_event_and_nonsense(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_device_is_given_once(tmp_path: Path) -> None:
     workers = [context.Process(target=claim_jobs, args=(path, results, n)) for n in range(2)]
     for worker in workers:
         worker.start()
-    won = [results.get(timeout=60) for _ in workers]
+    won = [results.get(timeout=180) for _ in workers]
     for worker in workers:
         worker.join()
     assert sum(len(one) for one in won) == 1

@@ -53,7 +53,7 @@ class Kernel:
             elif message["msg_type"] == "error":
                 errors.append(content)
 
-        self.client.execute_interactive(code, output_hook=hook, timeout=120)
+        self.client.execute_interactive(code, output_hook=hook, timeout=300)
         return "".join(text), rich, errors
 
     def close(self):

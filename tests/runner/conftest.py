@@ -50,11 +50,11 @@ class Run:
         self.process = subprocess.Popen(command, env=environment, stderr=errors, stdout=errors, start_new_session=True)
         return self
 
-    def wait(self, timeout: float = 120) -> int:
+    def wait(self, timeout: float = 300) -> int:
         assert self.process is not None
         return self.process.wait(timeout)
 
-    def until(self, condition: Callable[[], Any], timeout: float = 60) -> Any:
+    def until(self, condition: Callable[[], Any], timeout: float = 180) -> Any:
         """Wait until something holds; fails where the runner ended before."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:

@@ -221,7 +221,7 @@ def test_detached_runner_has_no_parent_and_a_session_of_its_own(prepare: Execute
     run.entry = run.folder / "spec.json"
     import subprocess
 
-    assert subprocess.run([*run.python, str(run.entry)], check=False, timeout=60).returncode == 0
+    assert subprocess.run([*run.python, str(run.entry)], check=False, timeout=180).returncode == 0
     identity = json.loads((run.folder / "runner.json").read_text())
     process = psutil.Process(identity["pid"])
     assert os.getsid(identity["pid"]) == identity["pid"] and process.ppid() != os.getpid()

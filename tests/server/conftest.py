@@ -64,7 +64,7 @@ def api(jp_fetch):
                 body=data,
                 params=params,
                 headers=headers or {},
-                request_timeout=120,
+                request_timeout=300,
             )
         except HTTPClientError as error:
             response = error.response

@@ -23,7 +23,7 @@ from jupyter_paddle_gpu.engines.local import LocalEngine
 LOOP = "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)"
 
 
-def until(condition: Callable[[], Any], timeout: float = 60) -> None:
+def until(condition: Callable[[], Any], timeout: float = 180) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, "did not come true"

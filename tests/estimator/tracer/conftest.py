@@ -26,7 +26,7 @@ def run_child() -> Callable[..., Answers]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         found = {row["name"]: row for row in rows}

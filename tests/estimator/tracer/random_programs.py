@@ -130,7 +130,7 @@ def program(seed: int) -> str:
 def child(kind: str, sources: dict[str, str]) -> dict[str, dict[str, Any]]:
     command = [sys.executable, "-W", "ignore", str(CHILD), kind]
     done = subprocess.run(
-        command, input=json.dumps([sources, {}]), capture_output=True, text=True, check=False, timeout=600
+        command, input=json.dumps([sources, {}]), capture_output=True, text=True, check=False, timeout=1200
     )
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {row["name"]: row for row in rows}

@@ -105,7 +105,7 @@ def traced():
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1200,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))

@@ -130,7 +130,7 @@ def run_processes(sources: dict[str, str], count: int = 2) -> list[dict[str, dic
             child.stdin.write(json.dumps(sources))
             child.stdin.close()
             child.stdin = None
-        output = [child.communicate(timeout=150) for child in children]
+        output = [child.communicate(timeout=1200) for child in children]
     finally:
         for child in children:
             child.kill()

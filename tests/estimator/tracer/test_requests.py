@@ -166,7 +166,7 @@ def answers(tmp_path_factory):
     sent = {name: {"folder": str(folder), "answers": {}, **request} for name, request in REQUESTS.items()}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CHILD, str(TRACER)],
-        input=json.dumps(sent), capture_output=True, text=True, check=False, timeout=300,
+        input=json.dumps(sent), capture_output=True, text=True, check=False, timeout=1200,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     found = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
@@ -338,7 +338,7 @@ print(json.dumps([float(loss) > 0, [p for p in model.parameters() if "_traced_st
 def live():
     pytest.importorskip("paddle")
     command = [sys.executable, "-W", "ignore", "-c", LIVE, str(TRACER)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines() if line[0] in '[{"']
 
