@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Union
 
-from . import composites
+from . import composites, second_gradients
 from .arrays import Array, State, new_tensor
 from .kernels import run_gradient
 from .saving import left, unpacked
@@ -65,7 +65,7 @@ class Node:
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
         for step in gradient.steps:
-            if step.name in composites.RULES:
+            if step.name in second_gradients.RULES:
                 composites.run(step, environment, lambda slot, array: new_tensor(array))
             else:
                 run_gradient(runtime.ledger, step, environment, gradient, self.layer)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from paddle import _C_ops
 
-from .templates import GradStep
+from .templates import GradStep, slots_of
 
 _TWINS = frozenset(name[:-1] for name in dir(_C_ops) if name.endswith("_grad_"))
 _SECOND = {
@@ -48,10 +48,12 @@ FILLS_ZEROS = frozenset({
 """`ops_to_fill_zero_for_empty_grads` of eager_gen.py; all others are called without the gradients that are absent.
 
 The program builder has `concat` for the gradient of a split and `stack` for that of an unbind."""
-_OF_CONVOLUTIONS = {0: "grad_filter_grad", 1: "grad_input_grad", 2: "grad_input_grad"}
+_OF_VOLUMES = {0: "grad_filter_grad", 1: "grad_input_grad"}
+_OF_CONVOLUTIONS = {**_OF_VOLUMES, 2: "grad_input_grad"}
 _RESTS_ON = {
     "matmul_double_grad": {0: "grad_y_grad", 1: "grad_x_grad"},
-    **dict.fromkeys(("conv2d_grad_grad", "conv3d_double_grad", "depthwise_conv2d_double_grad"), _OF_CONVOLUTIONS),
+    **dict.fromkeys(("conv2d_grad_grad", "depthwise_conv2d_double_grad"), _OF_CONVOLUTIONS),
+    "conv3d_double_grad": _OF_VOLUMES,
 }
 """Results that are not computed where an operand is absent (measured)."""
 
@@ -65,3 +67,11 @@ def without_absent(step: GradStep) -> GradStep:
         return step
     results = tuple(None if needs.get(i) in absent else result for i, result in enumerate(step.results))
     return replace(step, results=results)
+
+
+def awaited(steps: list[GradStep], incoming: dict[int, int], outgoing: dict[int, int]) -> dict[int, int]:
+    """Which operands' gradients are waited for: of those without a result only conv3d's (measured)."""
+    if any(step.name == "conv3d_double_grad" for step in steps):
+        return outgoing
+    made = {slot for step in steps for operand in step.results for slot in slots_of(operand)} | set(incoming.values())
+    return {operand: slot for operand, slot in outgoing.items() if slot in made}

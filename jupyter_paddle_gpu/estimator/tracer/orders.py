@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from .runtime import Runtime
 
 Places = dict[int, "Edge | None"]
+NOT_FOLLOWED = frozenset({
+    "index_elementwise_get_grad", "index_elementwise_put_grad", "index_elementwise_put_with_tensor_grad",
+    "linear_v2_grad", "put_along_axis_grad", "repeat_interleave_grad",
+    "repeat_interleave_with_tensor_index_grad",
+})  # fmt: skip
+"""Gradient operators of which eager mode has a gradient that neither the program builder nor `composites` knows."""
+LAST = frozenset({
+    "batch_norm_double_grad", "celu_double_grad", "conv2d_grad_grad", "conv2d_transpose_double_grad",
+    "conv3d_double_grad", "depthwise_conv2d_grad_grad", "divide_double_grad", "elu_double_grad",
+    "instance_norm_double_grad", "leaky_relu_double_grad", "pool2d_double_grad", "relu_double_grad",
+    "rsqrt_double_grad", "softplus_double_grad", "sqrt_double_grad", "square_double_grad", "sin_triple_grad",
+    "cos_triple_grad", "sigmoid_triple_grad", "pow_triple_grad",
+})  # fmt: skip
+"""Of gradients of gradients those of which eager mode has no further gradient (messages of libpaddle.so, 3.3.1)."""
 
 
 class RecordedBackward:
@@ -102,8 +116,7 @@ class RecordedBackward:
         step, environment, places = ran
         found = composites.second(step, gradient) or self._runtime.inference.deeper(gradient, index, wanted)
         if found is None:
-            if step.name.endswith("_double_grad"):
-                self._runtime.note("create_graph")
+            self._end(step)
             return
         if not any(places.get(slot) for operand in step.operands for slot in slots_of(operand)):
             return  # ComputeRequireGrad: an operand without a gradient of its own counts, an addition's other side
@@ -124,6 +137,24 @@ class RecordedBackward:
         for operand in step.results:
             for slot in slots_of(operand):
                 places[slot] = (node, slot)
+
+    def _end(self, step: GradStep) -> None:
+        """A gradient operator whose gradient is not known.
+
+        Raises:
+            RuntimeError: Paddle has none, in its words; it refuses a graph through such an operator at once.
+        """
+        is_first = step.name.endswith("_grad") and not step.name.endswith(
+            ("_double_grad", "_triple_grad", "_grad_grad")
+        )
+        if step.name in LAST or (is_first and step.name not in NOT_FOLLOWED):
+            message = (
+                f"(Unavailable) The Op {step.name} doesn't have any grad op. If you don't intend calculating higher "
+                "order derivatives, please set `create_graph`to False."
+            )
+            raise RuntimeError(message)
+        if step.name.endswith("_grad"):
+            self._runtime.note("create_graph")
 
 
 def _place(tensor: Any) -> Edge | None:

@@ -14,7 +14,7 @@ from paddle.base import core
 from paddle.base.libpaddle import pir
 
 from .dtypes import FLOATING, name_of
-from .gradients import inplace_twin, without_absent
+from .gradients import awaited, inplace_twin, without_absent
 from .templates import Gradient, GradStep, Meta, Operand, Step, slots_of
 
 _INHERITED = ("sparse", "equation", "axes", "starts", "ends", "steps", "decrease_axes")
@@ -177,8 +177,7 @@ class Reader:
             if slot in forward
         }
         steps = [without_absent(one) for one in steps]
-        made = {slot for one in steps for operand in one.results for slot in slots_of(operand)}
-        outgoing = {operand: slot for operand, slot in outgoing.items() if slot in made or slot in incoming.values()}
+        outgoing = awaited(steps, incoming, outgoing)
         return Gradient(steps, incoming, outgoing, frozenset(saved), self.metas)
 
     def _incoming(

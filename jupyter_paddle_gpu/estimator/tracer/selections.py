@@ -122,6 +122,12 @@ def index_put_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> 
     return max(then + summed, first - sum(group[0].nbytes for group in results if group))
 
 
+def masked_fill(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """masked_fill and its gradient: a mask of another shape is laid out for every element (measured)."""
+    x, mask = operands[0][0], operands[1][0]
+    return 0 if mask.shape == x.shape else x.numel
+
+
 def _part(attrs: dict[str, Any], x: Array) -> tuple[int, ...]:
     """Shape of the part of `x` that is written to; a single place where tensors say which one."""
     shape = [1 if axis in attrs.get("decrease_axes", ()) else size for axis, size in enumerate(x.shape)]
@@ -159,6 +165,7 @@ RULES = {
     "argsort_grad": ordered_grad, "topk_grad": topk_grad, "kthvalue_grad": one_grad, "mode_grad": one_grad,
     "median": median, "median_grad": median_grad, "nanmedian": nanmedian, "nanmedian_grad": median_grad,
     "logcumsumexp_grad": logcumsumexp_grad,
+    **dict.fromkeys(("masked_fill", "masked_fill_", "masked_fill_grad"), masked_fill),
     "index_put": index_put, "index_put_": index_put, "index_put_grad": index_put_grad,
 }  # fmt: skip
 """Rules of the kernels here, by operator."""

@@ -56,14 +56,26 @@ def _convolution(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> in
 
 
 def _convolution_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """The columns; with channels last also the input's gradient, before the filter's is there (measured)."""
     x = operands[0][0]
-    layout = x.nbytes if _channels_last(attrs) and results and results[0] else 0
-    return _im2col(x, operands[1][0], operands[2][0], attrs) + layout
+    columns = _im2col(x, operands[1][0], operands[2][0], attrs)
+    if not _channels_last(attrs) or not results or not results[0]:
+        return columns
+    return columns + max(0, x.nbytes - sum(group[0].nbytes for group in results[1:] if group))
 
 
 def _convolution_again(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """The second gradient (input, filter, gradient ...): columns as in the first (conv_grad_grad, measured)."""
-    return _im2col(operands[0][0], operands[1][0], operands[2][0], attrs)
+    """The second gradient (input, filter, gradient, gradients of gradients): columns as in the first (measured).
+
+    With channels last input, gradient and the input's gradient of the gradient are laid out anew. The results are not
+    all there while the input's is laid out, the first of them, and the last one's copy comes last.
+    """
+    columns = _im2col(operands[0][0], operands[1][0], operands[2][0], attrs)
+    if not _channels_last(attrs):
+        return columns
+    again = operands[3][0].nbytes if len(operands) > 3 and operands[3] else 0
+    first, weight, last = (group[0].nbytes if group else 0 for group in results)
+    return columns + again + max(last, first - weight - last)
 
 
 def _channels_last(attrs: dict[str, Any]) -> bool:

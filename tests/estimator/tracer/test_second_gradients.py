@@ -38,6 +38,13 @@ OF_ONE = {
     "concat": "paddle.concat([h, h * h]) ** 2", "transposed": "h.t() * h.t()", "reshape": "h.reshape([-1]) ** 2",
     "pool": "F.avg_pool2d(h.reshape([1, 2, 32, 100]), 2) ** 2", "expand": "h[:, :1].expand([64, 100]) * h",
     "instance-norm": f"F.instance_norm({IMAGES})",
+    "acos": "paddle.acos(h)", "take": "paddle.take_along_axis(h, paddle.arange(64).reshape([64, 1]), 1) ** 2",
+    "index-add": "paddle.index_add(h, paddle.arange(3), 0, h[:3] * 2) ** 2",
+    "masked-fill": "h.masked_fill(paddle.arange(100) > 50, 0.) ** 2",
+    "masked-select": "paddle.masked_select(h, (paddle.arange(100) > 50)[None, :].expand([64, 100])) ** 2",
+    "index-put": "paddle.index_put(h, (paddle.arange(3),), paddle.ones([3, 100])) ** 2",
+    "index-put-itself": "paddle.index_put(h * 1, (paddle.arange(3),), h[:3] * 2) ** 2",
+    "rows-by-mask": "h[paddle.arange(64) > 30] ** 2", "list": "h[[1, 2, 3]] ** 2",
 }  # fmt: skip
 OF_NORMS = {
     "rows": ("norm(h)", "nn.BatchNorm1D(100)"), "images": (f"norm({IMAGES})", "nn.BatchNorm2D(10)"),
@@ -57,7 +64,19 @@ OF_TWO = {
     "linear": "F.linear(h, v.t(), v[0, :64])",
     "conv": "F.conv2d(h.reshape([1, 4, 16, 100]), v[:9, :4].reshape([3, 4, 3, 1]) * 1)",
     "conv-groups": "F.conv2d(h.reshape([1, 4, 16, 100]), v[:9, :4].reshape([2, 2, 3, 3]) * 1, groups=2)",
+    "conv-last": "F.conv2d(h.reshape([4, 20, 20, 4]), v[:8, :36].reshape([8, 4, 3, 3]) * 1, data_format='NHWC')",
+    "matmul-vector": "paddle.matmul(h, v[0])", "dot": "paddle.matmul(h[0], v[0])", "row": "paddle.matmul(h[0], v.t())",
+    "batches-vector": "paddle.matmul(h.reshape([4, 16, 100]), v[0])",
     "conv-rows": "F.conv1d(h.reshape([2, 32, 100]), v[:, :96].reshape([64, 32, 3]) * 1)",
+}  # fmt: skip
+VOLUME = "F.conv3d(h.reshape([2, 4, 8, 10, 10]), v[:54, :16].reshape([8, 4, 3, 3, 3]) * 1, padding={padding})"
+OF_BROADCASTS = "paddle.matmul(h.reshape([4, 1, 16, 100]), v.reshape([1, 4, 100, 16]))"
+REFUSED = {
+    name: SCRIPT.format(operator=operator, of="[h]", more="", norm="None")
+    for name, operator in {
+        "atan": "paddle.atan(h)", "gelu": "F.gelu(h)", "log1p": "paddle.log1p(h)", "softmax": "F.softmax(h)",
+        "layer-norm": "F.layer_norm(h, 100)", "norm": "h.norm(2, 1)", "cumsum": "paddle.cumsum(h, 1)",
+    }.items()
 }  # fmt: skip
 SOURCES = {
     f"{name}{'-beside' * bool(more)}{asked}": SCRIPT.format(operator=operator, of=of, more=more, norm=norm)
@@ -70,9 +89,29 @@ SOURCES = {
     for asked, of in asks.items()
     for more in ("", " + y.mean()")
 }
+SOURCES |= {  # Paddle crashes on others of their gradients
+    f"volume-{padding}-{of}": SCRIPT.format(
+        operator=VOLUME.format(padding=padding), of=of, more=" + y.mean()", norm="None"
+    )
+    for padding in (0, 1)
+    for of in ("[h]", "[v]", "[h, v]")
+}
+SOURCES |= {
+    f"broadcasts{more}": SCRIPT.format(operator=OF_BROADCASTS, of="[h, v]", more=more, norm="None")
+    for more in ("", " + y.mean()")
+}
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_peak_is_the_allocators(measured, name):
     peaks, traced = measured.pair(name)
     assert traced["peak"] == pytest.approx(peaks[-1], abs=8), traced["questions"]
+
+
+def test_what_paddle_refuses_is_refused_in_its_words(run_child):
+    real, traced = run_child("real", REFUSED), run_child("trace", REFUSED)
+    for name in REFUSED:
+        question = traced[name]["questions"][0]
+        assert traced[name]["peak"] is None
+        assert "doesn't have any grad op" in question["params"]["message"]
+        assert question["params"]["message"] in real[name]["failure"].replace("\n", " ")
