@@ -144,8 +144,10 @@ def _mask_lines(lines: list[str]) -> list[Magic]:
             magic = _mask_at(lines, start, column, assigned="=" in _strings(tokens, found))
             magics.append(magic)
             last = _lines_of(magic)[-1]
-            # An unbalanced quote in a shell command swallows the following lines: look at them again.
-            if not last <= tokens[-1].end[0] <= last + 1:
+            # An unbalanced quote in a shell command swallows the following lines (from Python 3.12 on the tokeniser
+            # stops there): look at them again.
+            stopped = tokens is logical[-1] and any(line.strip() for line in lines[last:])
+            if stopped or not last <= tokens[-1].end[0] <= last + 1:
                 upset = True
                 break
         if not upset:
