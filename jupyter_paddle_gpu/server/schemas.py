@@ -6,6 +6,7 @@ paths of the document are written by hand.
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +59,22 @@ def components() -> dict[str, Any]:
     ]
     _, schemas = msgspec.json.schema_components(types, ref_template=REFERENCE)
     schemas["Message"] = RENDERED_MESSAGE
-    return dict(sorted((name, _nullable_numbers(schema)) for name, schema in schemas.items()))
+    return dict(sorted((name, _plain(schema)) for name, schema in schemas.items()))
 
 
-def _nullable_numbers(schema: Any) -> Any:
-    """A float of ours may be not-a-number (a loss that diverged), which JSON writes as null."""
-    if isinstance(schema, dict):
-        if schema.get("additionalProperties") == {"type": "number"}:
-            return {**schema, "additionalProperties": {"type": ["number", "null"]}}
-        return {key: _nullable_numbers(value) for key, value in schema.items()}
-    return [_nullable_numbers(item) for item in schema] if isinstance(schema, list) else schema
+def _plain(schema: Any) -> Any:
+    """The same where floats may be not-a-number (a loss that diverged), which JSON writes as null, and without the
+    indentation that docstrings have in the code (from Python 3.13 on they have none)."""
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("additionalProperties") == {"type": "number"}:
+        return {**schema, "additionalProperties": {"type": ["number", "null"]}}
+    plain = {key: _plain(value) for key, value in schema.items()}
+    if isinstance(plain.get("description"), str):
+        plain["description"] = cleandoc(plain["description"])
+    return plain
 
 
 def load() -> dict[str, Any]:
