@@ -183,14 +183,15 @@ _ASKED = {"download": "network", "program": "process"}
 """What was refused, by the reason of the question that tells of it."""
 
 
-def about_refusals(outcome: Outcome, asked: Iterable[str] = ()) -> tuple[Message, ...]:
+def about_refusals(outcome: Outcome, asked: Iterable[str] = (), *, went_on: bool = False) -> tuple[Message, ...]:
     """One note for each kind of thing that user code was refused, with its first target.
 
     Args:
         asked: reasons of the questions that are asked anyway; what they say is not said twice.
+        went_on: the notebook reached its training; then what it wrote is not mentioned, for it went on as if it had.
     """
     first: dict[str, str] = {}
-    told = {_ASKED[why] for why in asked if why in _ASKED}
+    told = {_ASKED[why] for why in asked if why in _ASKED} | ({"write"} if went_on else set())
     for action, target in outcome.refused:
         if action not in told:
             first.setdefault(action, target)

@@ -116,7 +116,8 @@ class Traces:
         if outcome.kind in ("error", "signal") or _untraceable(traced.trace):
             traced = self._measured(worker, facts, folder, asked) or traced
         questions = traced.trace.questions if traced.trace else ()
-        refused = messages.about_refusals(outcome, (question.why for question in questions))
+        went_on = traced.trace is not None and not questions
+        refused = messages.about_refusals(outcome, (question.why for question in questions), went_on=went_on)
         return Traced(traced.trace, (*remarks, *traced.notes, *refused))
 
     def _measured(self, worker: Worker, facts: NotebookFacts, folder: Path, asked: dict[str, Any]) -> Traced | None:

@@ -62,10 +62,23 @@ HOSTILE = {
         {"answer"},
         {"write"},
     ),
-    "writing through os.open": ("import os; os.open('made', os.O_CREAT | os.O_WRONLY)", {"error"}, {"write"}),
+    "writing through os.open": (
+        "import os\nos.write(os.open('made', os.O_CREAT | os.O_WRONLY), b'x')\nassert open('made').read() == 'x'",
+        {"answer"},
+        {"write"},
+    ),
     "a folder that is there": ("import os; os.mkdir('.')", {"error"}, set()),
     "truncating a file": ("import os; os.truncate('data.csv', 0)", {"error"}, {"write"}),
-    "removing files": ("import shutil; shutil.rmtree('.')", {"error"}, {"write"}),
+    "removing files": (
+        "import os, shutil\nshutil.rmtree('.')\nassert not os.path.exists('data.csv')",
+        {"answer"},
+        {"write"},
+    ),
+    "removing files past Python": (
+        "import ctypes\nresult = ctypes.CDLL(None).unlink(b'data.csv')\nassert result == -1, result",
+        {"answer"},
+        set(),
+    ),
     "writing past Python": (
         "import ctypes\nresult = ctypes.CDLL(None).creat(b'made', 0o644)\nassert result == -1, result",
         {"answer"},

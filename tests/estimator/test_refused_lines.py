@@ -38,6 +38,8 @@ HARMLESS = {
     "magic": "get_ipython().run_line_magic('matplotlib', 'inline'); get_ipython().system('ls')",
     "folder": "import os; os.makedirs('checkpoints', exist_ok=True)",
     "log": "log = open('log.txt', 'w'); log.write('x')",
+    "cleared folder": "import os, shutil; os.makedirs('out'); shutil.rmtree('out'); os.makedirs('out')",
+    "lock": "import os; os.open('.lock', os.O_CREAT | os.O_RDWR)",
 }
 
 
