@@ -31,6 +31,8 @@ class BatchReader:
         found = None
         if training.kind == "fit" and training.call is not None:
             found = self._of_fit(training.call)
+        elif self.reader.trainer_call is not None:
+            found = self.reader.argument_of_trainer("per_device_train_batch_size", 8)
         else:
             found = next((fact for loop in training.loops if (fact := self._of_loop(loop)) is not None), None)
         known = [fact for fact in (found, *self._elsewhere()) if fact is not None]

@@ -9,12 +9,14 @@ from .cells import ParsedCell, parsed_cells
 from .code import Code
 from .losses import LossReader
 from .models import ModelReader
-from .names import Names
+from .names import LIBRARIES, Names
 from .precision import read_amp, read_distribution, read_processes
 from .reading import NotebookSource, language_of
 from .requirements import read_requirements
 from .roles import read_roles
 from .training import TrainingReader
+
+_PADDLE = LIBRARIES | {"paddle"}
 
 
 def inspect_notebook(source: NotebookSource) -> NotebookFacts:
@@ -43,7 +45,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         kernel_name=source.kernel_name,
         language=language,
         cells=tuple(cell.cell for cell in cells),
-        imports_paddle=any(path.split(".")[0] == "paddle" for path in (*code.imports.values(), *code.stars)),
+        imports_paddle=not {path.split(".")[0] for path in (*code.imports.values(), *code.stars)}.isdisjoint(_PADDLE),
         loop=reader.training.kind,
         layers=layers,
         model=model,

@@ -10,6 +10,12 @@ from typing import Any, NamedTuple
 from ..domain.notebooks import Fact, FactValue
 from .code import UNKNOWN, Code, Function
 
+_MAKING = frozenset({"from_pretrained", "from_config"})
+LIBRARIES = frozenset(
+    {"paddlenlp", "paddleseg", "paddleclas", "ppcls", "ppdet", "paddlex", "paddlets", "ppsci", "pgl", "parl"}
+    | {"paddlespeech", "paddleaudio", "paddlevideo", "paddle3d", "ppdiffusers", "paddlemix"}
+)
+"""Import names of packages that are built on Paddle and import it."""
 MAX_STEPS = 24
 """Names followed from one use before it is taken for computed; also ends circles."""
 MAX_SOURCE = 80
@@ -70,7 +76,10 @@ class Names:
         return path[0] == "paddle" and len(path) > 1 and (not last or path[-1] in last)
 
     def last(self, expression: ast.expr) -> str:
-        """The last component of what a name stands for: `Opt` -> `Adam` after `from … import Adam as Opt`."""
+        """The last component of what a name stands for: `Opt` -> `Adam` after `from … import Adam as Opt`; the class
+        where it is one of those methods that make an object of it (`Bert.from_pretrained`)."""
+        if isinstance(expression, ast.Attribute) and expression.attr in _MAKING:
+            return self.last(expression.value)
         own = expression.id if isinstance(expression, ast.Name) else getattr(expression, "attr", "")
         return self.qualified(expression).rsplit(".", 1)[-1] or own
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ..domain.notebooks import Fact
 from .code import Code, Function
 from .models import ModelReader
-from .names import MAX_STEPS, Names
+from .names import LIBRARIES, MAX_STEPS, Names
 
 OPTIMIZERS = frozenset(
     {"SGD", "Momentum", "Adam", "AdamW", "Adamax", "Adagrad", "Adadelta", "RMSProp", "Lamb", "LBFGS", "NAdam", "RAdam"}
@@ -22,7 +22,7 @@ class Training(NamedTuple):
 
     Attributes:
         kind: as in `NotebookFacts.loop`.
-        call: the fit call, or the backward call of a hand-written step.
+        call: the fit call, the backward call of a hand-written step, or the `train()` of a library's trainer.
         loops: loops around it, innermost first, through the functions that hold it.
         prepare: the `paddle.Model.prepare` call, where there is one.
     """
@@ -42,14 +42,18 @@ class TrainingReader:
         self.models = models
         self._loops: dict[ast.AST, list[ast.For]] = {}
         self.training = self._training()
+        self.trainer_call = self._trainer(self.training.call) if self.training.call is not None else None
         self.optimizer_call = self._optimizer_call()
 
     # --- facts
 
     def optimizer(self) -> Fact | None:
         """The optimiser's class."""
-        call = self.optimizer_call
-        return self.names.named(call, self.names.last(call.func)) if call is not None else None
+        if (call := self.optimizer_call) is not None:
+            return self.names.named(call, self.names.last(call.func))
+        if self.trainer_call is not None:
+            return Fact(value="AdamW", source="", place=self.code.place(self.trainer_call), how="default")
+        return None
 
     def model(self) -> Fact | None:
         """What is trained: the model given to `paddle.Model`, or whose parameters the optimiser got."""
@@ -71,6 +75,8 @@ class TrainingReader:
             candidates.append(self.training.call.func.value)
         if self.optimizer_call is not None:
             candidates.append(self.names.argument(self.optimizer_call, "parameters"))
+        if self.trainer_call is not None:
+            candidates.append(self.names.argument(self.trainer_call, "model", 0))
         candidates += [c.args[0] for c in self.code.of_type(ast.Call) if c.args and self.models.is_model(c)]
         for candidate in candidates:
             if candidate is not None and (made := self.models.constructor(candidate)) is not None:
@@ -88,10 +94,23 @@ class TrainingReader:
             if given is not None:
                 return self.names.fact(given)
             return Fact(value=1, source="", place=self.code.place(self.training.call), how="default")
+        if self.trainer_call is not None:
+            return self.argument_of_trainer("num_train_epochs", 3)
         counting = [(loop, stop) for loop in self.training.loops if (stop := range_stop(loop)) is not None]
         named = [c for c in counting if any(n in self.names.source(c[0].target).lower() for n in _EPOCH_NAMES)]
         chosen = named[:1] or (counting[-1:] if len(self.training.loops) > 1 else [])
         return self.names.fact(chosen[0][1]) if chosen else None
+
+    def argument_of_trainer(self, name: str, default: int) -> Fact | None:
+        """What a trainer's `TrainingArguments` say; None where there is no trainer, or none that reading can follow."""
+        given = self.names.argument(self.trainer_call, "args", 2) if self.trainer_call is not None else None
+        made = self.names.origin(given) if given is not None else None
+        if not isinstance(made, ast.Call):
+            return None
+        value = self.names.argument(made, name)
+        if value is None:
+            return Fact(value=default, source="", place=self.code.place(made), how="default")
+        return self.names.fact(value)
 
     # --- following
 
@@ -116,7 +135,7 @@ class TrainingReader:
     # --- finding
 
     def _training(self) -> Training:
-        fits, backwards, steps = [], [], False
+        fits, backwards, trainers, steps = [], [], [], False
         for call in self.code.of_type(ast.Call):
             if not isinstance(call.func, ast.Attribute):
                 continue
@@ -127,6 +146,8 @@ class TrainingReader:
                     backwards.append(call)
                 case "step" | "minimize":
                     steps = True
+                case "train" if self._trainer(call) is not None:
+                    trainers.append(call)
         if not steps:
             by_hand = self._updates_by_hand()
             backwards = [
@@ -135,10 +156,25 @@ class TrainingReader:
                 if self.names.last(call.func) == "train_batch" or (by_hand and self.enclosing_loops(call))
             ]
         prepare = next((c for c in self.code.of_type(ast.Call) if self._is_prepare(c)), None)
-        first = min([*fits, *backwards], key=self.code.position, default=None)
+        first = min([*fits, *backwards, *trainers], key=self.code.position, default=None)
         if first is None:
             return Training("none", None, (), prepare)
         return Training("fit" if first in fits else "custom", first, tuple(self.enclosing_loops(first)), prepare)
+
+    def _trainer(self, train: ast.Call) -> ast.Call | None:
+        """The call that made the `Trainer` (PaddleNLP's, or a class of the notebook's own on it) of a `train()`."""
+        made = self.names.origin(train.func.value) if isinstance(train.func, ast.Attribute) else None
+        if not isinstance(made, ast.Call):
+            return None
+        kind: ast.expr = made.func
+        for _ in range(MAX_STEPS):
+            path = self.names.qualified(kind)
+            if path.split(".")[0] in LIBRARIES:
+                return made if path.endswith("Trainer") else None
+            if not isinstance(kind, ast.Name) or not (bases := getattr(self.code.classes.get(kind.id), "bases", [])):
+                return None
+            kind = bases[0]
+        return None
 
     def _updates_by_hand(self) -> bool:
         """Whether the notebook reads gradients and clears them itself, as a training without an optimizer does."""

@@ -73,7 +73,9 @@ def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
     return found
 
 
-def _while_tracing(original: Callable[..., Any], replacement: Callable[..., Any]) -> Callable[..., Any]:
+def while_tracing(original: Callable[..., Any], replacement: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is `replacement(original, ...)` while a trace runs, and `original(...)` else."""
+
     def function(*args: Any, **kwargs: Any) -> Any:
         if current() is None:
             return original(*args, **kwargs)
@@ -92,4 +94,4 @@ def install() -> None:
     places.install_kinds()
     for owner, name, replacement in _replacements():
         with contextlib.suppress(AttributeError, TypeError):
-            setattr(owner, name, _while_tracing(getattr(owner, name), replacement))
+            setattr(owner, name, while_tracing(getattr(owner, name), replacement))

@@ -26,6 +26,7 @@ from . import (
     loader,
     methods,
     overrides,  # noqa: F401 - registers its operators
+    pretrained,
     pylayers,
     readings,
     saving,
@@ -61,6 +62,7 @@ def prepare() -> None:
     layers.install()
     loader.install()
     environment.install()
+    pretrained.install()
     sharding.install()
     datasets.install()
 
