@@ -64,12 +64,12 @@ test('a question is answered, the cards say where it fits, and the job draws its
   // What is missing is asked for in place.
   await memory.getByRole('button', { name: 'Estimate' }).click();
   const answer = panel.getByRole('textbox', { name: 'vocab_size' });
-  await expect(panel.getByText('“corpus.txt” is not there')).toBeVisible({ timeout: 60_000 });
+  await expect(panel.getByText('“corpus.txt” is not there')).toBeVisible({ timeout: 180_000 });
   await expect(panel.getByRole('button', { name: 'Use' })).toBeDisabled();
   await answer.fill('200000');
   await answer.press('Enter');
   const big = memory.locator('.jp-PaddleGpu-big');
-  await expect(big).toHaveText(/GiB$/, { timeout: 60_000 });
+  await expect(big).toHaveText(/GiB$/, { timeout: 180_000 });
   await expect(memory.getByRole('img', { name: /Memory over one step/ })).toBeVisible();
   await expect(memory).toContainText('vocab_size = 200000');
 
@@ -88,17 +88,17 @@ test('a question is answered, the cards say where it fits, and the job draws its
   ).toBeVisible();
 
   // What if: longer sequences, by keyboard, and back.
-  await expect(memory.getByText('Computing what would help')).toBeHidden({ timeout: 90_000 });
+  await expect(memory.getByText('Computing what would help')).toBeHidden({ timeout: 180_000 });
   const before = await big.textContent();
   await memory.getByText('What if…').click();
   await memory.getByLabel('Sequence length').fill('1024');
   await memory.getByLabel('Sequence length').press('Enter');
   await expect(memory).toContainText('with sequences of length 1024');
-  await expect(big).not.toHaveText(before ?? '', { timeout: 60_000 });
+  await expect(big).not.toHaveText(before ?? '', { timeout: 180_000 });
   await memory
     .getByRole('button', { name: 'Take back: with sequences of length 1024' })
     .click();
-  await expect(big).toHaveText(before ?? '', { timeout: 60_000 });
+  await expect(big).toHaveText(before ?? '', { timeout: 180_000 });
 
   // The job gets the answer, and draws what it uses while it runs.
   await panel.getByRole('button', { name: 'Submit training' }).click();
@@ -107,7 +107,7 @@ test('a question is answered, the cards say where it fits, and the job draws its
   const view = page.locator('.jp-PaddleGpu-view');
   await view.getByRole('tab', { name: 'Resources' }).click();
   await expect(view.getByRole('img', { name: /^Host memory over/ })).toBeVisible({
-    timeout: 60_000
+    timeout: 180_000
   });
   const values = view.getByRole('slider', { name: 'Values of Host memory' });
   await values.focus();

@@ -19,7 +19,7 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
   await expect(memory.locator('.jp-PaddleGpu-big')).toHaveCount(0);
   await memory.getByRole('button', { name: 'Estimate' }).click();
   await expect(memory.locator('.jp-PaddleGpu-big')).toHaveText(/^\d+(\.\d+)? MiB$/, {
-    timeout: 60_000
+    timeout: 180_000
   });
   await expect(memory.getByText('Activations', { exact: true })).toBeVisible();
   await expect(memory.getByRole('img', { name: /Memory over one step/ })).toBeVisible();
@@ -29,10 +29,10 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
   await memory.getByText('What if…').click();
   await memory.getByLabel('Images, pixels a side').fill('64');
   await memory.getByLabel('Images, pixels a side').press('Enter');
-  await expect(memory).toContainText('There is no number for this', { timeout: 60_000 });
+  await expect(memory).toContainText('There is no number for this', { timeout: 180_000 });
   await expect(memory.getByRole('note')).toContainText('With images of 64 × 64 pixels');
   await memory.getByRole('button', { name: 'As in the notebook' }).click();
-  await expect(memory.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 60_000 });
+  await expect(memory.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 180_000 });
 
   // Where it fits: known cards where none is here.
   const fits = panel.getByRole('region', { name: 'Where it fits' });
@@ -45,13 +45,13 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
     .click();
   const row = jobRow(panel, 'digits_fit');
   await expect(row).toBeInViewport();
-  await expect(row.getByRole('log')).toContainText('step', { timeout: 90_000 });
+  await expect(row.getByRole('log')).toContainText('step', { timeout: 180_000 });
 
   // Its own view, until it is done.
   await row.getByRole('button', { name: 'digits_fit', exact: true }).click();
   const view = page.locator('.jp-PaddleGpu-view');
-  await expect(view.getByRole('log')).toContainText('test accuracy', { timeout: 90_000 });
-  await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 60_000 });
+  await expect(view.getByRole('log')).toContainText('test accuracy', { timeout: 180_000 });
+  await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 180_000 });
   await expect(row).toContainText(/estimated [\d.]+ MiB, measured [\d.]+ MiB/);
   await view.getByRole('tab', { name: 'Metrics' }).click();
   await expect(view.getByRole('img', { name: /^loss: last/ })).toBeVisible();
@@ -70,7 +70,7 @@ test('a training that fails names the cell and the next step', async ({ page, se
   const panel = await openPanel(page);
   await panel.getByRole('button', { name: 'Submit training' }).click();
   const row = jobRow(panel, 'wine_broken');
-  await expect(row).toHaveAttribute('data-state', 'failed', { timeout: 90_000 });
+  await expect(row).toHaveAttribute('data-state', 'failed', { timeout: 180_000 });
   await expect(row.getByRole('alert')).toContainText('Cell 6, line 5 failed');
   await row.getByRole('button', { name: 'wine_broken', exact: true }).click();
   const view = page.locator('.jp-PaddleGpu-view');
