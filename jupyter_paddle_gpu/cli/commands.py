@@ -139,15 +139,18 @@ def jobs(face: Face, /, job_id: str | None) -> View:
 @_job
 @click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
 @click.option("--since", type=click.IntRange(min=0), default=0, help="The first line's number, from 0.")
+@click.option("--rank", type=click.IntRange(min=0), default=0, help="Of this process of a distributed training.")
 @_json
 @click.pass_obj
-def logs(face: Face, /, job_id: str, follow: bool, since: int) -> View | None:
+def logs(face: Face, /, job_id: str, follow: bool, since: int, rank: int) -> View | None:
     """Print a job's log."""
     job = face.services.find_job(job_id)
+    if follow and rank:
+        raise click.UsageError("--rank shows what is there; it cannot be followed.")
     if follow:
         _followed(face, job.id, since, status=False)
     else:
-        face.show_log(job, since, as_json=_wants_json())
+        face.show_log(job, since, rank=rank, as_json=_wants_json())
     return None
 
 

@@ -56,8 +56,8 @@ class Face(ABC):
         """The notebook that is meant; None is the one at hand, where there is one."""
 
     @abstractmethod
-    def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
-        """Show the job's log from line `since` on, as far as it is."""
+    def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
+        """Show the job's log from line `since` on, as far as it is. `rank`: of that process of several."""
 
     @abstractmethod
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:

@@ -19,9 +19,16 @@ class LogTail:
     """Reads every line once, from `since` on."""
 
     def __init__(
-        self, services: Services, job_id: str, since: int = 0, *, wait: Callable[[float], None] = time.sleep
+        self,
+        services: Services,
+        job_id: str,
+        since: int = 0,
+        *,
+        rank: int = 0,
+        wait: Callable[[float], None] = time.sleep,
     ) -> None:
         self._services = services
+        self._rank = rank
         self._job_id = job_id
         self._wait = wait
         self.next = since
@@ -30,7 +37,7 @@ class LogTail:
     def pages(self) -> Iterator[list[LogLine]]:
         """What is there now, in batches."""
         while True:
-            page = self._services.jobs.log(self._job_id, self.next, PAGE_LINES)
+            page = self._services.jobs.log(self._job_id, self.next, PAGE_LINES, self._rank)
             self.next = page.next
             if page.lines:
                 yield list(page.lines)

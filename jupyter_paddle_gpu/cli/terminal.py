@@ -170,10 +170,10 @@ class TerminalFace(Face):
         """A line on standard error, also where nobody watches: a script's log is to hold it."""
         sys.stderr.write(f"{sentence}\n")
 
-    def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
+    def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""
         printer = LinePrinter(as_json=as_json)
-        for lines in LogTail(self.services, job.id, since).pages():
+        for lines in LogTail(self.services, job.id, since, rank=rank).pages():
             printer.write(lines)
         printer.close()
 

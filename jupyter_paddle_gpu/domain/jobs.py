@@ -16,7 +16,7 @@ from .statistics import StatisticsSummary
 JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]
 
 MOVES: dict[JobState, frozenset[JobState]] = {
-    "queued": frozenset({"preparing", "cancelled", "failed"}),
+    "queued": frozenset({"preparing", "stopping", "cancelled", "failed"}),
     "preparing": frozenset({"queued", "running", "stopping", "succeeded", "failed", "cancelled"}),
     "running": frozenset({"stopping", "succeeded", "failed", "cancelled"}),
     "stopping": frozenset({"succeeded", "failed", "cancelled"}),
@@ -24,7 +24,8 @@ MOVES: dict[JobState, frozenset[JobState]] = {
     "failed": frozenset(),
     "cancelled": frozenset(),
 }
-"""Every allowed move. `preparing -> queued` is a retry after a passing fault; a re-run is a new job."""
+"""Every allowed move. `preparing -> queued` is a retry after a passing fault, `queued -> stopping` a cancel while it
+waits for that; a re-run is a new job."""
 
 ENDED: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
 ACTIVE: frozenset[JobState] = frozenset({"preparing", "running", "stopping"})

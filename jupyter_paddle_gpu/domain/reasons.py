@@ -12,6 +12,8 @@ from .messages import Message, Param
 
 TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_refused_busy", "device_busy"})
 """Passing faults: worth another try with back-off. Everything else would only fail again."""
+ENGINE_AWAY: Final = "engine_away"
+"""Code of what jobs wait for whose engine answers nobody."""
 
 
 def is_transient(reason: Message | None) -> bool:
@@ -26,6 +28,16 @@ def tried_again(reason: Message, seconds: float, attempt: int, attempts: int) ->
         text=reason.text,
         hint="It is tried again by itself after {retry_seconds} s (attempt {attempt} of {attempts}).",
         params={**reason.params, "retry_seconds": round(seconds, 1), "attempt": attempt, "attempts": attempts},
+    )
+
+
+def engine_away(reason: Message) -> Message:
+    """An engine that answers nobody: its jobs wait for it, however long that takes. `reason` is what it was seen by."""
+    return Message(
+        code=ENGINE_AWAY,
+        text=reason.text,
+        hint="It starts by itself when the engine answers again; `jupyter paddle-gpu doctor` says what is missing.",
+        params=reason.params,
     )
 
 
@@ -49,6 +61,19 @@ def cell_error(cell: int, line: int | None, name: str, value: str) -> Message:
         text="Cell {cell}, line {line} failed: {name}: {value}",
         hint="The traceback is in the log and in the executed notebook. Correct the cell and submit again.",
         params=params,
+    )
+
+
+def of_rank(reason: Message, job: str, rank: int) -> Message:
+    """The same where not the first process (0) of a distributed training raised the error: it is in its log."""
+    if not rank or reason.code != "cell_error":
+        return reason
+    return Message(
+        code=reason.code,
+        text=reason.text,
+        hint="It was process {rank} of the training: `jupyter paddle-gpu logs {job} --rank {rank}` has the traceback. "
+        "Correct the cell and submit again.",
+        params={**reason.params, "job": job, "rank": rank},
     )
 
 

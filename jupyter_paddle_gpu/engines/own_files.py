@@ -62,25 +62,30 @@ def read(path: Path, most: int | None = None) -> bytes:
         return file.read() if most is None else file.read(most)
 
 
-def read_below(root: Path, path: Path, most: int) -> bytes:
-    """As `read`, of a file in folders between `root` and it, none of which may be a link. Raises `OSError`."""
+def open_read_below(root: Path, path: Path) -> IO[bytes]:
+    """As `open_read`, of a file in folders between `root` and it, none of which may be a link. Raises `OSError`."""
     names = path.relative_to(root).parts
     if ".." in names or not names:
         raise LinkError(path)
     if not _AT:
-        return read(path, most)
+        return open_read(path)
     folder = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         for name in names[:-1]:
             inner = _open_folder(folder, name, path)
             os.close(folder)
             folder = inner
-        with os.fdopen(open_descriptor(names[-1], at=folder), "rb") as file:
-            if os.fstat(file.fileno()).st_size > most:
-                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-            return file.read(most)
+        return os.fdopen(open_descriptor(names[-1], at=folder), "rb")
     finally:
         os.close(folder)
+
+
+def read_below(root: Path, path: Path, most: int) -> bytes:
+    """As `read`, of a file in folders between `root` and it, none of which may be a link. Raises `OSError`."""
+    with open_read_below(root, path) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+        return file.read(most)
 
 
 def remove_tree(path: Path) -> None:

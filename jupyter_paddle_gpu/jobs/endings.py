@@ -41,13 +41,13 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
 
     Where one process of a distributed training fails the launcher stops all: the one that failed has the word then.
     """
-    raw = _read(folder)
+    raw, rank = _read(folder), 0
     if job.state != "stopping" and (raw is None or raw.get("reason") in ("cancelled", "killed")):
         failed = ranks.failure(folder)
-        raw = failed[1] if failed else raw
+        rank, raw = failed or (0, raw)
     if raw is not None:
         result = told.result(raw)
-        reason = _reason(job, raw, result)
+        reason = reasons.of_rank(_reason(job, raw, result), job.id, rank)
         state: JobState = "failed"
         if result.reason in ("succeeded", "cancelled"):
             state = "succeeded" if result.reason == "succeeded" else "cancelled"

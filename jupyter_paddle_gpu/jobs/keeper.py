@@ -132,7 +132,8 @@ class Keeper:
                 now,
                 state="preparing",
                 device_ids=device_ids,
-                reason=None,
+                # It still stands while this one tries whether the engine answers again.
+                reason=now.reason if now.reason and now.reason.code == reasons.ENGINE_AWAY else None,
                 attempts=now.attempts + 1,
                 not_before=None,
                 server_id=self._name,

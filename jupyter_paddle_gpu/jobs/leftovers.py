@@ -7,14 +7,17 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ..domain.errors import PaddleGpuError
+from ..domain.jobs import ENDED, MOVES
 from ..engines.base import Engine, Sweeper
 from .store import JobStore
 
 _logger = logging.getLogger(__name__)
 
+UNENDED = MOVES.keys() - ENDED
+
 
 class KnownJobs(Collection[str]):
-    """The ids in the store, asked one by one at the moment of the question.
+    """The ids of the jobs that have not ended, asked one by one at the moment of the question.
 
     A list made beforehand would miss a job that is submitted and started while an engine still lists what it has.
     """
@@ -24,18 +27,17 @@ class KnownJobs(Collection[str]):
 
     def __contains__(self, job_id: object) -> bool:
         try:
-            self._store.get(str(job_id))
+            return self._store.get(str(job_id)).state not in ENDED
         except PaddleGpuError as error:
             if error.code == "no_such_job":
                 return False
             raise
-        return True
 
     def __iter__(self) -> Iterator[str]:
-        return (job.id for job in self._store.select())
+        return (job.id for job in self._store.select(states=UNENDED))
 
     def __len__(self) -> int:
-        return len(self._store.select())
+        return len(self._store.select(states=UNENDED))
 
 
 def sweep(store: JobStore, engines: Mapping[str, Engine]) -> Callable[[float | None], None]:

@@ -38,10 +38,14 @@ class LogPage(msgspec.Struct, frozen=True):
 
 
 class LogReader:
-    """One log file with a sparse index of line beginnings, extended as the file grows. Thread-safe."""
+    """One log file with a sparse index of line beginnings, extended as the file grows. Thread-safe.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    Args:
+        root: folders between it and the file are the job's to change, and entered through no link.
+    """
+
+    def __init__(self, path: Path, root: Path | None = None) -> None:
+        self._path, self._root = path, root or path.parent
         self._lock = threading.Lock()
         self._begin()
 
@@ -56,7 +60,7 @@ class LogReader:
         there yet. A file that is not there has no lines."""
         with self._lock:
             try:
-                file = own_files.open_read(self._path)
+                file = own_files.open_read_below(self._root, self._path)
             except OSError:
                 self._begin()
                 return LogPage((), 0, 0)
@@ -126,10 +130,10 @@ class LogReaders:
         self._readers: OrderedDict[Path, LogReader] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, path: Path) -> LogReader:
-        """The reader of a file."""
+    def of(self, path: Path, root: Path | None = None) -> LogReader:
+        """The reader of a file (`LogReader`)."""
         with self._lock:
-            reader = self._readers.pop(path, None) or LogReader(path)
+            reader = self._readers.pop(path, None) or LogReader(path, root)
             self._readers[path] = reader
             while len(self._readers) > self._most:
                 self._readers.popitem(last=False)

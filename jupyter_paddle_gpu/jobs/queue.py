@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ..domain import reasons
 from ..domain.devices import Device
 from ..domain.jobs import Job
 from ..domain.messages import Message
@@ -49,13 +50,13 @@ def turns(
         policy: which devices may be chosen for a job that names none, and in which order.
         trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
     """
-    busy = dict(claims)
     used: dict[str, int] = {}
+    known = None if devices is None else list(devices)
+    state = _State(dict(claims), used, known, settings=settings, now=now, policy=policy or Policy(), trouble=trouble)
     for job in active:
         if not job.spec.resources.gpus:
             used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
-    known = None if devices is None else list(devices)
-    state = _State(busy, used, known, settings=settings, now=now, policy=policy or Policy(), trouble=trouble)
+        state.note_away(job)
     return [state.turn(job) for job in queued]
 
 
@@ -80,12 +81,18 @@ class _State:
         self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
         self.any_wanted: str | None = None  # a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
+        self.away: dict[str, str] = {}  # engines that answered nobody, and the job that tries whether they do again
 
     def turn(self, job: Job) -> Turn:
         wanted = job.spec.resources
         if _put_off(job, self.settings, self.now):
-            # It keeps its place, but must not hold up the others while it waits for its next attempt.
+            # It keeps its place, but must not hold up the others while it waits for its next attempt: unless that
+            # waits for the engine itself. One tries then, and the others are in order when it answers again.
+            self.note_away(job)
             return Turn(job, False)
+        if (first := self.away.get(job.spec.engine)) is not None:
+            return Turn(job, False, reason=None if _is_for_engine(job) else _waits_engine(job.spec.engine, first))
+        self.note_away(job)
         if wanted.gpus or wanted.device_ids:
             return self._device_turn(job)
         engine = job.spec.engine
@@ -95,6 +102,11 @@ class _State:
             return Turn(job, True)
         self.ahead[engine] = self.ahead.get(engine, 0) + 1
         return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1))
+
+    def note_away(self, job: Job) -> None:
+        """Where a job waits for its engine, those behind it do as well."""
+        if _is_for_engine(job):
+            self.away.setdefault(job.spec.engine, job.id)
 
     def _device_turn(self, job: Job) -> Turn:
         if job.spec.resources.device_ids:
@@ -133,6 +145,11 @@ class _State:
         return Turn(job, False, reason=_waits_free(count, len(free)))
 
 
+def _is_for_engine(job: Job) -> bool:
+    """Whether a job waits for its engine, or tries just now whether it answers again."""
+    return job.reason is not None and job.reason.code == reasons.ENGINE_AWAY
+
+
 def _put_off(job: Job, settings: JobSettings, now: float) -> bool:
     """Whether a job still waits for its next attempt. A wait far beyond the one it was given means that the clock was
     set back meanwhile: then it is over, instead of lasting for hours."""
@@ -152,6 +169,14 @@ def _waits_slot(engine: str, running: int, ahead: int) -> Message:
         code="waits_slot",
         text="Waits for {running} running jobs on {engine}.",
         params={"running": running, "engine": engine},
+    )
+
+
+def _waits_engine(engine: str, job: str) -> Message:
+    return Message(
+        code="waits_engine",
+        text="Waits behind job {job} for the engine {engine}, which does not answer.",
+        params={"job": job, "engine": engine},
     )
 
 

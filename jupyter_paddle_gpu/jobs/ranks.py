@@ -40,6 +40,11 @@ def folders(folder: JobFolder) -> dict[int, Path]:
     return dict(sorted(found.items()))
 
 
+def log_of(folder: JobFolder, rank: int) -> Path:
+    """The log of a process; the first one's is the job's."""
+    return folder.path / f"rank-{rank}" / folder.log.name if rank else folder.log
+
+
 def failure(folder: JobFolder) -> tuple[int, dict[str, Any]] | None:
     """(rank, content of its `result.json`) of the one that failed first by itself; None where none says so."""
     failed: list[tuple[float, int, dict[str, Any]]] = []

@@ -26,7 +26,7 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder
 from ..matching.policy import Policy
 from ..runner import files
-from . import detached, keeper
+from . import detached, keeper, ranks
 from .keeper import Keeper, Learn
 from .lock import FileLock
 from .log import LogPage, LogReaders
@@ -176,12 +176,12 @@ class JobService:
 
     def cancel(self, job_id: str, force: bool = False) -> Job:
         """Ask a job to end: one that waits ends now, one that runs saves first (`force`: does not). Cancelling an
-        ended job changes nothing."""
+        ended job changes nothing. What the engine may hold of one that waits for another attempt goes first."""
 
         def make(job: Job) -> Job:
             if job.state in ENDED:
                 return job
-            if job.state == "queued":
+            if job.state == "queued" and not job.server_id:
                 return _change(job, state="cancelled", reason=reasons.cancelled(), ended=time.time())
             return _change(job, state="stopping", force=job.force or force)
 
@@ -214,11 +214,14 @@ class JobService:
         limits = raised(job.spec.limits, job.reason)
         return self.submit(_change(job.spec, output=output, token="", rerun_of=job_id, limits=limits), content)
 
-    def log(self, job_id: str, since: int = 0, limit: int | None = None) -> LogPage:
-        """Lines of the log from sequence number `since` on; negative: the last so many."""
+    def log(self, job_id: str, since: int = 0, limit: int | None = None, rank: int = 0) -> LogPage:
+        """Lines of the log from sequence number `since` on; negative: the last so many. `rank`: of that process of a
+        distributed training."""
         ended = self.store.get(job_id).state in ENDED  # asked before the file: what came until then is in it
         most = self.settings.log_page_lines
-        page = self._readers.of(self.folder_of(job_id).log).page(since, most if limit is None else min(limit, most))
+        folder = self.folder_of(job_id)
+        reader = self._readers.of(ranks.log_of(folder, rank), folder.path)
+        page = reader.page(since, most if limit is None else min(limit, most))
         return _change(page, ended=ended and page.next >= page.total)
 
     def statistics(self, job_id: str) -> JobStatistics:

@@ -39,6 +39,7 @@ class Starting:
         self._store, self._folder_of, self._engines, self._settings = store, folder_of, engines, settings
         self._order = StartOrder(settings.order_seconds)
         self._threads: dict[str, threading.Thread] = {}
+        self._told: set[str] = set()  # jobs whose log says already that their engine is away
         self._closing = threading.Event()
 
     def __contains__(self, job_id: str) -> bool:
@@ -100,6 +101,7 @@ class Starting:
             full = files.is_full(error)
             self._not_started(job, reasons.disk_full(str(folder.path)) if full else reasons.runner_error(str(error)))
             return
+        self._told.discard(job.id)
         # Before the place is left: the rows' times are to follow each other as the starts did.
         self._running(job, handle, started)
 
@@ -126,9 +128,13 @@ class Starting:
             return  # this process goes, or somebody wished it: who looks next sees what the row says
         if self._store.get(job.id).state == "stopping":
             return
+        if reason.code == "engine_unreachable" and not self._engines[job.spec.engine].supported_features().available:
+            self._wait_for_engine(job, reason)
+            return
+        self._told.discard(job.id)
         folder = self._folder_of(job.id)
         log.say(folder, reason.render(), reason.render_hint())
-        if reasons.is_transient(reason) and job.attempts < self._settings.attempts:
+        if reasons.is_transient(reason) and (job.attempts < self._settings.attempts or self._may_live(job, reason)):
             wait = self._settings.retry_after(job.attempts)
             again = reasons.tried_again(reason, wait, job.attempts + 1, self._settings.attempts)
             log.say(folder, again.render_hint())
@@ -136,6 +142,33 @@ class Starting:
             self._store.change(job.id, lambda now: _change(now, state="queued", not_before=later, reason=again))
         else:
             rows.fail(self._store, job, reason)
+
+    def _may_live(self, job: Job, reason: Message) -> bool:
+        """Whether something of the job may be on its engine though no answer came: then it cannot be given up yet. What
+        was made and did not start is removed."""
+        if reason.code != "engine_unreachable":
+            return False
+        engine, folder = self._engines[job.spec.engine], self._folder_of(job.id)
+        try:
+            if engine.observe(job, folder).state in ("running", "ended"):
+                return True
+            engine.collect(job, folder)
+        except PaddleGpuError:
+            return True
+        return False
+
+    def _wait_for_engine(self, job: Job, reason: Message) -> None:
+        """The engine answers nobody: that is no attempt of this job's. It goes back to its place until it does."""
+        again = reasons.engine_away(reason)
+        if job.id not in self._told:
+            self._told.add(job.id)
+            log.say(self._folder_of(job.id), again.render(), again.render_hint())
+        later = time.time() + self._settings.retry_seconds
+
+        def make(now: Job) -> Job:
+            return _change(now, state="queued", not_before=later, reason=again, attempts=now.attempts - 1)
+
+        self._store.change(job.id, make)
 
     def _is_wanted(self, job_id: str) -> bool:
         try:

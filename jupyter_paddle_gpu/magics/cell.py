@@ -103,10 +103,10 @@ class CellFace(Face):
 
         return estimate_live(self, self._shell.user_ns, words, request)
 
-    def show_log(self, job: Job, since: int, *, as_json: bool) -> None:
+    def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""
         printer = CellPrinter(as_json=as_json)
-        for lines in LogTail(self.services, job.id, since).pages():
+        for lines in LogTail(self.services, job.id, since, rank=rank).pages():
             printer.write(lines)
         printer.close()
 

@@ -10,6 +10,7 @@ from .bodies import CancelBody, SubmitBody
 LOG_PAGE = 1_000
 """Lines of a log page where the client names no limit."""
 LOG_PAGE_HIGHEST = 10_000
+MOST_RANKS = 9999
 FILE_CHUNK = 256 << 10
 """Bytes of a log file that are sent at a time."""
 
@@ -106,7 +107,7 @@ class StatisticsHandler(PaddleGpuHandler):
 
 
 class LogHandler(PaddleGpuHandler):
-    """GET jobs/<id>/log?since=<seq>&limit=<n>."""
+    """GET jobs/<id>/log?since=<seq>&limit=<n>&rank=<n>."""
 
     _track_activity = False
 
@@ -115,7 +116,8 @@ class LogHandler(PaddleGpuHandler):
         """Answer a page of the log from line `since` on; a negative one counts from the end."""
         since = self.whole_number("since", 0, lowest=-LOG_PAGE_HIGHEST)
         limit = self.whole_number("limit", LOG_PAGE, highest=LOG_PAGE_HIGHEST)
-        self.answer_bytes(encode_plain(await self.context.call(self.services.jobs.log, job_id, since, limit)))
+        rank = self.whole_number("rank", 0, highest=MOST_RANKS)
+        self.answer_bytes(encode_plain(await self.context.call(self.services.jobs.log, job_id, since, limit, rank)))
 
 
 class LogFileHandler(PaddleGpuHandler):

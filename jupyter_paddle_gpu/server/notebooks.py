@@ -5,7 +5,7 @@ from __future__ import annotations
 from jupyter_server.utils import ensure_async
 
 from .base import RESOURCE, PaddleGpuHandler, permitted
-from .bodies import EstimateBody, NotebookBody, PlacementBody
+from .bodies import EstimateBody, NotebookBody, PlacementBody, SubmitBody
 
 
 class InspectionsHandler(PaddleGpuHandler):
@@ -53,3 +53,15 @@ class PlacementsHandler(PaddleGpuHandler):
             device_ids=body.device_ids,
         )
         self.answer(matched)
+
+
+class PreflightsHandler(PaddleGpuHandler):
+    """POST preflights: may try something out with a container, hence `execute`."""
+
+    @permitted("execute")
+    async def post(self) -> None:
+        """Answer `{problems: […]}`: what the same body sent to `jobs` would be refused with."""
+        body = self.body(SubmitBody)
+        source = await self.context.call(self.services.open, body.path, body.content)
+        problems = await self.context.call_long(self.services.preflight, source, body.submission())
+        self.answer({"problems": problems})

@@ -22,6 +22,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (r"inspections", notebooks.InspectionsHandler),
         (r"estimates", notebooks.EstimatesHandler),
         (r"placements", notebooks.PlacementsHandler),
+        (r"preflights", notebooks.PreflightsHandler),
         (r"jobs", jobs.JobsHandler),
         (_JOB, jobs.JobHandler),
         (_JOB + r"/cancel", jobs.CancelHandler),

@@ -11,6 +11,7 @@ import msgspec
 from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate, EstimateRequest
 from ..domain.jobs import Job
+from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
 from . import targets
@@ -209,6 +210,12 @@ class Services(Rooms):
         spec = specify(self, source, submission or Submission())
         accepting()
         return self.jobs.submit(spec, source.content)
+
+    def preflight(self, source: NotebookSource, submission: Submission | None = None) -> tuple[Message, ...]:
+        """What would keep this submission's job from its first cell, each with its next step; nothing is submitted."""
+        from .submitting import preflight
+
+        return preflight(self, source, submission or Submission())
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,8 +10,9 @@ import msgspec
 from ..domain.devices import divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, EstimateRequest, processes_of
-from ..domain.jobs import JobSpec, Resources
+from ..domain.jobs import Job, JobSpec, Resources
 from ..domain.limits import Limits
+from ..domain.messages import Message
 from ..domain.notebooks import FactValue, NotebookFacts
 from ..engines.base import Limiter
 from .placing import engine_name
@@ -77,6 +79,20 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         limits=limits,
         options=_options(engine, facts, submission),
     )
+
+
+def preflight(services: Services, source: NotebookSource, submission: Submission) -> tuple[Message, ...]:
+    """What a submit would be refused with now; empty where its job can start. Nothing of the notebook runs.
+
+    An engine may try out with a container of its own whether it sees the folders and hands out the devices.
+    """
+    try:
+        spec = specify(services, source, msgspec.structs.replace(submission, estimate=False))
+    except PaddleGpuError as error:
+        return (error.message,)
+    now = time.time()
+    job = Job(id="preflight", spec=spec, state="queued", created=now, updated=now)
+    return services.engines[spec.engine].check(job)
 
 
 def _options(engine: str, facts: NotebookFacts, submission: Submission) -> dict[str, Any]:

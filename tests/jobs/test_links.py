@@ -50,6 +50,17 @@ def test_the_log_is_not_read_through_a_link(folder: JobFolder, secret: Path) -> 
     assert (page.lines, page.total) == ((), 0)
 
 
+def test_a_ranks_log_is_not_read_through_a_linked_folder(folder: JobFolder, tmp_path: Path) -> None:
+    line = '{"n":0,"t":1,"s":"stdout","x":"secret"}\n'
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / folder.log.name).write_text(line)
+    (folder.path / "rank-1").symlink_to(tmp_path / "elsewhere")
+    assert LogReader(ranks.log_of(folder, 1), folder.path).page(0, 10).total == 0
+    (folder.path / "rank-2").mkdir()
+    ranks.log_of(folder, 2).write_text(line)
+    assert LogReader(ranks.log_of(folder, 2), folder.path).page(0, 10).total == 1
+
+
 def test_the_log_is_not_written_through_a_link(folder: JobFolder, secret: Path) -> None:
     folder.log.symlink_to(secret)
     assert not say(folder, "a line")

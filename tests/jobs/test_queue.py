@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_paddle_gpu.domain import reasons
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
@@ -168,3 +170,39 @@ def test_a_device_is_never_given_twice(wishes: list[tuple[int, set[int]]], claim
     for ids in started(plan(queued, claims=dict.fromkeys(given_out, "other"), devices=devices)).values():
         given_out += ids
     assert len(given_out) == len(set(given_out))
+
+
+def test_one_job_tries_an_engine_that_is_away_and_the_others_keep_their_order() -> None:
+    away = reasons.engine_away(reasons.engine_unreachable("docker"))
+    head, local = job("a", 1, reason=away, not_before=105.0), job("l", 1, engine="local")
+    cards = [gpu(0), gpu(1), gpu(2)]
+    waiting = plan([head, job("b", 1), local], devices=cards)
+    assert started(waiting) == {"l": ("g0",)}, "another engine's jobs go on"
+    assert waiting["a"].reason is None, "what it waits for stays readable"
+    assert waiting["b"].reason and waiting["b"].reason.code == "waits_engine"
+    again = msgspec.structs.replace(head, not_before=95.0)
+    assert started(plan([again, job("b", 1)], devices=cards)) == {"a": ("g0",)}, "its turn to try"
+    trying = msgspec.structs.replace(again, state="preparing")
+    assert started(plan([job("b", 1)], active=(trying,), devices=cards)) == {}
+    back = msgspec.structs.replace(trying, state="running", reason=None)
+    assert started(plan([job("b", 1), job("c", 1)], active=(back,), claims={"g0": "a"}, devices=cards)) == {
+        "b": ("g1",),
+        "c": ("g2",),
+    }
+
+
+def test_a_device_is_waited_for_in_order_whichever_engine_wants_it() -> None:
+    """Claims are of the machine's devices: a job here and one in a container cannot both have one."""
+    mixed = [
+        job("a", ids=("g0",), engine="docker"),
+        job("b", ids=("g0",), engine="local"),
+        job("c", 1, engine="docker"),
+    ]
+    turns = plan([*mixed, job("d", 1, engine="local")], devices=[gpu(0, 100), gpu(1, 50)])
+    assert started(turns) == {"a": ("g0",), "c": ("g1",)}
+    assert {name: turns[name].reason.code for name in "bd" if turns[name].reason} == {  # type: ignore[union-attr]
+        "b": "waits_device",
+        "d": "waits_free_device",
+    }
+    after = plan([*mixed[1:], job("d", 1, engine="local")], claims={"g1": "x"}, devices=[gpu(0, 100), gpu(1, 50)])
+    assert started(after) == {"b": ("g0",)}, "the one that came first has it, and not the container's job"

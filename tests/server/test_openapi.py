@@ -99,6 +99,20 @@ async def test_answers_about_a_notebook_are_as_described(api, check, example, pa
     check(path, "post", status, answer)
 
 
+async def test_answers_of_a_preflight_are_as_described(api, check):
+    body = {"path": "a.ipynb", "content": NOTEBOOK, "engine": "local"}
+    status, answer = await api("POST", "preflights", body=body)
+    assert (status, answer) == (200, {"problems": []})
+    check("/preflights", "post", status, answer)
+    empty = {"path": "a.ipynb", "content": {**NOTEBOOK, "cells": []}, "engine": "local"}
+    chinese = {"Accept-Language": "zh-CN"}
+    status, answer = await api("POST", "preflights", body=empty, headers=chinese)
+    assert [problem["code"] for problem in answer["problems"]] == ["nothing_to_run"]
+    assert "代码" in answer["problems"][0]["message"]
+    check("/preflights", "post", status, answer)
+    assert (await api("GET", "jobs"))[1] == {"jobs": []}, "nothing was submitted"
+
+
 async def test_answers_about_a_job_are_as_described(api, check):
     body = {"path": "a.ipynb", "content": NOTEBOOK, "engine": "local"}
     status, job = await api("POST", "jobs", body=body)

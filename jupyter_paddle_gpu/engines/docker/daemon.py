@@ -13,6 +13,7 @@ from urllib.parse import quote
 import docker
 import msgspec
 from docker import auth, errors
+from docker.utils import parse_repository_tag
 from requests import exceptions as http
 
 from ...domain.images import LocalImage, RegistryAnswer
@@ -224,6 +225,12 @@ class Daemon:
             except errors.ImageNotFound:
                 return None
         return found
+
+    def name_image(self, image: str, reference: str) -> None:
+        """Give an image a name and tag. What is pulled by its digest has none, and would not be found again by one."""
+        repository, tag = parse_repository_tag(reference)
+        with explained(image=reference):
+            self.api.tag(image, repository, tag)
 
     def inspect_container(self, name: str) -> dict[str, Any] | None:
         """What the daemon knows of a container; None where there is none of that name or id.

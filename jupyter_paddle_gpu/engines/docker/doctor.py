@@ -31,6 +31,10 @@ class Doctor:
         self._images: dict[str, tuple[float, str]] = {}
         self._looked = -1e9
 
+    def forget(self) -> None:
+        """The daemon did not answer somebody: what it said a moment ago is to be asked again."""
+        self._looked = -1e9
+
     def problems(self) -> tuple[bool, tuple[Message, ...]]:
         """(can jobs run at all, everything worth knowing). Never raises."""
         try:

@@ -179,7 +179,8 @@ class DockerEngine:
         }
 
     def remove_leftovers(self, known: Collection[str]) -> tuple[str, ...]:
-        """Remove what no job of this store answers for: ended containers of unknown jobs, forgotten probes.
+        """Remove what no job of this store answers for: ended containers of jobs that are unknown or have ended, and
+        forgotten probes.
 
         Nothing is touched that runs, that belongs to another user or to another store; without a store in the
         settings no container of a job is touched at all.
@@ -326,14 +327,19 @@ class DockerEngine:
         return "\n".join(lines)
 
     def _passing(self) -> _Passing:
-        return _Passing(self.daemon)
+        return _Passing(self._lost)
+
+    def _lost(self) -> None:
+        """What the daemon said a moment ago says nothing any more; it may come back as another version."""
+        self.daemon.close()
+        self.doctor.forget()
 
 
 class _Passing:
     """Within it, a daemon that does not answer is a passing fault (`engine_unreachable`), whatever the cause."""
 
-    def __init__(self, daemon: Daemon) -> None:
-        self._daemon = daemon
+    def __init__(self, lost: Callable[[], None]) -> None:
+        self._lost = lost
 
     def __enter__(self) -> None:
         return None
@@ -341,7 +347,7 @@ class _Passing:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if not isinstance(error, PaddleGpuError) or error.code not in _UNREACHABLE:
             return
-        self._daemon.close()  # a new connection next time: the daemon may have come back as another version
+        self._lost()
         if error.code != "engine_unreachable":
             raise refusal(reasons.engine_unreachable("docker", error.message.render())) from error
 

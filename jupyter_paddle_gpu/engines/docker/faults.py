@@ -253,6 +253,15 @@ def _out_of_range(text: str, image: str, gpus: str) -> Message:
     )
 
 
+def _broken_off(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code="start_refused_busy",
+        text="Docker was interrupted while it made the container: {detail}",
+        hint="It is tried again. If it goes on, `journalctl -u docker -u containerd -n 50` says why.",
+        params={"detail": _short(text)},
+    )
+
+
 def _runtime(text: str, image: str, gpus: str) -> Message:
     return refused_start(_short(text))
 
@@ -272,6 +281,8 @@ _CLASSES: tuple[tuple[tuple[str, ...], _Build], ...] = (
     (("bind source path does not exist", "mounts denied", "invalid mount config", "not shared from the host"), _mount),
     (("toomanyrequests", "rate limit"), _rate),
     (("no matching manifest", "exec format error", "does not match the specified platform"), _machine),
+    # A daemon that dies, or comes back and finds its containerd with what it had begun.
+    ((": already exists", "ttrpc: closed", "transport is closing", "containerd.sock", "shutting down"), _broken_off),
     (("oci runtime create failed", "failed to create shim", "runc create failed"), _runtime),
     (("unauthorized", "denied", "authentication required", "no basic auth", "403 forbidden"), pull_refused),
     (("manifest unknown", "no such image", "manifest for", "repository name not known", "name unknown"), _missing),

@@ -93,8 +93,10 @@ class Preparation:
             place.step_aside()
             pull(self.daemon, pinned(choice), say, cancelled)
             found = self.daemon.inspect_image(pinned(choice))
-        if found is None:
-            raise refusal(reasons.image_missing(choice.reference), 404)
+            if found is None:
+                raise refusal(reasons.image_missing(choice.reference), 404)
+            if pinned(choice) != choice.reference:
+                self.daemon.name_image(str(found["Id"]), choice.reference)
         image, digest = found["Id"], _digest(found)
         layers = find_layers(Path(grant.folder.source), grant, settings, place)
         if layers is not None:

@@ -16,7 +16,7 @@ from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import Any, ClassVar
 
 import pytest
-from conftest import IMAGE, PACKAGES, Bench, until
+from conftest import IMAGE, PACKAGES, Bench, notebook_of, until
 from docker import errors
 from stand_ins.daemon import PrivateDaemon, missing
 from stand_ins.image import make_image
@@ -29,6 +29,7 @@ from jupyter_paddle_gpu.engines.docker.daemon import read_facts
 from jupyter_paddle_gpu.engines.docker.devices import access
 from jupyter_paddle_gpu.engines.docker.faults import classify
 from jupyter_paddle_gpu.i18n import translator
+from jupyter_paddle_gpu.services import Services, Settings, Submission
 
 
 def codes(messages):
@@ -257,6 +258,36 @@ def test_forgotten_trials_go_with_the_leftovers(bench):
             api.remove_container(made, force=True)
 
 
+@pytest.mark.parametrize(
+    ("wish", "code"),
+    [
+        ({"resources": Resources(gpus=1, device_ids=("GPU-fake-7",))}, "device_unknown"),
+        ({"image": "evil.example/x:1"}, "image_not_allowed"),
+        ({"resources": Resources(cpus=4096)}, "resources_not_there"),
+        ({"options": {"privileged": True}}, "option_unknown"),
+        ({}, None),
+    ],
+)
+def test_a_preflight_says_what_a_submit_would_be_refused_with(daemon, tmp_path, wish, code):
+    policy, notebook = tmp_path / "policy.json", tmp_path / "a.ipynb"
+    docker = {"host": daemon.host, "allowed_images": ["stand-in/*"], "networks": ["none"]}
+    policy.write_text(json.dumps({"docker": docker}))
+    notebook.write_text(json.dumps(notebook_of("print(1)")))
+    services = Services(Settings(data_folder=tmp_path / "data", policy_file=policy))
+    try:
+        submission = Submission(**{"engine": "docker", "image": IMAGE, "estimate": False, **wish})
+        found = codes(services.preflight(services.open(notebook), submission))
+        assert found == [code] * (code is not None)
+        assert services.jobs.list() == ()
+        with pytest.raises(PaddleGpuError) if code else contextlib.nullcontext() as caught:
+            services.submit(services.open(notebook), submission)
+        assert caught is None or caught.value.code == code
+        for job in services.jobs.list():
+            services.jobs.wait(services.jobs.cancel(job.id).id, 60)
+    finally:
+        services.close()
+
+
 def test_too_much_is_asked_for(bench):
     job, _ = bench.job("1", resources=Resources(cpus=4096, memory_bytes=1 << 50))
     assert codes(bench.engine.check(job)) == ["resources_not_there", "resources_not_there"]
@@ -314,6 +345,13 @@ REFUSALS = [
     ("pull access denied for x, repository does not exist", "pull_refused", "`docker login h.example`"),
     ("manifest for x:1 not found: manifest unknown", "image_missing", "`docker pull h.example/x:1`"),
     ('OCI runtime create failed: exec: "python": not found: permission denied', "container_start_failed", "doctor`"),
+    ("task 68446b575b85: already exists", "start_refused_busy", "`journalctl -u docker"),
+    ("failed to create shim task: ttrpc: closed: unknown", "start_refused_busy", "tried again"),
+    (
+        "transport: Error while dialing dial unix /run/containerd/containerd.sock: connection refused",
+        "start_refused_busy",
+        "tried again",
+    ),
     ("something new", "docker_refused", "doctor`"),
 ]
 """What Docker, containerd or NVIDIA say; the class; what the next step names."""

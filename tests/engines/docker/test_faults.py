@@ -191,6 +191,30 @@ def test_a_daemon_that_is_killed_and_comes_back(own_daemon, tmp_path):
         place.kill()
 
 
+def test_jobs_wait_for_a_daemon_that_is_away_for_long(own_daemon, tmp_path):
+    """Longer than all attempts would have taken: it costs nobody one, and they start in order when it is back."""
+    place = Place(tmp_path, own_daemon.host)
+    try:
+        jobs = [place.submit(f"print({n})", gpus=1) for n in range(4)]
+        own_daemon.kill()
+        place.up(place.serve())
+        until(lambda: place.client.get(jobs[0]).reason)
+        time.sleep(4)  # three attempts, a half and then a whole second apart
+        rows = [place.client.get(job) for job in jobs]
+        assert {row.state for row in rows} <= {"queued", "preparing"}
+        assert rows[0].reason.code == "engine_away"
+        assert "starts by itself" in rows[0].reason.render_hint()
+        assert {row.reason.code for row in rows[2:]} == {"waits_engine"}
+        assert len(place.client.log(jobs[0]).lines) == 2, "said once, with the next step"
+        own_daemon.start()
+        rows = [place.client.wait(job, LIMIT) for job in jobs]
+        assert {(row.state, row.attempts) for row in rows} == {("succeeded", 1)}
+        assert all(early.started < late.started for early, late in itertools.pairwise(rows))
+        assert place.left() == []
+    finally:
+        place.kill()
+
+
 def test_a_daemon_that_hangs_holds_up_nobody_else(own_daemon, tmp_path):
     """It takes connections and does not answer; the local engine's jobs begin, end and are cancelled meanwhile."""
     engine = DockerEngine(DockerSettings(host=own_daemon.host, store=str(tmp_path / "jobs"), networks=("none",),

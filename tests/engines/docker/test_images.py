@@ -119,6 +119,15 @@ def test_a_job_without_an_image_gets_the_chosen_one_with_its_digest(bench, regis
         registry.digest in request for request in registry.requests
     )
     assert any("was named" in line for line in bench.said)
+    # It has its name now: the next job needs no registry, nor does a build on it.
+    registry.close()
+    bench.said.clear()
+    assert prepare(bench, "") == handle
+    assert any("already on this machine" in line for line in bench.said)
+    (bench.work / "Dockerfile").write_text("ARG BASE_IMAGE\nFROM $BASE_IMAGE\nLABEL built=on-it\n")
+    built = prepare(bench, "")
+    layers = [bench.engine.daemon.inspect_image(made["image"])["RootFS"]["Layers"] for made in (handle, built)]
+    assert layers[1][: len(layers[0])] == layers[0]
 
 
 def test_nothing_fits_is_said_with_the_reasons(bench):

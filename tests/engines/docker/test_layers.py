@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from conftest import IMAGE
+from conftest import IMAGE, until
 from stand_ins.registry import PackageIndex
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
@@ -90,6 +90,19 @@ def test_a_dockerfile_beside_the_notebook(bench):
     job, folder = bench.job("print(open('/note.txt').read())")
     assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
     assert "from the context\nmore" in bench.text(folder)
+
+
+def test_a_build_that_is_cancelled_ends_at_once_and_leaves_nothing(make_bench):
+    bench = make_bench(build_network="none")
+    (bench.work / "Dockerfile").write_text("ARG BASE_IMAGE\nFROM $BASE_IMAGE\nRUN echo begun; sleep 3600\n")
+    job, folder = bench.job("1")
+    before = {image.references for image in bench.engine.local_images()}
+    with pytest.raises(PaddleGpuError) as caught:
+        bench.engine.prepare(job, folder, bench.said.append, lambda: "begun" in bench.said)
+    assert caught.value.code == "cancelled"
+    api = bench.engine.daemon.api
+    until(lambda: not [row for row in api.containers(all=True) if "sleep 3600" in row["Command"]])
+    assert {image.references for image in bench.engine.local_images() if image.references} <= before
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.processes import processes_of
 from jupyter_paddle_gpu.jobs.endings import ending_of
+from jupyter_paddle_gpu.jobs.log import LogReaders
+from jupyter_paddle_gpu.jobs.ranks import log_of
 
 WAIT = "import time, pathlib\npathlib.Path('up').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
 
@@ -208,6 +210,7 @@ def test_several_devices_train_together_and_rank_0_writes_the_notebook(make_benc
     other = folder.path / "rank-1" / "log.jsonl"
     assert "rank 1 of 2" in other.read_text()
     assert "rank 1 of 2" not in bench.text(folder)
+    assert "rank 1 of 2" in [line.text for line in LogReaders().of(log_of(folder, 1), folder.path).page(0, 100).lines]
 
 
 @pytest.mark.paddle
@@ -224,6 +227,7 @@ def test_when_one_of_several_fails_the_job_says_which_error_it_was(make_bench):
     ending = ending_of(msgspec.structs.replace(job, state="running"), folder, seen)
     assert (ending.state, ending.reason.code) == ("failed", "cell_error"), bench.explain(job, folder)
     assert "bad shard" in ending.reason.render()
+    assert f"`jupyter paddle-gpu logs {job.id} --rank 1`" in ending.reason.render_hint()
     assert (folder.path / "rank-1").stat().st_uid == folder.log.stat().st_uid == bench.work.stat().st_uid
 
 
