@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path, PurePosixPath
 
 from ..domain.errors import PaddleGpuError
@@ -27,7 +28,7 @@ def contents_file(path: str, root: Path, *, allow_hidden: bool = False) -> Path:
     base = root.resolve()
     target = base.joinpath(*names)
     try:
-        inside = ".." not in names and target.resolve().is_relative_to(base)
+        inside = ".." not in names and target.resolve().is_relative_to(base) and not _goes_in_circles(target)
     except (OSError, RuntimeError):  # a loop of links
         inside = False
     if not inside:
@@ -47,6 +48,15 @@ def contents_file(path: str, root: Path, *, allow_hidden: bool = False) -> Path:
             path=path,
         )
     return target
+
+
+def _goes_in_circles(path: Path) -> bool:
+    """Whether links lead to themselves: from Python 3.13 on `resolve` says nothing of it."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def contents_path(file: Path, root: Path) -> str | None:
