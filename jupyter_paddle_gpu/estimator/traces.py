@@ -109,7 +109,8 @@ class Traces:
             return Traced(found.trace, (*remarks, *found.notes))
         limits = worker.settings.limits()
         libraries = imported(cell["source"] for cell in asked["cells"])
-        outcome = worker.request("trace", asked, folder, limits, libraries=libraries)
+        timed = {**asked, "wall_seconds": limits.wall_seconds, "cpu_seconds": limits.cpu_seconds}
+        outcome = worker.request("trace", timed, folder, limits, libraries=libraries)
         traced = (
             _read(outcome) if outcome.kind == "answer" else Traced(None, (messages.about_outcome(outcome, limits),))
         )

@@ -46,6 +46,11 @@ NOTES: dict[str, Message] = {
             text="The data set {name} is not on this machine; samples of its published shape stand for it.",
         ),
         Message(
+            code="modules_passed_by",
+            text="The kernel's Python has no module {modules}; nothing that the step needs comes from it.",
+            hint="Install it there before you submit: the job runs these lines.",
+        ),
+        Message(
             code="batches_pile_up",
             text="The data set gives single arrays; Paddle keeps such batches until Python's garbage collector runs, "
             "up to a hundred and more, which are not in this figure.",
@@ -148,6 +153,11 @@ QUESTIONS: dict[str, Message] = {
             code="name_missing",
             text="The name “{name}” is used before it has a value.",
             hint="A cell above may have failed or may have been left out; answer with --set {name}=value.",
+        ),
+        Message(
+            code="time_up",
+            text="Time was up before the notebook's code had reached a training step; this is where it was.",
+            hint="Let less happen before the first step: fewer samples, games or turns of the loop.",
         ),
         Message(
             code="cell_failed",

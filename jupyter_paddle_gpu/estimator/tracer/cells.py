@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import gc
 import io
 import linecache
-import re
 import sys
 import types
 from typing import Any
 
-from . import frames, steps, unknowns
+from . import absent, deadline, frames, steps, unknowns
 from .environment import DownloadNeeded
 from .loops import LOOP, loop
+from .questions import address, assigned_at, line_of, refused, said
 from .steps import StepSeen
 
 Question = dict[str, Any]
@@ -51,7 +52,7 @@ class CellRun:
     ) -> None:
         self.cells = cells
         self.answers = answers
-        self.rewriting = (Answers(answers), unknowns.Floats(), *rewriting)
+        self.rewriting = (Answers(answers), unknowns.Floats(), absent.Imports(), *rewriting)
         self.finished = False
         self.questions: list[Question] = []
         self.failures: list[Question] = []
@@ -85,6 +86,7 @@ class CellRun:
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
         name = frames.cell_name(cell["index"])
         source = cell["source"]
+        namespace[absent.IMPORTED] = functools.partial(absent.imported, cell["index"])
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             tree = ast.parse(source, name)
@@ -93,28 +95,68 @@ class CellRun:
             code = compile(ast.fix_missing_locations(tree), name, "exec")
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(code, namespace)
-        except StepSeen:
+        except BaseException as problem:
+            self._stopped(cell, problem)
+        if deadline.stopped and not self.finished:
             self.finished = True
-        except DownloadNeeded as problem:
-            self._ask(cell, problem, "download", {"url": problem.url})
-        except (FileNotFoundError, NotADirectoryError) as problem:
-            self._ask(cell, problem, "file_missing", {"path": str(problem.filename or problem)})
-        except ModuleNotFoundError as problem:
-            self._ask(cell, problem, "module_missing", {"module": str(problem.name)})
-        except NameError as problem:
-            self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
-        except (Exception, SystemExit) as problem:
-            match refused(problem):
-                case "network", target:
-                    self._ask(cell, problem, "download", {"url": _address(problem) or target})
-                case "process", target:
-                    self._ask(cell, problem, "program", {"target": target})
-                case _:
-                    told = {"error": type(problem).__name__, "message": said(problem)}
-                    self._fail(cell, problem, "cell_failed", told)
+            if not self._has_updated():
+                self._asked(self._out_of_time(cell))
+
+    def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
+        """What it means that a cell ended by an exception."""
+        match problem:
+            case StepSeen():
+                self.finished = True
+            case deadline.TimeUp():
+                pass  # `stopped` tells, also where the program caught it
+            case DownloadNeeded():
+                self._ask(cell, problem, "download", {"url": problem.url})
+            case FileNotFoundError() | NotADirectoryError():
+                self._ask(cell, problem, "file_missing", {"path": str(problem.filename or problem)})
+            case ModuleNotFoundError():
+                self._ask_module(self._question(cell, problem, "module_missing", {"module": str(problem.name)}))
+            case NameError():
+                if absent.is_starred:
+                    self.ask_absent()
+                self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
+            case Exception() | SystemExit():
+                self._failed(cell, problem)
+            case _:
+                raise problem
+
+    def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
+        match refused(problem):
+            case "network", target:
+                self._ask(cell, problem, "download", {"url": address(problem) or target})
+            case "process", target:
+                self._ask(cell, problem, "program", {"target": target})
+            case _ if absent.AbsentModule.__name__ in str(problem):
+                self.ask_absent()
+            case _:
+                told = {"error": type(problem).__name__, "message": said(problem)}
+                self._fail(cell, problem, "cell_failed", told)
+
+    def _out_of_time(self, cell: dict[str, Any]) -> Question:
+        line = next((line for file, line, _ in deadline.stopped if file == frames.cell_name(cell["index"])), 1)
+        found = {"why": "time_up", "params": {}, "cell": cell["index"], "line": line, "suggestion": None}
+        return {"name": deadline.waits_for(), **found}
+
+    def ask_absent(self) -> None:
+        """Ask for every module that was passed by, where it is imported."""
+        for module, place in absent.modules.items():
+            cell, line = place or (None, None)
+            self._ask_module({"why": "module_missing", "params": {"module": module}, "cell": cell, "line": line})
+
+    def _ask_module(self, question: Question) -> None:
+        """Ask once for each module; nothing that could be typed stands for one."""
+        if all(one["params"].get("module") != question["params"]["module"] for one in self.questions):
+            self._asked({**question, "name": "", "suggestion": None})
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
-        self.questions.append(self._question(cell, problem, why, params))
+        self._asked(self._question(cell, problem, why, params))
+
+    def _asked(self, question: Question) -> None:
+        self.questions.append(question)
         if steps.watch is not None:
             steps.watch.asked()
         gc.collect()  # with its data the cell would have run for long; Paddle's optimizers wait for the collector
@@ -130,73 +172,15 @@ class CellRun:
         return steps.watch is not None and steps.watch.window is not None
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
-        line = _line_of(problem, frames.cell_name(cell["index"]))
+        line = line_of(problem, frames.cell_name(cell["index"]))
         return {
-            "name": _assigned_at(cell["source"], line),
+            "name": assigned_at(cell["source"], line, [one["source"] for one in self.cells]),
             "why": why,
             "params": params,
             "cell": cell["index"],
             "line": line,
             "suggestion": None,
         }
-
-
-def refused(problem: BaseException | None) -> tuple[str, str] | None:
-    """(what, of what) an estimate refused below an exception: libraries raise their own ones over it."""
-    seen: list[BaseException] = []
-    while problem is not None and problem not in seen:
-        found: tuple[str, str] | None = getattr(problem, "refused", None)
-        if found is not None:
-            return found
-        seen.append(problem)
-        problem = problem.__cause__ or problem.__context__
-    return None
-
-
-def _address(problem: BaseException) -> str | None:
-    """The whole address of a request, where the library (requests, httpx) tells it."""
-    url = getattr(getattr(problem, "request", None), "url", None)
-    return None if url is None else str(url)
-
-
-def said(problem: BaseException) -> str:
-    """An exception's text; of what Paddle's C++ says the summary, without rulers, source files and the failed check."""
-    text = str(problem).rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
-    text = re.sub(r"-{5,}|\(at [^()]*\)", " ", text)
-    return " ".join(text.split())[:400]
-
-
-def _line_of(problem: BaseException, name: str) -> int:
-    line = getattr(problem, "lineno", None) if isinstance(problem, SyntaxError) else None
-    step = problem.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == name:
-            line = step.tb_lineno
-        step = step.tb_next
-    return line or 1
-
-
-_TEXTS = frozenset(("read", "read_text", "readlines", "split", "splitlines", "strip", "lower", "decode"))
-
-
-def _assigned_at(source: str, line: int) -> str:
-    """The name that the statement at a line assigns, where its value can be given as an answer."""
-    try:
-        statements = ast.parse(source).body
-    except SyntaxError:
-        return ""
-    for statement in ast.walk(ast.Module(statements, [])):
-        if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or line):
-            target = statement.targets[0]
-            if isinstance(target, ast.Name):
-                return "" if _is_text(statement.value) else target.id
-    return ""
-
-
-def _is_text(value: ast.expr) -> bool:
-    """Whether a value is what a file says, or its lines or words: no answer to be typed, the file is needed."""
-    called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(called, ast.Attribute) and called.attr in _TEXTS
 
 
 def _ignore(*args: Any, **kwargs: Any) -> None:

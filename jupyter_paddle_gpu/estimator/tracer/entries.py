@@ -13,6 +13,8 @@ from .dtypes import FLOATING, name_of
 
 FEW_CHANNELS = 4
 """Channels that an image with its channels last has at most, where its sides do not tell."""
+NEIGHBOURS_FROM = 4
+"""Length from which integers that are one longer or shorter belong to a sequence: `ids[:, :-1]` and `ids[:, 1:]`."""
 IMAGE_RANK, VIDEO_RANK = 4, 5
 """Dimensions of a batch of images, and of one of volumes or of clips."""
 
@@ -59,6 +61,7 @@ class Entries:
         """A model is called from outside any other."""
         if not paddle.is_grad_enabled():
             return
+        first: Sequence | None = None
         for tensor in _tensors(args):
             shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
             rank = _certainty(tensor)
@@ -67,8 +70,12 @@ class Entries:
                 if sides != (1, 1) and (self._image is None or rank >= self._image[0]):
                     self._image = (rank, sides)
             elif len(shape) == 2 and dtype.startswith("int") and shape[1] > 1:
+                found = Sequence(shape, _time_axis(layer, 1), is_integer=True)
+                first = first or found
+                if found.length != first.length and not are_neighbours(found.length, first.length):
+                    continue  # of one call the first length counts: its labels may have quite another
                 if self._tokens is None or rank >= self._tokens[0]:
-                    self._tokens = (rank, Sequence(shape, _time_axis(layer, 1), is_integer=True))
+                    self._tokens = (rank, found)
             elif len(shape) == 3 and dtype in FLOATING and (self._features is None or rank >= self._features[0]):
                 self._features = (rank, Sequence(shape, _time_axis(layer, 1), is_integer=False))
 
@@ -80,6 +87,11 @@ class Entries:
         last = getattr(layer, "_data_format", "NCL") == "NCL"
         if last and tuple(args[0].shape) == sequence.shape and sequence.axis == 1:
             self._features = (rank, Sequence(sequence.shape, 2, is_integer=False))
+
+
+def are_neighbours(size: int, length: int) -> bool:
+    """Whether a size is by one more or less than a length: that of the data behind inputs and shifted targets."""
+    return length >= NEIGHBOURS_FROM and abs(size - length) == 1
 
 
 def sides_of(shape: Shape) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import paddle
 
-from . import places, sharding, world
+from . import absent, places, sharding, world
 from .interception import current
 
 _installed = False
@@ -63,7 +63,7 @@ def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
         (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
         (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),
         (paddle.utils.download, "get_path_from_url", _refuse), (paddle.utils.download, "_download", _refuse),
-        (paddle.dataset.common, "download", _cached),
+        (paddle.dataset.common, "download", _cached), (paddle.hapi.callbacks, "try_import", absent.try_import),
         *world.REPLACED, *sharding.REPLACED, *places.replacements(),
     ]  # fmt: skip
     for name in dir(paddle.vision.models):

@@ -22,10 +22,15 @@ def cell_name(index: Any) -> str:
     return f"{_CELL}{index}>"
 
 
+def is_cell(file: str) -> bool:
+    """Whether code of that file is a cell's."""
+    return file.startswith(_CELL)
+
+
 def line() -> int:
     """The line of the notebook that runs; 0 where it is none of its cells."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not frame.f_code.co_filename.startswith(_CELL):
+    while frame is not None and not is_cell(frame.f_code.co_filename):
         frame = frame.f_back
     return 0 if frame is None else frame.f_lineno
 

@@ -15,7 +15,7 @@ from typing import Any
 import paddle
 
 from . import amp, entries, sharding, whatif
-from .dtypes import SIZE, name_of
+from .dtypes import FLOATING, SIZE, name_of
 from .interception import current
 
 Meta = tuple[tuple[int, ...], str]
@@ -69,7 +69,8 @@ class StepLayers:
     """The layers of one step.
 
     Attributes:
-        model: class name of the model: the largest of those in training mode.
+        model: class names of the models that are updated, in the order of their calls; of the largest one in training
+            mode where none is.
         tree: rows by the paths that `path` gives.
         batch: what the step's first model was called with.
         parameters: elements of the distinct parameters, as `Layer.parameters()` gives them, which includes the running
@@ -120,7 +121,7 @@ class LayerPaths:
 
     def called(self, layer: Any, path: str, at: int, args: tuple[Any, ...]) -> None:
         """A layer with that path is called from outside."""
-        tensors = tuple((tuple(a.shape), name_of(a.dtype)) for a in args if isinstance(a, paddle.Tensor))
+        tensors = tuple(_meta(layer, one) for one in args if isinstance(one, paddle.Tensor))
         root = int(path.partition(".")[0])
         self._calls.append(Call(root, at, bool(layer.training), bool(layer._sub_layers), tensors))
 
@@ -138,8 +139,13 @@ class LayerPaths:
         wanted = set(parameters)
         return any(wanted & self._roots[n].parameters.keys() for n in {c.root for c in self._calls if c.at >= since})
 
-    def of_step(self, window: tuple[int, int]) -> StepLayers:
-        """What was called in that step; what was called at all where the step itself calls no layer."""
+    def of_step(self, window: tuple[int, int], updated: Iterable[int] = ()) -> StepLayers:
+        """What was called in that step; what was called at all where the step itself calls no layer.
+
+        Args:
+            window: the step's first operation and the one behind its last.
+            updated: parameters (by identity) that the step's optimizers update.
+        """
         first, last = window
         calls = [call for call in self._calls if first <= call.at < last]
         numbers = list(dict.fromkeys(call.root for call in calls)) or list(range(len(self._roots)))
@@ -149,11 +155,15 @@ class LayerPaths:
         names = _names(roots)
         training = {call.root for call in calls if call.is_training}
         main = max(roots, key=lambda number: (number in training, roots[number].size), default=None)
+        changed = set(updated)
+        models = [
+            roots[number].type for number in numbers if number in training and changed & roots[number].parameters.keys()
+        ]
         distinct: dict[int, tuple[int, bool]] = {}
         for root in roots.values():
             distinct.update(root.parameters)
         return StepLayers(
-            model=None if main is None else roots[main].type,
+            model=" + ".join(dict.fromkeys(models)) or (None if main is None else roots[main].type),
             tree=_tree(roots, names),
             batch=_batch(calls),
             parameters=sum(size for size, _ in distinct.values()),
@@ -171,6 +181,16 @@ class LayerPaths:
         for name, one in layer.named_sublayers():  # what was tried out alone before is now a part of the whole
             self._paths[one] = f"{number}.{name}"
         return number
+
+
+def _meta(layer: Any, tensor: Any) -> Meta:
+    """Shape and type of what a layer is called with; the features of a single sample as a batch of one."""
+    shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
+    if len(shape) == 1 and dtype in FLOATING:
+        linear = (one for one in (layer, *layer.sublayers()) if isinstance(one, paddle.nn.Linear))
+        if any(tuple(one.weight.shape)[:1] == shape for one in linear):
+            return (1, *shape), dtype
+    return shape, dtype
 
 
 def _each_once(root: Any) -> list[Any]:

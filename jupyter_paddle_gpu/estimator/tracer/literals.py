@@ -6,7 +6,8 @@ import ast
 import re
 from typing import Any
 
-from .sizes import Change, are_neighbours
+from .entries import are_neighbours
+from .sizes import Change
 
 _IMAGE_WORDS = frozenset(["img", "imgs", "image", "images", "im", "picture", "crop", "resize", "resolution", "imgsz"])
 _PLAIN = frozenset(

@@ -16,7 +16,7 @@ import numpy as np
 import paddle
 
 from . import branches, entries, interception, sizes, steps, wishes
-from .cells import said
+from .questions import said
 from .requests import micro, traced
 
 Result = dict[str, Any]

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from . import (
+    absent,
     amp,
     datasets,
+    deadline,
     draws,
     engine,
     entries,
@@ -72,13 +74,15 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, and the what-ifs `batch_size`,
-            `amp`, `amp_dtype`, `accumulation`, `recompute`, `set_to_zero`, `target`.
+            `amp`, `amp_dtype`, `accumulation`, `recompute`, `set_to_zero`, `target`. `wall_seconds` and `cpu_seconds`
+            are the time that it may take.
 
     Returns:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
         and `notes`.
     """
-    return wishes.granted(request, _run)
+    with deadline.limited(request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0):
+        return wishes.granted(request, _run)
 
 
 def _run(wish: wishes.Wish) -> wishes.Run:
@@ -128,6 +132,7 @@ def traced(
     runtime = Runtime(_inference)
     runtime.evaluate = methods.real
     watch, paths = steps.begin(runtime, wish.probe), layers.begin()
+    absent.begin()
     entries.begin()
     sizes.begin(wish.change)
     runtime.resize = sizes.arguments if wish.change else None
@@ -168,15 +173,20 @@ def _result(
     if window is None:
         if run is not None and run.failure is not None and not questions:
             questions.append(run.failure)
+        if run is not None and not questions:
+            run.ask_absent()
+            questions = list(run.questions)
         summed = whatif.changes.accumulation
         if run is not None and not questions and summed > 1 and whatif.changes.attempts:
             notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
             return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
         status = "needs_input" if questions else "no_model"
         return {"status": status, "questions": questions, "notes": notes, **versions()}
+    if absent.modules:
+        notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent.modules)}})
     if watch.window is None:
         notes.append({"code": "few_steps", "params": {}})
-    called = paths.of_step(window)
+    called = paths.of_step(window, watch.parameters())
     trained = watch.elements()
     storages, operations = rows(runtime.ledger, window, called.path)
     arrived = inputs_of(runtime.ledger, window)

@@ -23,12 +23,10 @@ import paddle
 from . import layers
 from .arrays import Shape, known_state
 from .dtypes import name_of
-from .entries import FEW_CHANNELS, IMAGE_RANK, Sequence
+from .entries import FEW_CHANNELS, IMAGE_RANK, Sequence, are_neighbours
 from .interception import tracing
 from .values import Known, Value
 
-NEIGHBOURS_FROM = 4
-"""Length from which integers that are one longer or shorter belong to a sequence: `ids[:, :-1]` and `ids[:, 1:]`."""
 SMALLEST_TARGET, LARGEST_RATIO = 8, 8
 """Side in pixels and ratio within which an array counts as a target in proportion to the images, not as a filter."""
 MOST_INDICES = 1 << 22
@@ -123,11 +121,6 @@ def _lengthened(shape: Shape, dtype: str, sequence: Sequence, wanted: int) -> Sh
         elif rank == 2 and "int" in dtype and shape[axis] != wanted and are_neighbours(shape[axis], length):
             changed[axis] = wanted + shape[axis] - length
     return tuple(changed)
-
-
-def are_neighbours(size: int, length: int) -> bool:
-    """Whether a size is by one more or less than a length: that of the data behind inputs and shifted targets."""
-    return length >= NEIGHBOURS_FROM and abs(size - length) == 1
 
 
 class Stretched(Value):

@@ -7,6 +7,7 @@ in a row are asked for: in the second one gradients, optimizer state and Python'
 
 from __future__ import annotations
 
+import gc
 import math
 import time
 import weakref
@@ -16,7 +17,7 @@ from typing import Any
 
 import paddle
 
-from . import amp, layers, whatif
+from . import amp, deadline, layers, whatif
 from .arrays import known_state
 from .interception import current
 from .probes import Probe
@@ -74,6 +75,8 @@ class StepWatch:
         """By identity the elements of tensors whose gradient the program clears itself."""
         self._cleared: list[int] = []
         self._has_gradients = False
+        self.has_collected = False
+        """Whether garbage was collected before the first backward pass."""
 
     @property
     def updates(self) -> int:
@@ -82,8 +85,12 @@ class StepWatch:
 
     def elements(self) -> int:
         """Elements of what is updated."""
+        return sum(self.parameters().values())
+
+    def parameters(self) -> dict[int, int]:
+        """By identity the elements of what is updated."""
         held = {id(p): int(p.size) for optimizer in self.optimizers for p in whatif.parameters(optimizer)}
-        return sum((held or self.by_hand).values())
+        return held or self.by_hand
 
     def may_leave(self, updates: int) -> bool:
         """Whether a loop ends behind an item in which the updates beyond so many were made; only the first one does."""
@@ -205,6 +212,7 @@ class StepWatch:
         """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
         if self.probe is not None and self.probe.is_done:
             raise StepSeen
+        deadline.check()
         if self.window is None and not self._ends and time.monotonic() > self._gives_up:
             raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
@@ -252,7 +260,15 @@ def begin(runtime: Runtime, probe: Probe | None = None) -> StepWatch:
 
 
 def backward_begins() -> None:
-    """A backward pass is about to run."""
+    """A backward pass is about to run.
+
+    Before the first one young garbage is collected, as Python does by itself within a real training's first steps:
+    recurrent layers are in cycles of references, so that one which was only tried out outlives its name. What has
+    outlived the collection behind another chapter is left, as Python leaves it for long.
+    """
+    if watch is not None and not watch.has_collected:
+        watch.has_collected = True
+        gc.collect(1)
     if watch is not None and watch.probe is not None and watch.probe.backward():
         raise StepSeen
 

@@ -1,0 +1,193 @@
+"""Modules that the kernel's Python lacks: what only watches a training (a log, a plot, a progress bar) is passed by.
+
+The import gives a stand-in. What is called on it for its effect alone does nothing; as soon as the program needs
+something of it (a number, an item, a base class, anything made of a tensor or a layer), the module is asked for there.
+Imports inside of `try` are left alone: they say themselves what is to be done without the module.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import paddle
+
+IMPORTED = "__imported_absent__"
+"""The name under which a notebook's cells find `imported`."""
+_PROGRESS = frozenset(("tqdm", "progressbar", "fastprogress"))
+"""Modules whose calls give back the items that they are given."""
+_FRAMEWORK = frozenset(("paddle", "torch", "tensorflow"))
+"""Modules that compute what is trained: nothing of them is passed by."""
+
+
+class AbsentModuleError(ModuleNotFoundError):
+    """The program needs something of a module that is not there."""
+
+
+class AbsentModule:
+    """A module that is not there, or something of it.
+
+    It holds the module's name, the items that a progress bar goes through, and whether it was made of what is trained.
+    """
+
+    def __init__(self, module: str, items: Any = None, *, is_made_of_model: bool = False) -> None:
+        self.__dict__.update(_module=module, _items=items, _is_made_of_model=is_made_of_model)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            if name != "__version__":
+                raise AttributeError(name)
+        elif self._is_made_of_model:
+            self._need()
+        return AbsentModule(self._module)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        return None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Nothing happens; a progress bar keeps what it goes through."""
+        if self._is_made_of_model:
+            self._need()
+        if self._module.partition(".")[0] in _PROGRESS:
+            return AbsentModule(self._module, _items(args, kwargs))
+        return AbsentModule(self._module, is_made_of_model=_is_of_model([*args, *kwargs.values()]))
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._items is None:
+            self._need()
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        if self._items is None:
+            self._need()
+        return len(self._items)
+
+    def __enter__(self) -> Any:
+        if self._module.partition(".")[0] not in _PROGRESS:
+            self._need()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def __repr__(self) -> str:
+        return f"<{self._module}, which is not here>"
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def _need(self, *_: Any, **__: Any) -> NoReturn:
+        message = f"No module named {self._module!r}"
+        raise AbsentModuleError(message, name=self._module)
+
+
+_VALUES = (
+    "__bool__ __int__ __float__ __index__ __getitem__ __setitem__ __delitem__ __contains__ __next__ __array__ __eq__ "
+    "__ne__ __lt__ __le__ __gt__ __ge__ __neg__ __abs__ __mro_entries__ __instancecheck__ __subclasscheck__ __await__ "
+    "__round__ __fspath__ "
+    + " ".join(
+        f"__{side}{name}__"
+        for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or")
+        for side in ("", "r", "i")
+    )
+).split()
+for _name in _VALUES:
+    setattr(AbsentModule, _name, AbsentModule._need)
+
+
+def _items(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a progress bar goes through: what it was given, or as many numbers (`trange`, `total=`)."""
+    given = args[0] if args else kwargs.get("iterable", kwargs.get("total"))
+    return range(given) if isinstance(given, int) else given
+
+
+def _is_of_model(values: Any) -> bool:
+    """Whether what is trained, or a part of it, is among these."""
+    kinds = (paddle.Tensor, paddle.nn.Layer, paddle.optimizer.Optimizer, paddle.Model)
+    if isinstance(values, dict):
+        values = values.values()
+    return any(_is_of_model(one) if isinstance(one, (list, tuple, dict)) else isinstance(one, kinds) for one in values)
+
+
+modules: dict[str, tuple[int, int] | None] = {}
+"""The modules that the running trace went without: cell and line of the first import, None where Paddle imports it."""
+is_starred = False
+"""Whether names of one of them were imported that nobody can list."""
+
+
+def begin() -> None:
+    """Start a run."""
+    global is_starred  # noqa: PLW0603
+    is_starred = False
+    modules.clear()
+
+
+def imported(cell: int, error: ModuleNotFoundError, module: str, line: int, *, is_star: bool = False) -> AbsentModule:
+    """What an import that failed gives; raises again where it is not the module itself that is missing.
+
+    Args:
+        cell, line: where it is imported.
+        is_star: whether names of it are imported that nobody can list (`from m import *`).
+    """
+    global is_starred  # noqa: PLW0603
+    top = module.partition(".")[0]
+    if error.name is None or error.name.partition(".")[0] != top or top in _FRAMEWORK:
+        raise error
+    modules.setdefault(top, (cell, line))
+    is_starred = is_starred or is_star
+    return AbsentModule(top)
+
+
+def try_import(original: Callable[..., Any], module_name: str, *args: Any, **kwargs: Any) -> Any:
+    """`paddle.utils.try_import` of the callbacks that keep a log (VisualDL, wandb)."""
+    try:
+        return original(module_name, *args, **kwargs)
+    except ImportError:
+        modules.setdefault(module_name, None)
+        return AbsentModule(module_name)
+
+
+class Imports(ast.NodeTransformer):
+    """Lets the imports of a notebook's cells give a stand-in where a module is not there."""
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        """The program's own way to live without a module."""
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        """`with suppress(ImportError)` is one as well."""
+        return (
+            node if any("suppress" in ast.dump(item.context_expr) for item in node.items) else self.generic_visit(node)
+        )
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        """`import m`, `import m.n as o`."""
+        return [
+            _guarded(ast.Import([one]), one.name, {one.asname or one.name.partition(".")[0]: ""}, node)
+            for one in node.names
+        ]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        """`from m import n`; names that `*` binds are not known."""
+        if node.level or not node.module or node.module == "__future__":
+            return node
+        bound = {one.asname or one.name: f".{one.name}" for one in node.names if one.name != "*"}
+        return _guarded(node, node.module, bound, node)
+
+
+def _guarded(importing: ast.stmt, module: str, bound: dict[str, str], place: ast.stmt) -> ast.Try:
+    """The import with what its names are bound to where it fails."""
+    star = "" if bound else ", is_star=True"
+    lines = [f"__absent__ = {IMPORTED}(__absent__, {module!r}, {place.lineno}{star})"]
+    lines += [f"{name} = __absent__{rest}" for name, rest in bound.items()]
+    handler = ast.ExceptHandler(
+        ast.Name("ModuleNotFoundError", ast.Load()), "__absent__", ast.parse("\n".join(lines)).body
+    )
+    guarded = ast.Try([ast.copy_location(importing, place)], [handler], [], [])
+    for inner in ast.walk(guarded):
+        ast.copy_location(inner, place)
+    return guarded

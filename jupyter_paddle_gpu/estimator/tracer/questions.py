@@ -1,0 +1,94 @@
+"""What a question says: where a cell stopped, what was wanted there, and the name that an answer could stand for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+
+def refused(problem: BaseException | None) -> tuple[str, str] | None:
+    """(what, of what) an estimate refused below an exception: libraries raise their own ones over it."""
+    seen: list[BaseException] = []
+    while problem is not None and problem not in seen:
+        found: tuple[str, str] | None = getattr(problem, "refused", None)
+        if found is not None:
+            return found
+        seen.append(problem)
+        problem = problem.__cause__ or problem.__context__
+    return None
+
+
+def address(problem: BaseException) -> str | None:
+    """The whole address of a request, where the library (requests, httpx) tells it."""
+    url = getattr(getattr(problem, "request", None), "url", None)
+    return None if url is None else str(url)
+
+
+def said(problem: BaseException) -> str:
+    """An exception's text; of what Paddle's C++ says the summary, without rulers, source files and the failed check."""
+    text = str(problem).rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
+    text = re.sub(r"-{5,}|\(at [^()]*\)", " ", text)
+    return " ".join(text.split())[:400]
+
+
+def line_of(problem: BaseException, name: str) -> int:
+    """The line of a file at which an exception left it."""
+    line = getattr(problem, "lineno", None) if isinstance(problem, SyntaxError) else None
+    step = problem.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == name:
+            line = step.tb_lineno
+        step = step.tb_next
+    return line or 1
+
+
+_TEXTS = frozenset(("read", "read_text", "readlines", "split", "splitlines", "strip", "lower", "decode"))
+_GOES_THROUGH = frozenset(("len", "enumerate", "zip", "list", "iter", "next", "sorted", "map"))
+"""Functions whose arguments are no plain values."""
+
+
+def assigned_at(source: str, line: int, cells: Iterable[str]) -> str:
+    """The name that the statement at a line assigns, where a value that can be typed would do for it.
+
+    Args:
+        source: the cell.
+        line: where it stopped.
+        cells: all cells, which show what the name is used for.
+    """
+    for statement in _nodes(source):
+        if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or line):
+            target = statement.targets[0]
+            if isinstance(target, ast.Name):
+                if _is_text(statement.value) or any(
+                    _is_object(target.id, node) for cell in cells for node in _nodes(cell)
+                ):
+                    return ""
+                return target.id
+    return ""
+
+
+def _nodes(source: str) -> Iterable[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return []
+
+
+def _is_text(value: ast.expr) -> bool:
+    """Whether a value is what a file says, or its lines or words: no answer to be typed, the file is needed."""
+    called = value.func if isinstance(value, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in _TEXTS
+
+
+def _is_object(name: str, node: ast.AST) -> bool:
+    """Whether a name is used there as something that nobody can type: its attributes, its items, what it does."""
+    used: list[ast.expr] = []
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        used = [node.value]
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        used = [node.iter]
+    elif isinstance(node, ast.Call):
+        goes_through = isinstance(node.func, ast.Name) and node.func.id in _GOES_THROUGH
+        used = [node.func, *(node.args if goes_through else [])]
+    return any(isinstance(one, ast.Name) and one.id == name for one in used)

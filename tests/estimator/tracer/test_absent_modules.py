@@ -1,0 +1,138 @@
+"""Modules that the kernel's Python lacks: a log or a progress bar is passed by, what the step needs is asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
+CHILD = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+for name, cells in json.load(sys.stdin).items():
+    found = tracer.trace_notebook({"cells": [{"index": i, "source": cell} for i, cell in enumerate(cells)]})
+    row = {key: found.get(key) for key in ("status", "batch_size", "optimizer")}
+    asked = found["questions"]
+    row["questions"] = [[q["why"], q["params"].get("module"), q["name"], q["cell"], q["line"]] for q in asked]
+    row["notes"] = {note["code"]: note["params"] for note in found["notes"]}
+    print(json.dumps([name, row]))
+"""
+MODEL = """
+import paddle
+model = paddle.nn.Linear(10, 2)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+"""
+LOOP = """
+for step in {steps}:
+    loss = {loss}
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    {then}
+"""
+MEAN = "model(paddle.rand([16, 10])).mean()"
+
+
+def loop(steps: str = "range(9)", loss: str = MEAN, then: str = "pass") -> str:
+    return LOOP.format(steps=steps, loss=loss, then=then)
+
+
+FIT = """
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return paddle.rand([10]).numpy(), paddle.rand([2]).numpy()
+    def __len__(self):
+        return 64
+trained = paddle.Model(model)
+trained.prepare(optimizer, paddle.nn.MSELoss())
+trained.fit(Data(), batch_size=16, epochs=2, verbose=0, callbacks=[paddle.callbacks.VisualDL('log')])
+"""
+CASES = {
+    "log": [
+        "import absent_log\nfrom absent_log.writers import Writer as Log\n"
+        + MODEL
+        + "log = Log('x')\nabsent_log.init()",
+        loop(then="log.add_scalar('loss', loss, step)"),
+    ],
+    "bar": ["from tqdm import tqdm, trange\n" + MODEL, loop("tqdm(range(9), total=9)")],
+    "bar-of-numbers": ["from tqdm.notebook import trange\n" + MODEL, loop("trange(9)")],
+    "callback": [MODEL, FIT],
+    "number": [MODEL, "import absent_game\ngame = absent_game.make()", loop("range(game.steps)")],
+    "loss": ["import absent_losses\n" + MODEL, loop(loss=f"absent_losses.dice({MEAN})")],
+    "model": [MODEL, "import absent_nets as nets\nmodel = nets.wrap(model)", loop()],
+    "starred": ["from absent_all import *\n" + MODEL, loop("range(STEPS)")],
+    "whole-training": ["import absent_trainer\n" + MODEL, "absent_trainer.fit(model, optimizer)"],
+    "own-way": [
+        MODEL + "try:\n    import absent_bar\nexcept ImportError:\n    absent_bar = None",
+        loop(loss=f"{MEAN} if absent_bar is None else absent_bar.loss()"),
+    ],
+    "framework": [MODEL, "import torch.nn" + loop()],
+}
+
+
+@pytest.fixture(scope="module")
+def traced():
+    pytest.importorskip("paddle")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            f"import sys; sys.modules.update(dict.fromkeys({HIDDEN}))\n{CHILD}",
+            str(TRACER),
+        ],
+        input=json.dumps(CASES),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+
+
+HIDDEN = ("tqdm", "tqdm.notebook", "visualdl", "torch", "torch.nn")
+"""Modules that the child does not find, whatever is installed here."""
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("log", "absent_log"), ("bar", "tqdm"), ("bar-of-numbers", "tqdm"), ("callback", "visualdl")]
+)
+def test_what_only_watches_is_passed_by_and_told(traced, name, module):
+    row = traced[name]
+    assert (row["status"], row["batch_size"], row["optimizer"]) == ("ok", 16, "SGD")
+    assert row["questions"] == []
+    assert row["notes"]["modules_passed_by"] == {"modules": module}
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "place"),
+    [
+        ("number", "absent_game", [2, 2]),
+        ("loss", "absent_losses", [1, 4]),
+        ("model", "absent_nets", [2, 3]),
+        ("starred", "absent_all", [0, 1]),
+        ("whole-training", "absent_trainer", [0, 1]),
+        ("framework", "torch.nn", [1, 1]),
+    ],
+)
+def test_what_the_step_needs_is_asked_for_where_it_is_needed(traced, name, module, place):
+    """There is nothing that could be typed for it."""
+    row = traced[name]
+    assert row["status"] == "needs_input"
+    assert row["questions"] == [["module_missing", module, "", *place]]
+
+
+def test_the_notebooks_own_way_without_a_module_is_taken(traced):
+    row = traced["own-way"]
+    assert (row["status"], row["questions"]) == ("ok", [])
+    assert "modules_passed_by" not in row["notes"]

@@ -1,0 +1,174 @@
+"""What an answer tells of a step beside its bytes: models, batch, sequence; where time ran out; what can be typed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
+CHILD = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+for name, (cells, request) in json.load(sys.stdin).items():
+    cells = [{"index": i, "source": cell} for i, cell in enumerate(cells)]
+    found = tracer.trace_notebook({"cells": cells, **request})
+    row = {key: found.get(key) for key in ("status", "model", "batch_size", "sequence_length")}
+    row["questions"] = [[q["why"], q["name"], q["cell"], q["line"]] for q in found["questions"]]
+    row["standing"] = sum(s[0] for s in found.get("storages", []) if s[3] == "parameters")
+    print(json.dumps([name, row]))
+"""
+STEP = """
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+ACTOR_CRITIC = (
+    """
+import paddle
+from paddle import nn
+class Actor(nn.Sequential): pass
+class Critic(nn.Sequential): pass
+actor, critic = Actor(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), Critic(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+target = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = paddle.optimizer.Adam(parameters=actor.parameters() + critic.parameters())
+for episode in range(6):
+    loss = 0
+    for turn in range(3):
+        state = paddle.rand([4])
+        loss = loss + actor(state).mean() + (critic(state) - target(state).detach()).mean()
+"""
+    + STEP
+)
+LABELS = (
+    """
+import paddle
+from paddle import nn
+class Adding(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(12, 8), nn.Linear(8, 12)
+    def forward(self, ids, labels=None):
+        x = self.out(self.embedding(ids))[:, :3]
+        return nn.functional.cross_entropy(x, labels)
+model = Adding()
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(6):
+    loss = model(paddle.randint(0, 12, [32, 7]), labels=paddle.randint(0, 12, [32, 3]))
+"""
+    + STEP
+)
+TRIED = """
+import paddle
+from paddle import nn
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.out = nn.LSTM(8, 16), nn.Linear(16, 1)
+    def forward(self, x):
+        return self.out(self.lstm(x)[0][:, -1])
+"""
+TRIED_LOOP = (
+    """
+model = Net()
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(6):
+    loss = model(paddle.rand([4, 5, 8])).mean()
+"""
+    + STEP
+)
+TRAIN = (
+    """
+model = paddle.nn.Linear(10, 2)
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(6):
+    loss = model(paddle.rand([4, 10])).mean()
+"""
+    + STEP
+)
+WARM_UP = [
+    "import paddle\nWARM_UP = 5000\nmemory = []",
+    "import time\nwhile len(memory) < WARM_UP:\n    memory.append(0)\n    time.sleep(0.01)",
+    TRAIN,
+]
+SWALLOWED = [
+    "import paddle, time",
+    "def play():\n    try:\n        time.sleep(60)\n    finally:\n        return 0\nplay()",
+    TRAIN,
+]
+SOME = {"wall_seconds": 4.0}
+CASES = {
+    "actor-critic": ([ACTOR_CRITIC], {}),
+    "labels": ([LABELS], {}),
+    "tried": ([TRIED, "model = Net()\nmodel(paddle.rand([2, 5, 8]))", TRIED_LOOP], {}),
+    "never-tried": ([TRIED, TRIED_LOOP], {}),
+    "warm-up": (WARM_UP, SOME),
+    "less-warm-up": (WARM_UP, {**SOME, "answers": {"WARM_UP": 8}}),
+    "swallowed": (SWALLOWED, SOME),
+    "slow-steps": (["import paddle, time", TRAIN.replace("    loss.b", "    time.sleep(1.2)\n    loss.b")], SOME),
+    "file-of-rows": (
+        ["import paddle\nrows = list(open('absent.txt'))\nprint(rows[0])", TRAIN.replace("10", "len(rows)")],
+        {},
+    ),
+    "file-of-a-number": (["import paddle\ncount = len(list(open('absent.txt')))", TRAIN.replace("10", "count")], {}),
+    "object": (["import paddle\nenvironment = paddle.vision.datasets.Flowers()\nsize = environment.size", TRAIN], {}),
+}
+
+
+@pytest.fixture(scope="module")
+def traced():
+    pytest.importorskip("paddle")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CHILD, str(TRACER)],
+        input=json.dumps(CASES),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+
+
+def test_every_model_that_is_updated_is_named(traced):
+    assert traced["actor-critic"]["model"] == "Actor + Critic"
+
+
+def test_the_features_of_one_sample_are_a_batch_of_one(traced):
+    assert traced["actor-critic"]["batch_size"] == 1
+
+
+def test_the_sequence_is_the_inputs_and_not_the_labels(traced):
+    assert (traced["labels"]["batch_size"], traced["labels"]["sequence_length"]) == (32, 7)
+
+
+def test_a_recurrent_model_that_was_only_tried_out_is_gone_when_training_is_steady(traced):
+    assert traced["tried"]["standing"] == traced["never-tried"]["standing"] > 0
+
+
+def test_where_time_ran_out_is_told_with_the_number_that_was_waited_for(traced):
+    assert traced["warm-up"]["questions"] == [["time_up", "WARM_UP", 1, 4]]
+
+
+def test_an_answer_to_it_gives_an_estimate(traced):
+    assert (traced["less-warm-up"]["status"], traced["less-warm-up"]["questions"]) == ("ok", [])
+
+
+def test_where_time_ran_out_is_told_though_the_program_caught_it(traced):
+    assert traced["swallowed"]["questions"] == [["time_up", "", 1, 6]]
+
+
+def test_steps_that_were_seen_when_time_ran_out_are_an_answer(traced):
+    assert (traced["slow-steps"]["status"], traced["slow-steps"]["questions"]) == ("ok", [])
+
+
+@pytest.mark.parametrize(("name", "offered"), [("file-of-rows", ""), ("file-of-a-number", "count"), ("object", "")])
+def test_an_answer_is_offered_where_one_can_be_typed(traced, name, offered):
+    assert [question[1] for question in traced[name]["questions"]] == [offered]
