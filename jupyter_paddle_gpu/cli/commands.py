@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from ..version import __version__
 from . import options
 from .estimate_view import EstimateView
 from .face import Face, View
@@ -46,6 +47,7 @@ def _wants_json() -> bool:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="jupyter_paddle_gpu %(version)s", help="Show the version and exit.")
 def paddle_gpu() -> None:
     """What a Paddle notebook's training takes, where it fits, and the jobs that run it."""
 
@@ -94,15 +96,19 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 @click.argument("notebook", required=False, shell_complete=_files)
 @options.answers
 @click.option("--engine", default="", metavar="NAME", help="local, docker … (see doctor).")
-@click.option("--gpus", type=click.IntRange(min=0), help="Number of devices; 0 runs on the CPU.")
+@click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
 @click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")
 @click.option("--memory", "memory_bytes", callback=options.parse_bytes, metavar="SIZE", help="Limit of host memory.")
-@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="Limit of processors.")
+@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Limit of processors.")
 @click.option(
-    "--time-limit", "seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds until it is stopped."
+    "--time-limit",
+    "seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Seconds until it is stopped.",
 )
 @click.option("--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers.")
-@click.option("--name", default="", help="Name in lists.")
+@click.option("--name", default="", metavar="TEXT", help="Name in lists.")
 @click.option(
     "--env",
     "environment",
@@ -117,7 +123,10 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 @_json
 @click.pass_obj
 def submit(face: Face, /, notebook: str | None, follow: bool, **chosen: Any) -> View:
-    """Run a notebook as a job that needs neither terminal nor browser."""
+    """Run a notebook as a job, without terminal and browser.
+
+    It goes on when they are closed; `logs` and `jobs` find it again.
+    """
     source = face.source(notebook)
     job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)
@@ -138,8 +147,10 @@ def jobs(face: Face, /, job_id: str | None) -> View:
 @paddle_gpu.command()
 @_job
 @click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
-@click.option("--since", type=click.IntRange(min=0), default=0, help="The first line's number, from 0.")
-@click.option("--rank", type=click.IntRange(min=0), default=0, help="Of this process of a distributed training.")
+@click.option("--since", type=click.IntRange(min=0), default=0, metavar="N", help="The first line's number, from 0.")
+@click.option(
+    "--rank", type=click.IntRange(min=0), metavar="N", default=0, help="Of this process of a distributed training."
+)
 @_json
 @click.pass_obj
 def logs(face: Face, /, job_id: str, follow: bool, since: int, rank: int) -> View | None:
@@ -193,9 +204,9 @@ def delete(face: Face, /, job_id: str) -> View:
 @_json
 @click.pass_obj
 def doctor(face: Face, /, kernel: str) -> View:
-    """Look whether everything is here that work needs, and say what to do where it is not.
+    """Look whether everything that work needs is here.
 
-    Exit status 1 where something is missing that nothing works without.
+    Where something is not, the next step is said. Exit status 1 where something is missing that nothing works without.
     """
     return DoctorView(face.services.doctor(kernel))
 
@@ -206,7 +217,10 @@ def doctor(face: Face, /, kernel: str) -> View:
 @_json
 @click.pass_obj
 def calibrate(face: Face, /, device: str, kernel: str) -> View:
-    """Measure small trainings on this machine's device, so that estimates for it become narrower. Takes a minute."""
+    """Measure a device here, so that estimates become narrower.
+
+    Runs some small trainings on it, which takes a minute.
+    """
     return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
 
 

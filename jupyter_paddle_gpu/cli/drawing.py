@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich import box
 from rich.table import Table
@@ -29,6 +29,7 @@ class FittingTable:
     Args:
         optional: numbers of the columns that may go where there is no room for all, the first one first.
         folding: numbers of the columns whose text folds; the others stay in one row.
+        right: numbers of the columns that stand at the right, as figures do.
     """
 
     def __init__(
@@ -38,10 +39,12 @@ class FittingTable:
         *,
         optional: Sequence[int] = (),
         folding: Sequence[int] | None = None,
+        right: Sequence[int] = (),
         title: str | None = None,
     ) -> None:
         self._head, self._rows, self._title = head, rows, title
         self._optional = optional
+        self._right = right
         self._folding = range(1, len(head)) if folding is None else folding
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -66,7 +69,8 @@ class FittingTable:
     def _table(self, columns: Sequence[int], folding: Sequence[int]) -> Table:
         table = Table(box=box.SIMPLE, pad_edge=False, title=self._title, title_justify="left")
         for number in columns:
-            table.add_column(self._head[number], overflow="fold", no_wrap=number not in folding)
+            justify: Literal["left", "right"] = "right" if number in self._right else "left"
+            table.add_column(self._head[number], overflow="fold", no_wrap=number not in folding, justify=justify)
         for row in self._rows:
             table.add_row(*(row[number] for number in columns))
         return table

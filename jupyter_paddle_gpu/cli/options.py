@@ -85,7 +85,9 @@ def _answers(function: F) -> F:
         click.option(
             "--set", "sets", metavar="NAME=VALUE", multiple=True, callback=parse_sets, help="Answer a question."
         ),
-        click.option("--batch-size", type=click.IntRange(min=1), help="Another batch size than the notebook's."),
+        click.option(
+            "--batch-size", type=click.IntRange(min=1), metavar="N", help="Another batch size than the notebook's."
+        ),
     )(function)
 
 
@@ -96,12 +98,25 @@ answers = _answers
 def what_if(function: F) -> F:
     """What only an estimate can be asked."""
     return _stack(
-        click.option("--amp", type=click.Choice(["off", "O1", "O2"], case_sensitive=False), help="Mixed precision."),
+        click.option(
+            "--amp",
+            type=click.Choice(["off", "O1", "O2"], case_sensitive=False),
+            metavar="[off|O1|O2]",
+            help="Mixed precision.",
+        ),
         click.option("--amp-dtype", type=click.Choice(["float16", "bfloat16"]), help="Its number format."),
-        click.option("--accumulation", type=click.IntRange(min=1), help="Steps over which gradients are summed."),
-        click.option("--devices", type=click.IntRange(min=1), help="Processes that train together, one a device."),
-        click.option("--image-size", type=click.IntRange(min=1), help="Images of this height and width, in pixels."),
-        click.option("--sequence-length", type=click.IntRange(min=1), help="Sequences of this many tokens or steps."),
+        click.option(
+            "--accumulation", type=click.IntRange(min=1), metavar="N", help="Steps over which gradients are summed."
+        ),
+        click.option(
+            "--devices", type=click.IntRange(min=1), metavar="N", help="Processes that train together, one a device."
+        ),
+        click.option(
+            "--image-size", type=click.IntRange(min=1), metavar="N", help="Images of this height and width, in pixels."
+        ),
+        click.option(
+            "--sequence-length", type=click.IntRange(min=1), metavar="N", help="Sequences of this many tokens or steps."
+        ),
         click.option("--recompute/--no-recompute", default=None, help="Recompute activations in the backward pass."),
         click.option(
             "--device", metavar="NAME", help="An accelerator's name, or a device id or index of this machine."

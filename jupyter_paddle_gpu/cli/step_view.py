@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.estimates import AliveTensor, Estimate, LayerMemory
 from . import markup
@@ -111,20 +111,22 @@ def traffic(estimate: Estimate, say: Speech) -> str:
 
 def rich(estimate: Estimate, say: Speech) -> list[RenderableType]:
     """Both tables for a terminal."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
+    from .drawing import FittingTable
+
     parts: list[RenderableType] = []
-    for title, heads, rows in _tables(estimate, say):
-        table = Table(box=box.SIMPLE, title=title, title_justify="left", pad_edge=False)
-        for position, head in enumerate(heads):
-            width = max(len(row[0]) for row in rows) if position == 0 else None
-            justify: Literal["left", "right"] = "right" if _is_number(position, heads) else "left"
-            table.add_column(head, overflow="ellipsis", no_wrap=True, min_width=width, justify=justify)
-        for row in rows:
-            table.add_row(*map(Text, row))
-        parts += [Text(), table]
+    for table in _tables(estimate, say):
+        rows = [[Text(cell) for cell in row] for row in table.rows]
+        fitting = FittingTable(
+            table.heads,
+            rows,
+            optional=table.optional,
+            folding=range(table.figures),
+            right=range(table.figures, len(table.heads)),
+            title=table.title,
+        )
+        parts += [Text(), fitting]
     return parts
 
 
@@ -132,14 +134,21 @@ def html(estimate: Estimate, say: Speech) -> str:
     """Both tables for a cell."""
     return "".join(
         markup.section(
-            title, markup.table(([escape(cell).replace("  ", "&emsp;") for cell in row] for row in rows), heads)
+            table.title,
+            markup.table(([escape(cell).replace("  ", "&emsp;") for cell in row] for row in table.rows), table.heads),
         )
-        for title, heads, rows in _tables(estimate, say)
+        for table in _tables(estimate, say)
     )
 
 
-Table = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
-"""Title, headings, rows."""
+class Table(NamedTuple):
+    """What is drawn as one: `figures` is the first column of numbers, `optional` what a narrow terminal leaves out."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    figures: int
+    optional: tuple[int, ...]
 
 
 def _tables(estimate: Estimate, say: Speech) -> Iterator[Table]:
@@ -151,10 +160,10 @@ def _tables(estimate: Estimate, say: Speech) -> Iterator[Table]:
             say("Activations"),
             say("FLOPs forward"),
         )
-        yield say("By layer"), heads, [_layer_row(row) for row in layers]
+        yield Table(say("By layer"), heads, [_layer_row(row) for row in layers], figures=2, optional=(1, 4))
     if alive := estimate.alive_at_peak[:MOST_TENSORS]:
         heads = (say("Made by"), say("Layer"), say("Tensor"), say("Size"))
-        yield say("Largest at the peak"), heads, [_tensor_row(one) for one in alive]
+        yield Table(say("Largest at the peak"), heads, [_tensor_row(one) for one in alive], figures=3, optional=(1,))
 
 
 def _tensor_row(alive: AliveTensor) -> tuple[str, ...]:
@@ -165,10 +174,6 @@ def _layer_row(row: Row) -> tuple[str, ...]:
     kind = row.type if row.members == 1 else f"{row.type} × {row.members}"
     sizes = (size(row.parameter_bytes), size(row.activation_bytes), operations(row.flops))
     return ("  " * row.depth + row.name, kind, *sizes)
-
-
-def _is_number(position: int, heads: tuple[str, ...]) -> bool:
-    return position >= (2 if len(heads) == 5 else 3)
 
 
 def _shape(dtype: str, shape: tuple[int, ...]) -> str:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from jupyter_paddle_gpu import __version__
+
 TRAINING = """
 import numpy as np
 import paddle
@@ -21,6 +23,16 @@ def test_gpus_and_catalogue(cli):
     assert inventory["host"]["cpu_count"] > 0
     assert "processors" in cli("gpus").out
     assert any("A100" in row["name"] for row in cli("gpus", "--catalogue", "--json").json)
+
+
+def test_the_list_of_commands_says_each_whole_on_a_usual_terminal(cli):
+    words = cli("--help", COLUMNS="80").out
+    assert "submit " in words
+    assert "..." not in words.partition("Commands:")[2]
+
+
+def test_its_version_is_the_package_s(cli):
+    assert cli("--version").out.split() == ["jupyter_paddle_gpu", __version__]
 
 
 def test_images_and_doctor(cli):

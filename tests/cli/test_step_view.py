@@ -1,9 +1,13 @@
 """An estimate as a terminal shows it: the model's tree, the machine's own memory."""
 
+import io
+
+from rich.console import Console, Group
+
 from jupyter_paddle_gpu.cli.estimate_view import EstimateView
 from jupyter_paddle_gpu.cli.speech import Speech
-from jupyter_paddle_gpu.cli.step_view import shown_layers
-from jupyter_paddle_gpu.domain.estimates import Estimate, HostMemory, LayerMemory
+from jupyter_paddle_gpu.cli.step_view import rich, shown_layers
+from jupyter_paddle_gpu.domain.estimates import AliveTensor, Estimate, HostMemory, LayerMemory
 
 
 def layer(path, kind, parameters, activations=0, flops=0):
@@ -70,3 +74,20 @@ def test_what_the_machine_itself_gives_is_said_where_it_is_known():
     assert "about 700 MiB in a process of the job" in EstimateView(known).html(Speech("en"))
     assert "主机内存" in EstimateView(known).html(Speech("zh_CN"))
     assert "Host memory" not in EstimateView(Estimate(status="ok", evidence="scan")).html(Speech("en"))
+
+
+def drawn(columns, *layers, alive=()):
+    console = Console(width=columns, file=io.StringIO(), highlight=False)
+    estimate = Estimate(status="ok", evidence="trace", layers=layers, alive_at_peak=alive)
+    console.print(Group(*rich(estimate, Speech("en"))))
+    return [line.split() for line in console.file.getvalue().splitlines()]
+
+
+def test_a_narrow_terminal_leaves_columns_out_before_it_cuts_figures():
+    root, head = layer("", "Sequential", 3 << 20, 40 << 20, 1000), layer("head", "Linear", 2 << 20, 30 << 20, 700)
+    alive = AliveTensor(bytes=30 << 20, kind="activations", op="relu", layer="head", shape=(64, 32), dtype="float32")
+
+    narrow = drawn(44, root, head, alive=(alive,))
+    assert ["head", "2.00", "MiB", "30.0", "MiB"] in narrow
+    assert ["relu", "float32[64,", "32]", "30.0", "MiB"] in narrow
+    assert ["head", "Linear", "2.00", "MiB", "30.0", "MiB", "700"] in drawn(100, root, head)
