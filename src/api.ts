@@ -90,6 +90,12 @@ export class Api {
     return this._get(`jobs/${encodeURIComponent(id)}`);
   }
 
+  /** What a submit of this would be refused with now. */
+  async preflight(notebook: INotebookBody, submission: ISubmission): Promise<IMessage[]> {
+    const body = { ...notebook, ...submission };
+    return (await this._post<{ problems: IMessage[] }>('preflights', body)).problems;
+  }
+
   submit(notebook: INotebookBody, submission: ISubmission): Promise<IJob> {
     return this._post('jobs', { ...notebook, ...submission });
   }

@@ -19,6 +19,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const engine = chosenEngine(model, training);
   const refusal = refuse(engine, training);
   const blocked = !!refusal || training.isSubmitting;
+  const hindrances = training.hindrances.filter(({ code }) => code !== refusal?.code);
   const button = useInView<HTMLDivElement>(training.isSubmitting);
   const told = useInView<HTMLDivElement>(!!training.submitError);
   return (
@@ -41,6 +42,9 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
       </p>
       <OnlyAsked training={training} />
       {refusal && <Note kind="warning" message={refusal} />}
+      {hindrances.map(problem => (
+        <Note key={problem.code} kind="warning" message={problem} />
+      ))}
       <div ref={told}>
         {training.submitError && <Note kind="error" message={training.submitError} />}
       </div>

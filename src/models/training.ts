@@ -11,8 +11,10 @@ import type {
   IEstimate,
   IEstimateRequest,
   IJob,
+  IMessage,
   INotebookFacts,
   IPlacement,
+  ISubmission,
   Value
 } from '../domain';
 import type { INotebookSource } from './notebook';
@@ -55,6 +57,8 @@ export class Training {
   placement: IPlacement | null = null;
   estimateError: ApiError | null = null;
   submitError: ApiError | null = null;
+  /** What a submit would be refused with, as of the last match or choice. */
+  hindrances: IMessage[] = [];
   /** When the last match was made, in milliseconds since the epoch. */
   placed = 0;
   request: IEstimateRequest = {};
@@ -113,6 +117,7 @@ export class Training {
       return;
     }
     this.isEstimating = false;
+    void this.preflight();
     this.isDetailing = this.estimate?.status === 'ok' && !this.estimateError;
     this._changed.emit();
     if (this.isDetailing) {
@@ -163,9 +168,23 @@ export class Training {
   choose(choice: Partial<IChoice>): void {
     this.choice = { ...this.choice, ...choice };
     this.submitError = null;
+    this.hindrances = [];
     this._changed.emit();
-    if (this.estimate) {
-      void this.measure();
+    void (this.estimate ? this.measure() : this.preflight());
+  }
+
+  /** Ask what a submit would be refused with, before somebody tries. */
+  async preflight(): Promise<void> {
+    const run = ++this._preflights;
+    let found: IMessage[] = [];
+    try {
+      found = await this._api.preflight(this._source.body(), this._wanted());
+    } catch {
+      // The submit itself will say it.
+    }
+    if (run === this._preflights) {
+      this.hindrances = found;
+      this._changed.emit();
     }
   }
 
@@ -176,14 +195,12 @@ export class Training {
     }
     this.isSubmitting = true;
     this.submitError = null;
+    this.hindrances = [];
     this._changed.emit();
-    const { engine, gpus, deviceIds } = this.choice;
     try {
       return await this._api.submit(this._source.body(), {
         token: UUID.uuid4(),
-        request: this._asked(),
-        ...(engine ? { engine } : {}),
-        ...(gpus !== null ? { resources: { gpus, device_ids: deviceIds } } : {})
+        ...this._wanted()
       });
     } catch (reason) {
       this.submitError = reason as ApiError;
@@ -196,7 +213,7 @@ export class Training {
 
   dispose(): void {
     this._reader.dispose();
-    this._reads = this._estimates = NaN;
+    this._reads = this._estimates = this._preflights = NaN;
     Signal.clearData(this);
   }
 
@@ -223,6 +240,16 @@ export class Training {
     }
   }
 
+  /** What was chosen for the job. */
+  private _wanted(): ISubmission {
+    const { engine, gpus, deviceIds } = this.choice;
+    return {
+      request: this._asked(),
+      ...(engine ? { engine } : {}),
+      ...(gpus !== null ? { resources: { gpus, device_ids: deviceIds } } : {})
+    };
+  }
+
   /** The request without the wishes that were taken back. */
   private _asked(): IEstimateRequest {
     return Object.fromEntries(
@@ -236,4 +263,5 @@ export class Training {
   private _estimated = '';
   private _reads = 0;
   private _estimates = 0;
+  private _preflights = 0;
 }

@@ -16,6 +16,7 @@ function training(request: IEstimateRequest): Training {
     facts: { batch_size: { value: 128 } },
     factsError: null,
     submitError: null,
+    hindrances: [],
     placement: null,
     isSubmitting: false,
     choice: { engine: '', gpus: null, deviceIds: [] }
