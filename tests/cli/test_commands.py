@@ -70,9 +70,8 @@ def test_estimate_draws_and_tells_by_its_status(cli, notebook):
 
 @pytest.mark.paddle
 def test_open_questions_say_what_to_do_and_nothing_else(cli, notebook):
-    ran = cli(
-        "estimate", notebook("import module_of_nobody\nmodule_of_nobody.go()", TRAINING.replace("8, 2", "wide(), 2"))
-    )
+    width = "module_of_nobody.width(), 2"
+    ran = cli("estimate", notebook("import module_of_nobody", TRAINING.replace("8, 2", width)))
     assert ran.status == 3
     assert "no module “module_of_nobody”" in ran.out
     assert "Install it" in ran.out
