@@ -21,7 +21,7 @@ from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from stand_ins.daemon import PrivateDaemon, missing
+from stand_ins.daemon import PrivateDaemon, missing, remove
 from stand_ins.image import make_image
 
 IMAGE = "stand-in/paddle:1"
@@ -162,7 +162,7 @@ class Bench:
     def close(self) -> None:
         client = PrivateDaemon(Path(self.host.removeprefix("unix://")).parent).api()
         for row in client.containers(all=True, filters={"label": f"jupyter-paddle-gpu.store={self.jobs}"}):
-            client.remove_container(row["Id"], force=True)
+            remove(client, row["Id"])
         client.close()
         self.engine.daemon.close()
 

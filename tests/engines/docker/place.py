@@ -12,6 +12,7 @@ from pathlib import Path
 
 from conftest import IMAGE, notebook_of
 from server import service
+from stand_ins.daemon import remove
 
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
 from jupyter_paddle_gpu.engines.docker.container import container_name
@@ -91,4 +92,4 @@ class Place:
         engine = self.client.engines["docker"]
         engine.remove_leftovers(())
         for job in self.left():
-            engine.daemon.api.remove_container(container_name(job), force=True)
+            remove(engine.daemon.api, container_name(job))

@@ -24,6 +24,15 @@ def missing() -> str:
     return f"not installed: {', '.join(absent)}" if absent else ""
 
 
+def remove(api: docker.APIClient, container: str) -> None:
+    """Remove a container that somebody else may be removing as well."""
+    try:
+        api.remove_container(container, force=True)
+    except docker.errors.APIError as error:
+        if error.status_code not in (404, 409):  # gone, or going
+            raise
+
+
 class PrivateDaemon:
     """dockerd with everything below one folder, no bridge, no firewall rules."""
 
@@ -94,7 +103,7 @@ class PrivateDaemon:
         if self.process is not None and self.process.poll() is None:
             client = self.api()
             for row in client.containers(all=True):
-                client.remove_container(row["Id"], force=True)
+                remove(client, row["Id"])
             client.close()
             # Without containers there is nothing to put in order, and an orderly end takes ten seconds.
             self.kill()
