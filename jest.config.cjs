@@ -2,6 +2,8 @@
 module.exports = {
   testEnvironment: 'jsdom',
   roots: ['<rootDir>/tests/frontend'],
+  // Until a test gives up; five seconds, as else, are a busy machine's fault and not the test's.
+  testTimeout: 60_000,
   setupFiles: ['<rootDir>/tests/frontend/setup.cjs'],
   moduleFileExtensions: ['ts', 'tsx', 'js', 'jsx', 'json'],
   moduleNameMapper: {
