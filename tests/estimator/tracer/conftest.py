@@ -13,6 +13,7 @@ import pytest
 from tests.estimator.tracer.measuring import Answers, Measured
 
 CHILD = Path(__file__).with_name("real_steps.py")
+TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +34,27 @@ def run_child() -> Callable[..., Answers]:
         missing = [name for name in sources if name not in found]
         assert not missing, f"the child stopped before {missing[0]}: {done.stderr[-2000:]}"
         return found
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_code() -> Callable[[str, object], dict]:
+    """Runs code that finds the tracer's folder in `sys.argv[1]`, what it is sent in its input, and prints pairs of a
+    name and an answer as JSON lines."""
+    pytest.importorskip("paddle")
+
+    def run(code: str, sent: object) -> dict:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code, str(TRACER)],
+            input=json.dumps(sent),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=1200,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
 
     return run
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 pytestmark = pytest.mark.paddle
 
-TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
 CHILD = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -79,25 +73,8 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def traced():
-    pytest.importorskip("paddle")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-c",
-            f"import sys; sys.modules.update(dict.fromkeys({HIDDEN}))\n{CHILD}",
-            str(TRACER),
-        ],
-        input=json.dumps(CASES),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+def traced(run_code):
+    return run_code(f"import sys; sys.modules.update(dict.fromkeys({HIDDEN}))\n{CHILD}", CASES)
 
 
 HIDDEN = ("tqdm", "tqdm.notebook", "visualdl", "torch", "torch.nn")

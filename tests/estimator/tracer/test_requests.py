@@ -160,16 +160,10 @@ for step in range(4):
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory):
-    pytest.importorskip("paddle")
+def answers(tmp_path_factory, run_code):
     folder = tmp_path_factory.mktemp("notebook")
     sent = {name: {"folder": str(folder), "answers": {}, **request} for name, request in REQUESTS.items()}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CHILD, str(TRACER)],
-        input=json.dumps(sent), capture_output=True, text=True, check=False, timeout=1200,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    found = run_code(CHILD, sent)
     found["files"] = [path.name for path in folder.iterdir()]
     return found
 
