@@ -261,6 +261,15 @@ class Limiter(Protocol):
 
 
 @runtime_checkable
+class Examiner(Protocol):
+    """An engine of which more can be found out than it says of itself."""
+
+    def examine(self) -> tuple[Message, ...]:
+        """As `problems` of its features, and what only a trial shows. Never raises."""
+        ...
+
+
+@runtime_checkable
 class Sweeper(Protocol):
     """An engine that may hold things of jobs that no store knows any more."""
 

@@ -123,11 +123,15 @@ def _devices(services: Services) -> Iterable[Check]:
 
 
 def _engines(services: Services) -> Iterable[Check]:
-    for features in services.features():
+    from ..engines.base import Examiner
+
+    for engine in services.engines.values():
+        features = engine.supported_features()
         name, needed = f"engine_{features.name}", features.name == "local"
-        for problem in features.problems:
+        problems = engine.examine() if isinstance(engine, Examiner) else features.problems
+        for problem in problems:
             yield Check(name=name, ok=features.available, finding=problem, needed=needed)
-        if features.available and not features.problems:
+        if features.available and not problems:
             finding = Message(
                 code="engine_ready", text="The engine “{engine}” is ready.", params={"engine": features.name}
             )

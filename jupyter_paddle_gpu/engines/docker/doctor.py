@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ...domain.sizes import human
 from .daemon import Daemon, DaemonFacts
 from .faults import toolkit_missing
 from .limits import most_memory
-from .policy import authorize
+from .policy import authorize, check_image
 from .preparing import Preparation, checked
 from .trials import Trials
 
@@ -63,6 +64,27 @@ class Doctor:
         except PaddleGpuError as error:
             found.append(error.message)
         return True, tuple(found)
+
+    def examine(self) -> tuple[Message, ...]:
+        """As `problems`, and whether a GPU is really handed out: tried with an image that is here, where the machine
+        has a card. Never raises."""
+        available, found = self.problems()
+        try:
+            if not (available and self._has_nvidia() and self.hands_out_gpus(self.daemon.facts())):
+                return found
+            image = self._any_image()
+            return (*found, *self.trials.of_any_device(image)) if image else found
+        except PaddleGpuError as error:
+            return (*found, error.message)
+
+    def _any_image(self) -> str:
+        """The id of an image that is here and that jobs may use; empty where there is none."""
+        for image in self.daemon.local_images():
+            for name in image.references:
+                with contextlib.suppress(PaddleGpuError):
+                    check_image(name, self.daemon.settings)
+                    return image.id
+        return ""
 
     def hands_out_gpus(self, facts: DaemonFacts) -> bool:
         """Can this daemon give GPUs to containers, as far as it says or a probe has shown?"""

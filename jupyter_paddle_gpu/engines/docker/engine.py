@@ -94,6 +94,10 @@ class DockerEngine:
         """By policy (`limits_from_estimate`)."""
         return self.settings.limits_from_estimate
 
+    def examine(self) -> tuple[Message, ...]:
+        """What is missing here, a GPU that is not handed out included; may start a container for that."""
+        return self.doctor.examine()
+
     def limits(self, wanted: Resources, estimate: Estimate | None, devices: int) -> Limits:
         """What a job gets of memory and processors, and why. Raises `PaddleGpuError`: the daemon does not answer."""
         return settle(wanted, estimate, self.settings, self.daemon.facts(), devices)

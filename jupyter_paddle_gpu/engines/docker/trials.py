@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ from ...domain.messages import Message
 from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon
 from .devices import access
-from .policy import Grant
+from .policy import Grant, Mount
 
 PROBE = "ls /dev/nvidia[0-9]* /dev/dxg 2>/dev/null | grep -q . || exit 42"
 """A device that was handed out shows as a node (WSL 2: /dev/dxg)."""
 _PROBE_SILENT = 42
+_ANY: Mapping[str, Any] = {"Driver": "", "Count": 1, "Capabilities": [["gpu"]]}
+"""Any device will do for the question whether there are any."""
 
 Key = tuple[str, ...]
 
@@ -47,18 +49,23 @@ class Trials:
     def problems(self, image: str, grant: Grant, job: Job) -> list[Message]:
         """What a container with this job's folders and devices runs into. Raises `PaddleGpuError`."""
         with self._trying:
-            return self._problems(image, grant, job)
+            return self._problems(image, (grant.folder, *grant.data), *self._request(job))
 
-    def _problems(self, image: str, grant: Grant, job: Job) -> list[Message]:
-        folders = (image, *(mount.source for mount in (grant.folder, *grant.data)))
-        devices, request = self._request(job)
+    def of_any_device(self, image: str) -> list[Message]:
+        """What a container runs into that wants a GPU, whichever. Raises `PaddleGpuError`."""
+        with self._trying:
+            return self._problems(image, (), (self._daemon.facts().id,), _ANY)
+
+    def _problems(
+        self, image: str, mounts: tuple[Mount, ...], devices: Key, request: Mapping[str, Any]
+    ) -> list[Message]:
+        folders = (image, *(mount.source for mount in mounts))
         at, refusal = self._devices.get(devices, (-1e9, None))
         known = not devices or self._holds(at, refusal)
         host: dict[str, Any] = {"NetworkMode": "none"}
-        if not self._is_fresh(self._seen.get(folders, -1e9)):
+        if mounts and not self._is_fresh(self._seen.get(folders, -1e9)):
             host["Mounts"] = [
-                {"Type": "bind", "Source": mount.source, "Target": mount.target, "ReadOnly": True}
-                for mount in (grant.folder, *grant.data)
+                {"Type": "bind", "Source": mount.source, "Target": mount.target, "ReadOnly": True} for mount in mounts
             ]
         if not known:
             host["DeviceRequests"] = [request]
@@ -71,7 +78,7 @@ class Trials:
                 self._devices[devices] = (time.monotonic(), refusal)
         return [refusal] if refusal else []
 
-    def _request(self, job: Job) -> tuple[Key, dict[str, Any]]:
+    def _request(self, job: Job) -> tuple[Key, Mapping[str, Any]]:
         """The devices' name in what is remembered, and how Docker is asked for them; empty: none is to be tried."""
         wanted = job.device_ids or job.spec.resources.device_ids
         if not wanted and not job.spec.resources.gpus:
@@ -80,10 +87,7 @@ class Trials:
         granted = access(wanted or ("0",), facts, self._daemon.settings, root=self._root)
         if granted.vendor != "nvidia":
             return (), {}
-        request = granted.requests[0]
-        if not wanted:  # any device will do for the question whether there are any
-            request = {"Driver": "", "Count": 1, "Capabilities": [["gpu"]]}
-        return (facts.id, *wanted), request
+        return (facts.id, *wanted), granted.requests[0] if wanted else _ANY
 
     @contextlib.contextmanager
     def _container(self, image: str, host: dict[str, Any]) -> Iterator[str]:

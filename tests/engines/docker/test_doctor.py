@@ -242,6 +242,28 @@ def test_a_daemon_that_takes_the_request_and_gives_no_gpu(daemon, make_bench):
     assert bench.engine.supported_features().gpus
 
 
+def test_the_doctor_tries_whether_a_gpu_is_handed_out(daemon, make_bench, tmp_path):
+    """Where the machine has a card; a hook that does nothing says of itself that all is well."""
+    (tmp_path / "dev").mkdir()
+    bench = make_bench(silence_seconds=0.2)
+    (tmp_path / "usr/bin").mkdir(parents=True)
+    (tmp_path / "usr/bin/nvidia-ctk").touch()
+    bench.engine = DockerEngine(bench.settings, root=tmp_path)
+    hook = daemon.folder / "tools" / "nvidia-container-runtime-hook"
+    real = hook.readlink()
+    hook.unlink()
+    hook.symlink_to("/bin/true")
+    try:
+        assert "gpu_request_ignored" not in codes(bench.engine.examine()), "no card, no question"
+        (tmp_path / "dev/nvidiactl").touch()
+        assert "gpu_request_ignored" not in codes(bench.engine.supported_features().problems), "a look starts nothing"
+        assert codes(bench.engine.examine())[-1] == "gpu_request_ignored"
+    finally:
+        hook.unlink()
+        hook.symlink_to(real)
+    until(lambda: "gpu_request_ignored" not in codes(bench.engine.examine()))
+
+
 def test_forgotten_trials_go_with_the_leftovers(bench):
     """A server that dies in the middle of a submit leaves a container that was never started."""
     labels = {LABEL_OWNER: owner(), LABEL_ROLE: "probe"}
