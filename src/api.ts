@@ -249,6 +249,11 @@ export async function answered<T>(question: Promise<T>): Promise<T | null> {
   }
 }
 
+/** The error where it says something of what was asked; null where there was only nobody to ask. */
+export function lasting(error: ApiError | null): ApiError | null {
+  return error && !isAway(error) ? error : null;
+}
+
 /** Whether the server wants a login. */
 export function isRefusal(reason: unknown): boolean {
   return reason instanceof ApiError && (reason.status === 401 || reason.status === 403);

@@ -3,7 +3,7 @@
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api, ApiError } from '../api';
+import { type Api, type ApiError, lasting } from '../api';
 import { isEnded, type IJob } from '../domain';
 import type { EventStream, IJobList } from '../events';
 
@@ -115,6 +115,13 @@ export class Jobs implements IDisposable {
   dismissFailure(): void {
     this._failure = null;
     this._changed.emit();
+  }
+
+  /** The server is back: what failed only for want of it can be done now. */
+  recover(): void {
+    if (this._failure && !lasting(this._failure.error)) {
+      this.dismissFailure();
+    }
   }
 
   dispose(): void {

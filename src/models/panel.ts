@@ -214,8 +214,13 @@ export class PanelModel implements IDisposable {
   }
 
   private _onConnection(): void {
-    if (this.events.connection === 'socket' && this._serverError) {
+    const { connection } = this.events;
+    if (connection === 'socket' && this._serverError) {
       void this.connect();
+    }
+    if (connection === 'socket' || connection === 'polling') {
+      this._training?.recover();
+      this.jobs.recover();
     }
     this._changed.emit();
   }

@@ -6,7 +6,7 @@ import { UUID } from '@lumino/coreutils';
 import { Debouncer } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api, ApiError } from '../api';
+import { type Api, type ApiError, lasting } from '../api';
 import type {
   IEstimate,
   IEstimateRequest,
@@ -151,6 +151,16 @@ export class Training {
     } catch {
       // The old match stands; the devices beside it are live.
     }
+  }
+
+  /** The server is back: what failed only for want of it is not a failure any more. */
+  recover(): void {
+    this.submitError = lasting(this.submitError);
+    this.estimateError = lasting(this.estimateError);
+    if (this.factsError && !lasting(this.factsError)) {
+      void this.read();
+    }
+    this._changed.emit();
   }
 
   /** Note a wish for the next estimate without making one. */

@@ -74,10 +74,15 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   });
   // Kill the server in the middle: the page says so, the job goes on, a new server knows it.
   await server.kill();
+  const submit = panel.getByRole('region', { name: 'Submit' });
   await expect(panel.getByText('The server does not answer.')).toBeVisible();
+  // Without a pointer, which JupyterLab's announcement would stop again and again.
+  await submit.getByRole('button', { name: 'Submit training' }).dispatchEvent('click');
+  await expect(submit.getByRole('alert')).toContainText('cannot be reached');
   server.hold(false);
   await server.start();
   await expect(panel.getByText('The server does not answer.')).toBeHidden({ timeout: 180_000 });
+  await expect(submit.getByRole('alert')).toBeHidden();
   await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 180_000 });
   await expect(view.getByRole('log')).toContainText('counted to the end', { timeout: 180_000 });
   await expectWholeLog(server);

@@ -1,0 +1,59 @@
+/** What failed only because nobody answered is no failure any more once somebody does. */
+
+import type { Api } from '../../src/api';
+import { EventStream } from '../../src/events';
+import { Jobs } from '../../src/models/jobs';
+import type { INotebookSource } from '../../src/models/notebook';
+import { Training } from '../../src/models/training';
+import { answer, apiOn } from './helpers';
+
+const source: INotebookSource = {
+  path: 'a.ipynb',
+  name: 'a.ipynb',
+  trusted: true,
+  body: () => ({ path: 'a.ipynb' }),
+  fingerprint: () => 'x = 1',
+  reveal: () => undefined
+};
+const gone = () => Promise.reject(new Error('There is nobody.'));
+const refused = () =>
+  Promise.resolve(answer(422, JSON.stringify({ code: 'no', message: 'No.', hint: '' })));
+
+async function errors(api: Api): Promise<(string | undefined)[]> {
+  const training = new Training(api, source);
+  const jobs = new Jobs(api, new EventStream(api));
+  await training.submit();
+  await training.measure();
+  await jobs.cancel('a');
+  const told = () => [training.submitError, training.estimateError, jobs.failure?.error];
+  expect(told().every(error => error)).toBe(true);
+  training.recover();
+  jobs.recover();
+  return told().map(error => error?.code);
+}
+
+test('where the server was away, nothing is left to say', async () => {
+  expect(await errors(apiOn(gone))).toEqual([undefined, undefined, undefined]);
+});
+
+test('a refusal stays', async () => {
+  expect(await errors(apiOn(refused))).toEqual(['no', 'no', 'no']);
+});
+
+test('a notebook that could not be read is read again', async () => {
+  let isUp = false;
+  const facts = JSON.stringify({ loop: 'none' });
+  const training = new Training(
+    apiOn(() => (isUp ? Promise.resolve(answer(200, facts)) : gone())),
+    source
+  );
+  await training.read();
+  expect(training.factsError?.code).toBe('unreachable');
+  isUp = true;
+  const read = new Promise(done =>
+    training.changed.connect(() => training.facts && done(true))
+  );
+  training.recover();
+  await read;
+  expect(training.factsError).toBeNull();
+});
