@@ -47,6 +47,7 @@ def service(data: Path, host: str, **settings: object) -> JobService:
         )
     )
     given = {"active_seconds": 0.1, "idle_seconds": 0.2, "retry_seconds": 0.5, "stop_seconds": 3.0}
+    given["order_seconds"] = 600.0  # a container that a busy machine starts late has not hung
     return JobService.open(
         {"docker": engine}, data_folder=data, settings=JobSettings(**{**given, **settings}), inventory=inventory
     )
