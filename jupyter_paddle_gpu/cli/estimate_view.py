@@ -52,7 +52,7 @@ class EstimateView(View):
         if estimate.bytes_moved:
             yield say("Memory traffic"), step_view.traffic(estimate, say)
         if estimate.host is not None:
-            yield say("Host memory"), say("about {size} in a process of the job", size=size(estimate.host.bytes))
+            yield say("Host memory"), say("about {size} for each process of the job", size=size(estimate.host.bytes))
         yield say("Evidence"), say(_EVIDENCE[estimate.evidence]) + f", {duration(estimate.seconds)}"
 
     def _headline(self, say: Speech) -> str:

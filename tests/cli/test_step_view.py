@@ -71,7 +71,7 @@ def test_without_a_model_there_is_no_tree():
 def test_what_the_machine_itself_gives_is_said_where_it_is_known():
     parts = dict.fromkeys(("process", "data", "tensors", "batches", "checkpoint", "workers", "shared_memory"), 0)
     known = Estimate(status="ok", evidence="trace", host=HostMemory(bytes=700 << 20, **parts))
-    assert "about 700 MiB in a process of the job" in EstimateView(known).html(Speech("en"))
+    assert "about 700 MiB for each process of the job" in EstimateView(known).html(Speech("en"))
     assert "主机内存" in EstimateView(known).html(Speech("zh_CN"))
     assert "Host memory" not in EstimateView(Estimate(status="ok", evidence="scan")).html(Speech("en"))
 
