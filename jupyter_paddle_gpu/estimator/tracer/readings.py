@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import paddle
 
-from . import branches, draws, frames, steps, unknowns
+from . import branches, draws, frames, loader, steps, unknowns
 from .dtypes import name_of
 from .interception import current, tracing
+from .ledger import Storage
 from .runtime import Runtime
 
 _NUMPY = {"bfloat16": "uint16"}
@@ -34,8 +35,32 @@ def _known(runtime: Runtime, tensor: Any) -> Any:
         return None
 
 
+class _Copied:
+    """Numbers of an array as they lie in memory of Paddle's allocator, which goes with the last array that shows it."""
+
+    def __init__(self, numbers: Any, storage: Storage) -> None:
+        self._numbers, self._storage = numbers, storage
+        self.__array_interface__ = numbers.__array_interface__
+
+
 def numpy(runtime: Runtime, tensor: Any, *args: Any) -> Any:
-    """`Tensor.numpy()`."""
+    """`Tensor.numpy()`. On a CPU it is a copy within Paddle's allocator, and one of the whole storage: an array of one
+    row holds the memory of all (measured; `Tensor.numpy` of `eager_method.cc` copies a tensor's holder)."""
+    numbers = _numbers(runtime, tensor)
+    source = runtime.state(tensor).array
+    size = source.nbytes if source.storage is None else source.storage.record.bytes  # None: a worker's shared memory
+    if loader.target != "cpu" or not size:
+        return numbers
+    ledger = runtime.ledger
+    operation = ledger.begin("numpy")
+    copy = ledger.allocate(size, "numpy", source.shape, source.dtype)
+    operation.bytes_moved = 2 * size
+    ledger.finish(operation)
+    return np.asarray(_Copied(numbers, copy)).view(type(numbers))
+
+
+def _numbers(runtime: Runtime, tensor: Any) -> Any:
+    """Those that are known, else stand-ins."""
     found = _known(runtime, tensor)
     if found is not None:
         return found
@@ -55,7 +80,7 @@ def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
     value = runtime.state(tensor).array.value
     if frames.picks_a_way() and (value is None or draws.goes_both_ways(value) or _known(runtime, tensor) is None):
         return as_bool(runtime, tensor) if frames.of_program() else True  # matrix_exp: its operand is finite
-    found = numpy(runtime, tensor).item(*args)
+    found = _numbers(runtime, tensor).item(*args)
     if type(found) is float and value is not None and draws.is_drawn(value):
         return draws.Draw(found)
     return unknowns.plain(found) if frames.of_paddle() else found
@@ -63,7 +88,7 @@ def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
 
 def as_float(runtime: Runtime, tensor: Any) -> float:
     """`float(tensor)`; Paddle's own optimizers compare losses, of which no two are the same."""
-    found = float(numpy(runtime, tensor).reshape(-1)[0])
+    found = float(_numbers(runtime, tensor).reshape(-1)[0])
     if frames.of_paddle() and _known(runtime, tensor) is None:
         return found / next(_turns)
     return found
@@ -76,7 +101,7 @@ def as_int(runtime: Runtime, tensor: Any) -> int:
         # Counting right answers without gradients sizes no tensor of the training step: not worth a person's attention.
         if paddle.is_grad_enabled():
             runtime.note("stand_in_number", line=frames.line())
-        return int(numpy(runtime, tensor).reshape(-1)[0])
+        return int(_numbers(runtime, tensor).reshape(-1)[0])
     return int(found.reshape(-1)[0])
 
 
@@ -98,7 +123,7 @@ def text(runtime: Runtime, tensor: Any) -> str:
 def formatted(runtime: Runtime, tensor: Any, spec: str) -> str:
     """`f"{tensor:.3f}"`."""
     if not tensor.shape:
-        return format(numpy(runtime, tensor).item(), spec)
+        return format(_numbers(runtime, tensor).item(), spec)
     return text(runtime, tensor)
 
 

@@ -1,0 +1,63 @@
+"""`Tensor.numpy()` on a CPU copies a tensor within Paddle's allocator: the copy lives as long as an array shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import numpy as np, paddle
+from paddle import nn
+paddle.seed(0)
+x = paddle.rand([64, 200])
+model = nn.Linear(200, 300)
+optimizer = paddle.optimizer.Adam(1e-5, parameters=model.parameters())
+kept = None
+"""
+LOOP = """
+for step in range(9):
+    h = model(x)
+    {reads}
+    loss = h.mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+FIT = """
+class Data(paddle.io.Dataset):
+    def __getitem__(self, index):
+        return np.zeros(200, "float32"), np.zeros(300, "float32")
+    def __len__(self):
+        return 640
+trained = paddle.Model(model)
+trained.prepare(optimizer, nn.MSELoss())
+trained.fit(Data(), batch_size=64, verbose=0)
+"""
+READS = {
+    "kept": "kept = h.numpy()",
+    "a-row-keeps-all": "kept = h.numpy()[0]",
+    "a-row-of-a-view": "kept = h[3:5].numpy()[0]",
+    "a-copy-keeps-nothing": "kept = h[3:5].numpy()[0].copy()",
+    "a-number-keeps-nothing": "kept = h.numpy().mean()",
+    "asarray": "kept = np.asarray(h.detach())",
+    "array": "kept = np.array(h[0])",
+    "another-type": "kept = np.asarray(h, 'float64')",
+    "known": "kept = x[:10].numpy()",
+    "back-again": "kept = paddle.to_tensor(h.numpy()[:7])",
+    "item": "kept = h.mean().item()",
+}
+SOURCES = {name: HEAD + LOOP.format(reads=reads) for name, reads in READS.items()}
+SOURCES["fit"] = HEAD + FIT
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_copies_count_as_long_as_an_array_shows_them(measured, name):
+    peaks, traced = measured.pair(name)
+    assert traced["peak"] == peaks[-1], traced["questions"]
+
+
+def test_on_a_gpu_they_are_the_machines_own_memory(run_child):
+    sources = {name: SOURCES[name] for name in ("kept", "item")}
+    traced = run_child("trace", sources, {name: {"target": "gpu"} for name in sources})
+    assert traced["kept"]["peak"] == traced["item"]["peak"]
