@@ -43,7 +43,10 @@ def line_of(problem: BaseException, name: str) -> int:
     return line or 1
 
 
-_TEXTS = frozenset(("read", "read_text", "readlines", "split", "splitlines", "strip", "lower", "decode"))
+_NUMBERS = frozenset(("len", "int", "float", "bool", "round", "abs", "max", "min", "sum", "prod", "input", "str"))
+_ENTRIES = frozenset(("get", "getenv", "item"))
+_SIZE = re.compile(r"(?i)(^|_)(n|num|nums|len|length|count|dims?|sizes?|width|height|classes|depth|steps)(_|$)|size$")
+"""Names of numbers."""
 _GOES_THROUGH = frozenset(("len", "enumerate", "zip", "list", "iter", "next", "sorted", "map"))
 """Functions whose arguments are no plain values."""
 
@@ -60,7 +63,7 @@ def assigned_at(source: str, line: int, cells: Iterable[str]) -> str:
         if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or line):
             target = statement.targets[0]
             if isinstance(target, ast.Name):
-                if _is_text(statement.value) or any(
+                if not _can_be_typed(statement.value, target.id) or any(
                     _is_object(target.id, node) for cell in cells for node in _nodes(cell)
                 ):
                     return ""
@@ -75,10 +78,25 @@ def _nodes(source: str) -> Iterable[ast.AST]:
         return []
 
 
-def _is_text(value: ast.expr) -> bool:
-    """Whether a value is what a file says, or its lines or words: no answer to be typed, the file is needed."""
-    called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(called, ast.Attribute) and called.attr in _TEXTS
+def _can_be_typed(value: ast.expr, name: str) -> bool:
+    """Whether a value is a number or an entry of a configuration. Nobody types arrays, data sets and lists of files:
+    for those, and for what a text file says, only the file helps."""
+    match value:
+        case ast.Call(func=ast.Name(id=called)):
+            can = called in _NUMBERS or (called.islower() and _SIZE.search(name) is not None)
+        case ast.Call(func=ast.Attribute(attr=called)):
+            can = called in _ENTRIES or called in _NUMBERS
+        case ast.BinOp(left=left, right=right):
+            can = _can_be_typed(left, name) and _can_be_typed(right, name)
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(attr=called))):
+            can = not called.startswith("read_")  # a table's column
+        case ast.Subscript(slice=index):
+            can = not isinstance(index, ast.Slice)
+        case ast.Attribute(value=of):
+            can = isinstance(of, ast.Name)
+        case _:
+            can = isinstance(value, (ast.Compare, ast.UnaryOp, ast.Constant, ast.Name))
+    return can
 
 
 def _is_object(name: str, node: ast.AST) -> bool:

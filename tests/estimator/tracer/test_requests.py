@@ -231,7 +231,7 @@ def test_missing_data_is_a_question(answers, name, why):
 
 def test_a_question_says_where_and_what_for(answers):
     question = answers["file"]["questions"][0]
-    assert (question["name"], question["cell"], question["line"]) == ("rows", 0, 2)
+    assert (question["name"], question["cell"], question["line"]) == ("", 0, 2)  # nobody types an array
     assert answers["count"]["questions"][0]["name"] == "vocabulary"
     text = answers["text"]["questions"][0]
     assert (text["name"], text["why"]) == ("", "file_missing")  # nobody types a text: only the file helps
