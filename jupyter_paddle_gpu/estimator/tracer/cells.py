@@ -74,7 +74,10 @@ class CellRun:
         sys.modules["__main__"] = module
         try:
             for cell in self.cells:
+                unanswered = len(self.questions) + len(self.failures)
                 self._run_cell(cell, namespace)
+                if len(self.questions) + len(self.failures) > unanswered:
+                    gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
                 if self.trained_in is None and (self.finished or self._has_updated()):
                     self.trained_in = cell["index"]
                 if self.finished or self._has_step():
@@ -159,7 +162,6 @@ class CellRun:
         self.questions.append(question)
         if steps.watch is not None:
             steps.watch.asked()
-        gc.collect()  # with its data the cell would have run for long; Paddle's optimizers wait for the collector
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none

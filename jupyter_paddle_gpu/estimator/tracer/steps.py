@@ -198,12 +198,13 @@ class StepWatch:
         return None
 
     def _others_idle(self) -> bool:
-        """Whether every optimizer that never updated is of layers that nothing has called since the first update.
-        Of tensors that are no layer's parameters nobody can tell."""
+        """Whether every optimizer that never updated is of layers that nothing has called since the first update, or of
+        parameters that others update. Of tensors that are no layer's parameters nobody can tell."""
         if self.updates < IDLE_UPDATES:
             return False
+        updated = {id(p) for optimizer in self.optimizers for p in whatif.parameters(optimizer)}
         idle = [optimizer for optimizer in self._known if optimizer not in self.optimizers]
-        parameters = [parameter for optimizer in idle for parameter in whatif.parameters(optimizer)]
+        parameters = [p for optimizer in idle for p in whatif.parameters(optimizer) if id(p) not in updated]
         if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in parameters):
             return False
         return not layers.paths.uses(map(id, parameters), self._ends[0])
@@ -232,9 +233,23 @@ class StepWatch:
         if not self._ends:
             self.window = self._window_by_hand()
             return self.window
+        self.window = self._first_repeated()
+        if self.window is not None:
+            return self.window
         if len(self._ends) > 1:
             return self._ends[-2], self._ends[-1]
         return self._first_forward(), self.runtime.ledger.now
+
+    def _first_repeated(self) -> tuple[int, int] | None:
+        """The second of the first two equal periods, of a program that has ended: an optimizer that never updated is
+        none of the step's. The last ones of a program may be those of an epoch's incomplete batch."""
+        order = self._order
+        for length in range(1, min(LONGEST_PERIOD, len(order) // 2) + 1):
+            for start in range(len(order) - 2 * length + 1):
+                middle, end = start + length, start + 2 * length
+                if order[start:middle] == order[middle:end] and set(order[start:middle]) == set(order):
+                    return self._ends[middle - 1], self._ends[end - 1]
+        return None
 
     def _first_forward(self) -> int:
         operations = self.runtime.ledger.operations

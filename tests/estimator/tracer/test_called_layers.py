@@ -46,6 +46,12 @@ for step in range(40):
 """
 TRAIN = "optimizer = paddle.optimizer.Adam(parameters=model.parameters())" + LOOP
 CHAPTER = "model = make(); optimizer = paddle.optimizer.Adam(parameters=model.parameters()); open('absent.txt')"
+UNFED = """
+def train(model):
+    optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+    for x in data:
+        pass
+"""
 GAN = """
 G, D = nn.Sequential(nn.Linear(8, 30), nn.Linear(30, 20)), nn.Sequential(nn.Linear(20, 30), nn.Linear(30, 1))
 g = paddle.optimizer.Adam(parameters=G.parameters())
@@ -67,6 +73,10 @@ NOTEBOOKS = {
     "failed": [NETS, CHAPTER, CHAPTER, CHAPTER, "model = make()", TRAIN],
     "endless": [NETS, CHAPTER, "x = paddle.zeros([3])\nwhile True:\n    x = x + 1"],
     "gan": ["import paddle\nfrom paddle import nn", GAN],
+    "consequence": [NETS, "data = open('absent.txt')", UNFED, "train(make())", "model = make()", TRAIN],
+    "made-twice": [NETS, "model = make(); first = paddle.optimizer.SGD(parameters=model.parameters())", TRAIN],
+    "never-updates": [NETS, "model, other = make(), make(); never = paddle.optimizer.SGD(0.1, other.parameters())",
+                      TRAIN.replace("loss =", "other(x)\n    loss =").replace("range(40)", "range(5)")],
 }  # fmt: skip
 PARAMETERS = 3 * 16 * 9 + 16 + 16 * 10 + 10
 SCRIPT = """
@@ -123,6 +133,17 @@ def test_a_chapter_that_found_no_data_leaves_its_model_as_long_as_a_name_does(tr
     references, which the collector has not seen yet."""
     assert traced["failed"]["questions"] == ["file_missing"] * 3
     assert traced["failed"]["standing"] == 2 * PARAMETERS * 4
+
+
+def test_a_cell_that_fails_for_lack_of_what_another_one_reads_leaves_no_model(traced):
+    assert traced["consequence"]["questions"] == ["file_missing"]
+    assert traced["consequence"]["standing"] == PARAMETERS * 4
+
+
+@pytest.mark.parametrize("name", ["made-twice", "never-updates"])
+def test_an_optimizer_that_never_updates_does_not_make_the_step_a_first_one(traced, name):
+    assert "few_steps" not in traced[name]["notes"]
+    assert traced[name]["optimizer"] == "Adam"
 
 
 def test_what_is_missing_is_asked_before_time_runs_out(traced):
