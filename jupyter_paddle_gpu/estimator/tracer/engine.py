@@ -140,16 +140,24 @@ def install() -> None:
             entry(_legacy_C_ops, name, _modern(name))
 
 
+_OLD_ATTRIBUTES: dict[str, tuple[tuple[str, Any], ...]] = {
+    "argsort": (("axis", -1), ("descending", False), ("stable", False)),
+}
+"""Of operators that libraries still call by the old interface (PaddleSeg's Lovasz loss): attributes in the order of the
+new one, with their defaults. Source: `paddle/phi/ops/yaml/ops.yaml`."""
+
+
 def _modern(name: str) -> Callable[..., Any]:
     """An operator of the old interface (attributes as name, value pairs) by its successor; activations use it."""
 
     def operator(runtime: Runtime, *args: Any) -> Any:
-        plain = []
-        for arg in args:
-            if isinstance(arg, str):
-                runtime.note("legacy_operator", op=name)
-                break
-            plain.append(arg)
-        return call(name, *plain)
+        count = next((place for place, arg in enumerate(args) if isinstance(arg, str)), len(args))
+        given = dict(zip(args[count::2], args[count + 1 :: 2], strict=True))
+        order = _OLD_ATTRIBUTES.get(name, ())
+        if given and given.keys() <= dict(order).keys():
+            return call(name, *args[:count], *(given.get(attribute, default) for attribute, default in order))
+        if given:
+            runtime.note("legacy_operator", op=name)
+        return call(name, *args[:count])
 
     return operator

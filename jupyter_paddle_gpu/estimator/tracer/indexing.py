@@ -19,12 +19,23 @@ _HELD = -1000
 
 def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
+    index = _bounds(index)
     axis = _only_axis(index, tensor.ndim)
     if axis is not None and 0 < axis < tensor.ndim:
         return call("index_select", tensor, _integers(index[-1])[0], axis)
     if isinstance(index, tuple) and any(_is_mask(part) and part.ndim > 1 for part in index):
         index = tuple(place for part in index for place in (_integers(part) if _is_mask(part) else [part]))
     return variable_index._getitem_static(tensor, index)
+
+
+def _bounds(index: Any) -> Any:
+    """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`)."""
+    if isinstance(index, tuple):
+        return tuple(_bounds(part) if isinstance(part, slice) else part for part in index)
+    if isinstance(index, slice):
+        parts = (index.start, index.stop, index.step)
+        return slice(*(int(part) if isinstance(part, paddle.Tensor) else part for part in parts))
+    return index
 
 
 def _is_mask(part: Any) -> bool:
@@ -49,6 +60,7 @@ def _only_axis(index: Any, rank: int) -> int | None:
 
 def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
     """Writes in place; the written value takes part in the graph."""
+    index = _bounds(index)
     parsed = variable_index.parse_index(tensor, index)
     starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
     if isinstance(value, paddle.Tensor) and not advanced:

@@ -58,6 +58,7 @@ WRITES = {
     "rows-by-pairs-of-axes": ("Z = X.reshape([16, 100, 100]); Z[pairs] = paddle.ones([960, 100])", "Z"),
     "many-of-a-cube": ("Z = X.reshape([16, 100, 100]); Z[cube] = paddle.ones([53334])", "Z"),
     "columns-by-mask": ("Y[:, sixty] = X[:, :60] * 2", "Y"),
+    "up-to-a-tensor": ("h = paddle.shape(X)[0] // 2; X[:h] = 0.0; X[h:h + 10] = Y[:10]", "X"),
     "put-number": ("X = paddle.index_put(X, (mask,), paddle.ones([1]))", "X"),
     "put-learned-number": ("X = paddle.index_put(X, (mask,), X.mean().reshape([1]))", "X"),
     "put-numbers": ("X = paddle.index_put(X, (mask,), X[mask] * 2)", "X"),
@@ -75,6 +76,7 @@ READS = {
     "mask": ("pass", "X[mask] * 2"),
     "columns-by-mask": ("pass", "X[:, sixty] * 2"),
     "last-axis-by-mask": ("pass", "X.reshape([16, 100, 100])[..., sixty] * 2"),
+    "up-to-a-tensor": ("h = paddle.shape(X)[1] // 2", "X[:, :h] * 2 + X[:, h:h + h] * 3"),
     "pairs-of-axes-and-a-part": ("pass", "X.reshape([16, 100, 100])[pairs, :50] * 2"),
 }
 CASES = {**WRITES, **{f"read-{name}": case for name, case in READS.items()}}

@@ -55,6 +55,7 @@ SOURCES = {
         "where": "paddle.where(p > 0.5, p, p * 2)", "pad": "F.pad(p, [1, 1, 1, 1])", "roll": "paddle.roll(p, 1, 0)", "topk": "paddle.topk(p, 5)[0]",
         "sort": "paddle.sort(p)", "tril": "paddle.tril(p)", "layer-norm": "F.layer_norm(p, 512)", "normalize": "F.normalize(p)",
         "masked-fill": "paddle.masked_fill(p, p > 0.5, 0.0)", "dropout": "F.dropout(p, 0.3)", "glu": "F.glu(p, 1)",
+        "argsort-by-attributes": "paddle._legacy_C_ops.argsort(p, 'axis', 0, 'descending', True)[0]",
     }.items()},
     **{name: op(expression, IMAGES) for name, expression in {
         "max-pool": "F.max_pool2d(p, 2)", "average-pool": "F.avg_pool2d(p, 2)", "adaptive-pool": "F.adaptive_avg_pool2d(p, 4)",
