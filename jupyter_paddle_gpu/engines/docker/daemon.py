@@ -12,11 +12,13 @@ from urllib.parse import quote
 
 import docker
 import msgspec
-from docker import auth, errors
+from docker import errors
 from docker.utils import parse_repository_tag
 from requests import exceptions as http
 
+from ...domain.errors import PaddleGpuError
 from ...domain.images import LocalImage, RegistryAnswer
+from .credentials import credentials_for
 from .faults import classify, explained, is_timeout, refusal, silent
 from .settings import DockerSettings
 from .silence import Silence
@@ -195,18 +197,16 @@ class Daemon:
         """What the registry of a reference says of it, asked through the daemon (its proxy, its mirrors) with the
         credentials of Docker's own configuration. Never raises for what a registry may answer."""
         api = self.api
-        name = reference.partition("@")[0]
-        head, slash, last = name.rpartition("/")
         try:
-            registry, _ = auth.resolve_repository_name(f"{head}{slash}{last.partition(':')[0]}")
-            credentials = auth.get_config_header(api, registry)
             answer = api.get(
                 f"{api.base_url}/v{api.api_version}/distribution/{quote(reference, safe='/:@')}/json",
-                headers={"X-Registry-Auth": credentials} if credentials else None,
+                headers=credentials_for(reference),
                 # The SDK's own call waits as long as for any answer; a registry that drops packets must not hold up.
                 timeout=self.settings.registry_timeout,
             )
             body = answer.json()
+        except PaddleGpuError as error:
+            return RegistryAnswer(state="refused", detail=error.message.render())
         except (errors.DockerException, http.RequestException, OSError, ValueError) as error:
             return RegistryAnswer(state="silent", detail=str(error))
         if answer.status_code < 400:

@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from docker import auth
-
 from ...domain.messages import Message, Param
 from ..base import Say
+from .credentials import credentials_for
 from .daemon import Daemon
 from .faults import classify, refusal
 from .transfers import stream
@@ -86,20 +85,17 @@ class PullProgress:
 
 def pull(daemon: Daemon, reference: str, say: Say, cancelled: Callable[[], bool]) -> None:
     """Pull an image. Raises `PaddleGpuError` with the class of the refusal, or `cancelled`."""
-    api = daemon.api
     name, _, digest = reference.partition("@")
     head, slash, last = name.rpartition("/")
     repository, _, tag = last.partition(":")
     repository = f"{head}{slash}{repository}"
-    registry, _ = auth.resolve_repository_name(repository)
-    credentials = auth.get_config_header(api, registry)
     progress, said_at, pulled, told = PullProgress(), 0.0, "", set[str]()
     say(f"Pulling {reference} …")
     for event in stream(
         daemon,
         "/images/create",
         params={"fromImage": repository, "tag": digest or tag or "latest"},
-        headers={"X-Registry-Auth": _text(credentials)} if credentials else None,
+        headers=credentials_for(reference),
         cancelled=cancelled,
         image=reference,
     ):
@@ -120,7 +116,3 @@ def pull(daemon: Daemon, reference: str, say: Say, cancelled: Callable[[], bool]
 def _broken(event: dict[str, Any]) -> str:
     """The layer whose download Docker begins again; it counts down, so each second brings such an event."""
     return str(event.get("id", "")) if str(event.get("status", "")).startswith("Retrying") else ""
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("ascii") if isinstance(value, bytes) else value

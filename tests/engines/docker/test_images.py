@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import msgspec
 import pytest
 from conftest import IMAGE, LIMIT, until
-from stand_ins.registry import Registry
+from stand_ins.registry import LOGIN, Registry
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.placements import ImageChoice
@@ -128,6 +129,33 @@ def test_a_job_without_an_image_gets_the_chosen_one_with_its_digest(bench, regis
     built = prepare(bench, "")
     layers = [bench.engine.daemon.inspect_image(made["image"])["RootFS"]["Layers"] for made in (handle, built)]
     assert layers[1][: len(layers[0])] == layers[0]
+
+
+def test_a_private_registry_takes_what_docker_login_left_even_a_moment_ago(
+    bench, registry, forget, tmp_path, monkeypatch
+):
+    registry.mood = "private"
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"auths": {"other.example": {"auth": LOGIN}}}))
+    job, _ = bench.job("1", image=registry.image)
+    (problem,) = bench.engine.check(job)
+    assert problem.code == "pull_refused"
+    assert f"`docker login {registry.address}`" in problem.render_hint()
+    config.write_text(json.dumps({"auths": {registry.address: {"auth": LOGIN}}}))
+    assert bench.engine.check(job) == ()
+    assert prepare(bench, registry.image)["digest"] == registry.digest
+
+
+@pytest.mark.filterwarnings("ignore:docker-credential-absent")
+def test_a_credential_helper_that_is_not_there_is_named(bench, registry, tmp_path, monkeypatch):
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps({"credHelpers": {registry.address: "absent"}}))
+    with pytest.raises(PaddleGpuError) as caught:
+        prepare(bench, registry.image)
+    assert caught.value.code == "credentials_unreadable"
+    assert "credHelpers" in caught.value.message.render_hint()
+    assert bench.engine.ask_registry(registry.image).state == "refused"
 
 
 def test_nothing_fits_is_said_with_the_reasons(bench):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import io
@@ -14,6 +15,9 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+LOGIN = base64.b64encode(b"ada:secret").decode()
+"""As `docker login` keeps it."""
+PASSWORD = f"Basic {LOGIN}"
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
 
@@ -55,8 +59,9 @@ class Registry:
             that a daemon has had once it does not fetch again.)
 
     Attributes:
-        mood: ok; denied (403), unauthorized (401), missing (404), busy (429), down (503); broken (cuts the connection
-            in the middle of a layer); slow; stuck (slow, and from the middle of a layer on nothing comes while it is).
+        mood: ok; private (asks for `LOGIN`); denied (403), unauthorized (401), missing (404), busy (429), down (503);
+            broken (cuts the connection in the middle of a layer); slow; stuck (slow, and from the middle of a layer on
+            nothing comes while it is).
     """
 
     def __init__(self, *, archive: bytes = b"", layers: int = 3, layer_bytes: int = 1 << 20) -> None:
@@ -138,7 +143,9 @@ class Registry:
                 registry.requests.append(f"{self.command} {self.path}")
                 what, _, which = self.path.rpartition("/")
                 try:
-                    if self.path == "/v2/":
+                    if registry.mood == "private" and self.headers.get("Authorization") != PASSWORD:
+                        self.answer(401, b"{}", WWW_Authenticate='Basic realm="team"')
+                    elif self.path == "/v2/":
                         self.answer(200, b"{}")
                     elif registry.mood == "unauthorized":
                         self.error(401, "UNAUTHORIZED", "authentication required")
