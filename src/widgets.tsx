@@ -21,7 +21,6 @@ export class PanelWidget extends ReactWidget {
   ) {
     super();
     this.addClass('jp-PaddleGpu');
-    this.addClass('jp-mod-panel');
     this.title.icon = paddleGpuIcon;
     this.title.caption = _app.trans.__('Paddle GPU: what trains, what it takes, where it fits');
     this.node.setAttribute('role', 'region');
