@@ -140,6 +140,11 @@ QUESTIONS: dict[str, Message] = {
             hint="If that stopped the estimate, move that line behind the training or into a cell of its own with “!”.",
         ),
         Message(
+            code="static_graph",
+            text="This line builds a static graph; only trainings in dynamic mode are estimated.",
+            hint="Let the training run without paddle.static, for example with paddle.Model or a loop of its own.",
+        ),
+        Message(
             code="file_missing",
             text="The file “{path}” is not there.",
             hint="Put it where the notebook looks for it, relative to the notebook's folder.",

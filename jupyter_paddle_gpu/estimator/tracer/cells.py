@@ -13,7 +13,7 @@ import types
 from typing import Any
 
 from . import absent, deadline, frames, steps, unknowns
-from .environment import DownloadNeeded
+from .environment import DownloadNeeded, StaticGraphError
 from .loops import LOOP, loop
 from .questions import address, assigned_at, line_of, refused, said
 from .steps import StepSeen
@@ -114,6 +114,8 @@ class CellRun:
                 pass  # `stopped` tells, also where the program caught it
             case DownloadNeeded():
                 self._ask(cell, problem, "download", {"url": problem.url})
+            case StaticGraphError():
+                self._asked({**self._question(cell, problem, "static_graph", {}), "name": ""})
             case FileNotFoundError() | NotADirectoryError():
                 self._ask(cell, problem, "file_missing", {"path": str(problem.filename or problem)})
             case ModuleNotFoundError():

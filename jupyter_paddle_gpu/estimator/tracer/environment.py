@@ -25,6 +25,14 @@ class DownloadNeeded(BaseException):
         self.url = url
 
 
+class StaticGraphError(RuntimeError):
+    """The program builds a graph to run later, of which a trace sees no step."""
+
+
+def _static(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    raise StaticGraphError
+
+
 def _refuse(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     raise DownloadNeeded(str(args[0] if args else kwargs.get("url", "")))
 
@@ -61,6 +69,7 @@ def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
     found: list[tuple[Any, str, Callable[..., Any]]] = [
         (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
         (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
+        (paddle, "enable_static", _nothing), (paddle.static, "data", _static), (paddle.static, "Executor", _static),
         (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),
         (paddle.utils.download, "get_path_from_url", _refuse), (paddle.utils.download, "_download", _refuse),
         (paddle.dataset.common, "download", _cached), (paddle.hapi.callbacks, "try_import", absent.try_import),
