@@ -123,7 +123,8 @@ class LayerPaths:
         """A layer with that path is called from outside."""
         tensors = tuple(_meta(layer, one) for one in args if isinstance(one, paddle.Tensor))
         root = int(path.partition(".")[0])
-        self._calls.append(Call(root, at, bool(layer.training), bool(layer._sub_layers), tensors))
+        trains = bool(layer.training) and paddle.is_grad_enabled()  # a policy is also asked what to do
+        self._calls.append(Call(root, at, trains, bool(layer._sub_layers), tensors))
 
     def is_root(self, layer: Any) -> bool:
         """Whether a layer is the outermost one of its tree."""

@@ -29,6 +29,7 @@ from . import (
     methods,
     overrides,  # noqa: F401 - registers its operators
     pretrained,
+    processes,
     pylayers,
     readings,
     saving,
@@ -65,6 +66,7 @@ def prepare() -> None:
     loader.install()
     environment.install()
     pretrained.install()
+    processes.install()
     sharding.install()
     datasets.install()
 
@@ -133,6 +135,7 @@ def traced(
     runtime.evaluate = methods.real
     watch, paths = steps.begin(runtime, wish.probe), layers.begin()
     absent.begin()
+    processes.begin()
     entries.begin()
     sizes.begin(wish.change)
     runtime.resize = sizes.arguments if wish.change else None

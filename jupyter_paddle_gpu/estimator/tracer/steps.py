@@ -17,7 +17,7 @@ from typing import Any
 
 import paddle
 
-from . import amp, deadline, layers, whatif
+from . import amp, deadline, layers, processes, whatif
 from .arrays import known_state
 from .interception import current
 from .probes import Probe
@@ -214,6 +214,7 @@ class StepWatch:
         if self.probe is not None and self.probe.is_done:
             raise StepSeen
         deadline.check()
+        processes.check()
         if self.window is None and not self._ends and time.monotonic() > self._gives_up:
             raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):

@@ -41,6 +41,24 @@ for episode in range(6):
 """
     + STEP
 )
+REPLAY = (
+    """
+import numpy as np, paddle
+from paddle import nn
+policy = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
+optimizer = paddle.optimizer.Adam(parameters=policy.parameters())
+memory = []
+for turn in range(60):
+    with paddle.no_grad():
+        action = policy(paddle.rand([6])).argmax()
+    memory.append((np.ones(6, "float32"), action.numpy()))
+    if len(memory) < 40:
+        continue
+    states = paddle.to_tensor(np.stack([state for state, _ in memory[-32:]]))
+    loss = policy(states).mean()
+"""
+    + STEP
+)
 LABELS = (
     """
 import paddle
@@ -100,6 +118,7 @@ SWALLOWED = [
 SOME = {"wall_seconds": 4.0}
 CASES = {
     "actor-critic": ([ACTOR_CRITIC], {}),
+    "replay": ([REPLAY], {"target": "cpu"}),
     "labels": ([LABELS], {}),
     "tried": ([TRIED, "model = Net()\nmodel(paddle.rand([2, 5, 8]))", TRIED_LOOP], {}),
     "never-tried": ([TRIED, TRIED_LOOP], {}),
@@ -112,6 +131,13 @@ CASES = {
         {},
     ),
     "file-of-a-number": (["import paddle\ncount = len(list(open('absent.txt')))", TRAIN.replace("10", "count")], {}),
+    "instance": (
+        [
+            "import paddle\nclass Rows(list): pass\nrows = Rows(open('absent.txt'))",
+            TRAIN.replace("10", "int(sum(rows))"),
+        ],
+        {},
+    ),
     "object": (["import paddle\nenvironment = paddle.vision.datasets.Flowers()\nsize = environment.size", TRAIN], {}),
 }
 
@@ -127,6 +153,11 @@ def test_every_model_that_is_updated_is_named(traced):
 
 def test_the_features_of_one_sample_are_a_batch_of_one(traced):
     assert traced["actor-critic"]["batch_size"] == 1
+
+
+def test_the_batch_is_that_which_is_learned_from(traced):
+    """A policy is asked for the next action before each update, without a gradient."""
+    assert traced["replay"]["batch_size"] == 32
 
 
 def test_the_sequence_is_the_inputs_and_not_the_labels(traced):
@@ -153,6 +184,8 @@ def test_steps_that_were_seen_when_time_ran_out_are_an_answer(traced):
     assert (traced["slow-steps"]["status"], traced["slow-steps"]["questions"]) == ("ok", [])
 
 
-@pytest.mark.parametrize(("name", "offered"), [("file-of-rows", ""), ("file-of-a-number", "count"), ("object", "")])
+@pytest.mark.parametrize(
+    ("name", "offered"), [("file-of-rows", ""), ("file-of-a-number", "count"), ("instance", ""), ("object", "")]
+)
 def test_an_answer_is_offered_where_one_can_be_typed(traced, name, offered):
     assert [question[1] for question in traced[name]["questions"]] == [offered]

@@ -1,0 +1,158 @@
+"""Processes that a notebook starts for its environments and its data: their code runs, and no process is started."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.paddle,
+    pytest.mark.skipif(sys.platform == "win32", reason="pipes of forked processes are Unix's"),
+]
+
+TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
+CHILD = """
+import json, multiprocessing, os, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+def refuse(event, arguments):
+    if event == "os.fork":
+        raise PermissionError("os.fork")
+
+tracer.prepare()
+sys.addaudithook(refuse)
+for name, cells in json.load(sys.stdin).items():
+    cells = [{"index": i, "source": cell} for i, cell in enumerate(cells)]
+    found = tracer.trace_notebook({"cells": cells, "wall_seconds": 20.0})
+    row = {key: found.get(key) for key in ("status", "batch_size", "inputs")}
+    row["questions"] = [[q["why"], q["params"]] for q in found["questions"]]
+    print(json.dumps([name, row]), flush=True)
+os._exit(0)
+"""
+ENVIRONMENTS = """
+import numpy as np, paddle
+from multiprocessing import Pipe, Process
+class Game:
+    def step(self, action):
+        return np.zeros(5, "float32"), float(action)
+def worker(remote, parent, make):
+    parent.close()
+    game = make()
+    while True:
+        command, data = remote.recv()
+        if command == "close":
+            remote.close()
+            break
+        remote.send(game.step(data))
+class Games:
+    def __init__(self, count):
+        self.remotes, works = zip(*[Pipe() for _ in range(count)])
+        self.processes = [Process(target=worker, args=(w, r, Game)) for w, r in zip(works, self.remotes)]
+        for process in self.processes:
+            process.daemon = True
+            process.start()
+        for work in works:
+            work.close()
+    def step(self, actions):
+        for remote, action in zip(self.remotes, actions):
+            remote.send(("step", action))
+        return [np.stack(one) for one in zip(*[remote.recv() for remote in self.remotes])]
+    def close(self):
+        for remote in self.remotes:
+            remote.send(("close", None))
+        for process in self.processes:
+            process.join()
+"""
+NET = """
+import paddle
+model = paddle.nn.Linear(5, 2)
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+"""
+UPDATE = """
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+PLAY = (
+    """
+tried = Games(2)
+tried.step([0, 0])
+tried.close()
+games = Games(6)
+for turn in range(9):
+    states, rewards = games.step([0] * 6)
+    loss = model(paddle.to_tensor(states)).mean() * float(rewards[0])
+"""
+    + UPDATE
+)
+POOL = (
+    """
+import numpy as np
+{setup}
+rows = list({run}(np.ones, [(4, 5)] * 3))
+for step in range(9):
+    loss = model(paddle.to_tensor(np.concatenate(rows).astype("float32"))).mean()
+"""
+    + UPDATE
+)
+TRAIN = "def train(name=''):\n    for step in range(9):\n        loss = model(paddle.rand([16, 5])).mean()"
+TRAIN += UPDATE.replace("\n    ", "\n        ")
+ALONE = "from multiprocessing import Process\nprocess = Process(target=train)\nprocess.start()\nprocess.join()"
+TOGETHER = "import multiprocessing, time\nall_of_them = [multiprocessing.Process(target=train) for _ in range(3)]"
+TOGETHER += "\nfor one in all_of_them:\n    one.start()\nfor one in all_of_them:\n    one.join()"
+CASES = {
+    "environments": [ENVIRONMENTS, NET, PLAY],
+    "pool": [NET, POOL.format(setup="from multiprocessing import Pool\npool = Pool(8)", run="pool.map")],
+    "context": [
+        NET,
+        POOL.format(
+            setup="import multiprocessing as mp\npool = mp.get_context('fork').Pool(processes=2)", run="pool.imap"
+        ),
+    ],
+    "executor": [
+        NET,
+        POOL.format(
+            setup="from concurrent.futures import ProcessPoolExecutor as Pool\npool = Pool(max_workers=4)",
+            run="pool.map",
+        ),
+    ],
+    "trained-alone": [NET, TRAIN, ALONE],
+    "trained-together": [NET, TRAIN, TOGETHER],
+}
+
+
+@pytest.fixture(scope="module")
+def traced():
+    pytest.importorskip("paddle")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CHILD, str(TRACER)],
+        input=json.dumps(CASES),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+
+
+@pytest.mark.parametrize(
+    ("name", "batch"),
+    [
+        ("environments", 6),
+        ("pool", 12),
+        ("context", 12),
+        ("executor", 12),
+        ("trained-alone", 16),
+        ("trained-together", 16),
+    ],
+)
+def test_what_a_process_does_is_done_without_one(traced, name, batch):
+    row = traced[name]
+    assert (row["status"], row["questions"]) == ("ok", [])
+    assert (row["batch_size"], row["inputs"]) == (batch, [f"float32[{batch}, 5]"])
