@@ -64,6 +64,8 @@ class Call:
             return
         if name == "masked_select" and self._count_chosen():
             return
+        if name == "repeat_interleave_with_tensor_index" and self._count_repeats():
+            return
         most = max((state.array.numel for state in self.states), default=1)
         largest, classes = extents.taken(most, self.states)
         line = frames.line()
@@ -87,6 +89,16 @@ class Call:
         drawn = Drawn(mask.value, _chosen) if is_random(mask.value) else mask.value
         chosen = _chosen(self.runtime.evaluate(drawn))
         self.shapes[self.template.returned] = ((chosen * whole // max(mask.numel, 1),), x.dtype)
+        return True
+
+    def _count_repeats(self) -> bool:
+        """Numbers that hang on the model, repeated as often as data says that does not."""
+        value = self.states[1].array.value if len(self.states) > 1 else None
+        if value is None or self.runtime.evaluate is None:
+            return False
+        total = _chosen(self.runtime.evaluate(Drawn(value, _chosen) if is_random(value) else value))
+        shape, dtype = self.template.metas[self.template.returned]
+        self.shapes[self.template.returned] = tuple(total if size < 0 else size for size in shape), dtype
         return True
 
     def _run(self, step: Step) -> None:

@@ -10,6 +10,7 @@ import paddle
 
 from .arrays import Shape, known_state
 from .dtypes import FLOATING, name_of
+from .interception import entry
 
 FEW_CHANNELS = 4
 """Channels that an image with its channels last has at most, where its sides do not tell."""
@@ -45,6 +46,9 @@ class Entries:
         self._image: tuple[int, tuple[int, int]] | None = None
         self._tokens: tuple[int, Sequence] | None = None
         self._features: tuple[int, Sequence] | None = None
+        self._rows: Sequence | None = None
+        """Floating numbers [B, T] that a model is called with: sound, where it is heard, else anything."""
+        self._sound: Sequence | None = None
 
     @property
     def image(self) -> tuple[int, int] | None:
@@ -53,7 +57,9 @@ class Entries:
 
     @property
     def sequence(self) -> Sequence | None:
-        """Integers are looked at first: a model of tokens may get features beside them."""
+        """Integers are looked at first: a model of tokens may get features beside them. Sound goes before features."""
+        if self._tokens is None and self._sound is not None:
+            return self._sound
         found = self._tokens or self._features
         return found[1] if found and found[1].length > 1 else None
 
@@ -76,17 +82,32 @@ class Entries:
                     continue  # of one call the first length counts: its labels may have quite another
                 if self._tokens is None or rank >= self._tokens[0]:
                     self._tokens = (rank, found)
+            elif len(shape) == 2 and dtype in FLOATING and shape[1] > 1:
+                self._rows = Sequence(shape, 1, is_integer=False)
             elif len(shape) == 3 and dtype in FLOATING and (self._features is None or rank >= self._features[0]):
                 self._features = (rank, Sequence(shape, _time_axis(layer, 1), is_integer=False))
 
     def convolved(self, layer: Any, args: Any) -> None:
-        """A one-dimensional convolution is called: where it gets the features as they came, the length is its axis."""
-        if self._features is None or not args or not isinstance(args[0], paddle.Tensor):
+        """A one-dimensional convolution is called: where it gets the features as they came, the length is its axis.
+
+        Rows of numbers that it gets as one channel are sound.
+        """
+        if not args or not isinstance(args[0], paddle.Tensor):
+            return
+        last = getattr(layer, "_data_format", "NCL") == "NCL"
+        shape = tuple(args[0].shape)
+        if shape[1 if last else -1] == 1:
+            self.heard((shape[0], shape[2 if last else 1]))
+        if self._features is None:
             return
         rank, sequence = self._features
-        last = getattr(layer, "_data_format", "NCL") == "NCL"
         if last and tuple(args[0].shape) == sequence.shape and sequence.axis == 1:
             self._features = (rank, Sequence(sequence.shape, 2, is_integer=False))
+
+    def heard(self, shape: Shape) -> None:
+        """Along the last axis of such an array there is time: it is transformed as sound, or convolved."""
+        if self._rows is not None and self._rows.shape == shape:
+            self._sound = self._rows
 
 
 def are_neighbours(size: int, length: int) -> bool:
@@ -134,3 +155,17 @@ def begin() -> Entries:
     global entries  # noqa: PLW0603
     entries = Entries()
     return entries
+
+
+def _transformed(runtime: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    entries.heard(tuple(x.shape))
+    return _stft(x, *args, **kwargs)
+
+
+_stft: Any = paddle.signal.stft
+
+
+def install() -> None:
+    """See which arrays are transformed as sound, once a process (spectrograms are layers that call this function)."""
+    if paddle.signal.stft is _stft:
+        entry(paddle.signal, "stft", _transformed)

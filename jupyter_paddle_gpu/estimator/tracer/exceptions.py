@@ -27,7 +27,7 @@ STRIDES_KEPT = frozenset({
 })  # fmt: skip
 """Operators that keep a strided operand as it is and copy it inside the kernel, forward and backward. All others lay it
 out anew before they run and save the copy (measured on 170 operators: a batch-major RNN keeps its input twice)."""
-ONLY_WANTED = frozenset({"rnn_grad"})
+ONLY_WANTED = frozenset({"rnn_grad", "einsum_grad"})
 """Gradient operators whose results nobody wants are not allocated, though the program builder shows them."""
 REFUSED = {
     "instance_norm_grad": "(InvalidArgument) The X@GRAD in InstanceNormGradInferMeta can't be nullptr.",

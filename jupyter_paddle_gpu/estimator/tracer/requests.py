@@ -69,6 +69,7 @@ def prepare() -> None:
     processes.install()
     sharding.install()
     datasets.install()
+    entries.install()
 
 
 def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:

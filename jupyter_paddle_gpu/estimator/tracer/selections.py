@@ -122,6 +122,22 @@ def index_put_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> 
     return max(then + summed, first - sum(group[0].nbytes for group in results if group))
 
 
+def repeat(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """repeat_interleave: for each row of the result where it comes from, of int32 or of the repeats' type."""
+    return _sources(attrs, operands, results[0][0])
+
+
+def repeat_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+    """repeat_interleave_grad: the same for each row of the gradient."""
+    return _sources(attrs, operands, next(group[0] for group in reversed(operands) if group))
+
+
+def _sources(attrs: dict[str, Any], operands: Arrays, repeated: Array) -> int:
+    axis = int(attrs.get("dim", attrs.get("axis", 0)))
+    repeats = [group[0] for group in operands if group and group[0].dtype in {"int32", "int64"}]
+    return repeated.shape[axis] * (SIZE[repeats[0].dtype] if repeats else 4)
+
+
 def masked_fill(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     """masked_fill and its gradient: a mask of another shape is laid out for every element (measured)."""
     x, mask = operands[0][0], operands[1][0]
@@ -165,6 +181,8 @@ RULES = {
     "argsort_grad": ordered_grad, "topk_grad": topk_grad, "kthvalue_grad": one_grad, "mode_grad": one_grad,
     "median": median, "median_grad": median_grad, "nanmedian": nanmedian, "nanmedian_grad": median_grad,
     "logcumsumexp_grad": logcumsumexp_grad,
+    **dict.fromkeys(("repeat_interleave", "repeat_interleave_with_tensor_index"), repeat),
+    **dict.fromkeys(("repeat_interleave_grad", "repeat_interleave_with_tensor_index_grad"), repeat_grad),
     **dict.fromkeys(("masked_fill", "masked_fill_", "masked_fill_grad"), masked_fill),
     "index_put": index_put, "index_put_": index_put, "index_put_grad": index_put_grad,
 }  # fmt: skip

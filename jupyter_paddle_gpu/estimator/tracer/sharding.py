@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import paddle
@@ -245,19 +246,37 @@ def init_data_parallel(original: Callable[..., Any], self: Any, *args: Any, **kw
 class Reducer:
     """Stands for `core.EagerReducer`, which gathers dense gradients in fused buffers of two sizes.
 
-    They are made in the first backward pass and stay (measured with two processes on CPUs).
+    A group's buffer is made anew once the last of its gradients is there, before the one of the pass before goes
+    (EagerGroup::ConcatTensors in distributed/collective/reducer.cc; measured with two processes on CPUs). The last
+    group comes first.
     """
 
     def __init__(self, parameters: list[Any], sparse: list[bool], limits: list[int]) -> None:
+        self._runtime = running()
         dense = [parameter for parameter, is_sparse in zip(parameters, sparse, strict=True) if not is_sparse]
-        runtime = running()
-        self.buffers = [
-            runtime.create("fused_gradients", (numel,), dtype, None, "gradients")
-            for numel, dtype in _groups(dense, limits)
-        ]
+        self._groups = list(reversed(_groups(dense, limits)))
+        self.buffers: list[Any] = [None] * len(self._groups)
+        self._waiting: list[int] = []
+        self._next = 0
+        for place, group in enumerate(self._groups):
+            for parameter in group:
+                self._runtime.state(parameter).reduced.append(partial(self._arrived, place))
 
     def prepare_for_backward(self, outputs: list[Any]) -> None:
-        """Nothing that takes memory."""
+        """A backward pass that the processes gather follows; none does inside `no_sync`."""
+        self._waiting, self._next = [len(group) for group in self._groups], 0
+
+    def _arrived(self, place: int) -> None:
+        if not self._waiting:
+            return
+        self._waiting[place] -= 1
+        while self._next < len(self._groups) and self._waiting[self._next] <= 0:
+            group = self._groups[self._next]
+            numel, dtype = sum(int(parameter.size) for parameter in group), name_of(group[0].dtype)
+            self.buffers[self._next] = self._runtime.create("fused_gradients", (numel,), dtype, None, "gradients")
+            self._next += 1
+        if self._next == len(self._groups):
+            self._waiting = []
 
 
 def reducer(  # noqa: PLR0917 - Paddle's signature
@@ -267,19 +286,20 @@ def reducer(  # noqa: PLR0917 - Paddle's signature
     return Reducer(parameters, sparse, limits)
 
 
-def _groups(parameters: list[Any], limits: list[int]) -> list[tuple[int, str]]:
-    """(elements, type) of the reducer's fused buffers (Eager_AssignGroupBySize in distributed/collective/reducer.cc):
+def _groups(parameters: list[Any], limits: list[int]) -> list[list[Any]]:
+    """Parameters of the reducer's fused buffers (Eager_AssignGroupBySize in distributed/collective/reducer.cc):
     a group of one type is closed once it has reached its limit; the first limit holds for the first group."""
-    closed: list[tuple[int, str]] = []
-    opened: dict[str, int] = {}
-    begun: dict[str, int] = {}
+    closed: list[list[Any]] = []
+    opened: dict[str, list[Any]] = {}
+    begun: set[str] = set()
     for parameter in parameters:
         dtype = name_of(parameter.dtype)
-        opened[dtype] = opened.get(dtype, 0) + int(parameter.size)
-        if opened[dtype] * SIZE[dtype] >= limits[min(begun.get(dtype, 0), 1)]:
-            closed.append((opened.pop(dtype), dtype))
-            begun[dtype] = 1
-    return closed + [(numel, dtype) for dtype, numel in opened.items()]
+        group = opened.setdefault(dtype, [])
+        group.append(parameter)
+        if sum(int(one.size) for one in group) * SIZE[dtype] >= limits[dtype in begun]:
+            closed.append(opened.pop(dtype))
+            begun.add(dtype)
+    return closed + list(opened.values())
 
 
 def _nothing(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

@@ -103,7 +103,8 @@ def _in_proportion(found: Shape, sides: tuple[int, int], wanted: int) -> int | N
 def _lengthened(shape: Shape, dtype: str, sequence: Sequence, wanted: int) -> Shape:
     length, rank = sequence.length, len(shape)
     changed = list(shape)
-    if rank == 1 and length != sequence.batch and "int" in dtype:
+    is_sound = len(sequence.shape) == 2 and not sequence.is_integer
+    if rank == 1 and length != sequence.batch and ("int" in dtype or is_sound):
         axes: tuple[int, ...] = (0,)
     elif rank == 2:
         is_square = shape == (length, length) and "int" not in dtype

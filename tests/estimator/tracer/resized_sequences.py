@@ -42,6 +42,49 @@ for step in range(9):
     + STEP
 )
 
+SOUND = (
+    DATASET.format(sample="return np.zeros(4000, 'float32'), np.int64(1)")
+    + """
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv1D(1, 16, 80, stride=16), nn.ReLU(), nn.Conv1D(16, 32, 3), nn.AdaptiveAvgPool1D(1))
+        self.head = nn.Linear(32, 5)
+    def forward(self, x):
+        return self.head(self.body(x.unsqueeze(1)).flatten(1))
+model = Net()
+"""
+    + ADAM
+    + """
+for epoch in range(3):
+    for x, y in paddle.io.DataLoader(Data(), batch_size=16):
+        loss = F.cross_entropy(model(x), y)
+"""
+    + STEP.replace("\n", "\n    ")
+)
+
+SPECTROGRAM = (
+    HEAD
+    + """
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.mel = paddle.audio.features.LogMelSpectrogram(sr=8000, n_fft=256, hop_length=64, n_mels=32)
+        self.lstm, self.head = nn.LSTM(32, 24), nn.Linear(24, 5)
+    def forward(self, x):
+        out, _ = self.lstm(self.mel(x).transpose([0, 2, 1]))
+        return self.head(out[:, -1])
+model = Net()
+"""
+    + ADAM
+    + """
+waves, labels = paddle.randn([64, 4000]), paddle.zeros([64], 'int64')
+for step in range(9):
+    loss = F.cross_entropy(model(waves[:16]), labels[:16])
+"""
+    + STEP
+)
+
 GPT = (
     HEAD
     + """
@@ -129,6 +172,8 @@ CASES = {
     "lstm": (LSTM, {"sequence_length": 75}, {"(30, 12)": "(75, 12)"}),
     "conv1d": (CONV1D, {"sequence_length": 320}, {"100, 6, 200": "100, 6, 320"}),
     "one-channel": (CONV1D.replace("Conv1D(6", "Conv1D(1").replace("100, 6,", "100, 1,"), {"sequence_length": 99}, {"100, 1, 200": "100, 1, 99"}),
+    "sound": (SOUND, {"sequence_length": 6400}, {"zeros(4000": "zeros(6400"}),
+    "spectrogram": (SPECTROGRAM, {"sequence_length": 6400}, {"[64, 4000]": "[64, 6400]"}),
     "gpt-of-name": (GPT.replace("block_size=48", "block_size=49").replace("[64, 49]", "[64, MAX_LEN]").replace("model = GPT()", "MAX_LEN = 49\nmodel = GPT()"), {"sequence_length": 96}, {"block_size=49": "block_size=97", "MAX_LEN = 49": "MAX_LEN = 97"}),
     "gpt": (GPT, {"sequence_length": 96}, {"block_size=48": "block_size=96", "[64, 49]": "[64, 97]"}),
     "bert": (BERT, {"sequence_length": 128}, {"zeros(40": "zeros(128", "(1, 40)": "(1, 128)", "arange(40)": "arange(128)"}),

@@ -41,6 +41,24 @@ IMAGES = (
     "layers = nn.Sequential(nn.Conv2D(3, 32, 3), nn.BatchNorm2D(32), nn.ReLU(), nn.Conv2D(32, 64, 3), nn.ReLU(), "
     "nn.AdaptiveAvgPool2D(4), nn.Flatten(), nn.Linear(1024, 500))"
 )
+BLOCKS = """
+class Block(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.up, self.norm, self.down = nn.Linear(300, 900), nn.LayerNorm(900), nn.Linear(900, 300)
+    def forward(self, h):
+        return h + self.down(F.gelu(self.norm(self.up(h))))
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.last = nn.LayerList([Block() for _ in range(4)]), nn.Linear(300, 600)
+    def forward(self, x):
+        for block in self.blocks:
+            x = {call}
+        return self.last(x)
+layers = Net()"""
+RECOMPUTED = BLOCKS.format(call="fleet.utils.recompute(block, x, use_reentrant=False)")
+BLOCKS = BLOCKS.format(call="block(x)")
 WORDS = (
     "layers = nn.Sequential(nn.Embedding(5000, 64), nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0), "
     "nn.Linear(64, 5000))"
@@ -54,15 +72,40 @@ TWICE = """
     model(x * 2).mean().backward()
     optimizer.step()
     optimizer.clear_grad()"""
+ACCUMULATED = """
+    for micro in range(2):
+        (model(x[micro * 128:micro * 128 + 128]).mean() / 2).backward()
+    optimizer.step()
+    optimizer.clear_grad()"""
+NO_SYNC = """
+    with model.no_sync():
+        (model(x[:128]).mean() / 2).backward()
+    (model(x[128:]).mean() / 2).backward()
+    optimizer.step()
+    optimizer.clear_grad()"""
+AVERAGED = (
+    STEP
+    + """
+    with paddle.no_grad():
+        for average, parameter in zip(averages, layers.parameters()):
+            average.set_value(average * 0.9 + parameter * 0.1)"""
+)
+AVERAGES = "\naverages = [p.clone().detach() for p in layers.parameters()]"
 ADAM = "Adam(1e-5, parameters=layers.parameters())"
 CLIPPED = "Adam(1e-5, parameters=layers.parameters(), grad_clip=nn.ClipGradByGlobalNorm(1.0))"
 DATA = {MLP: "x = paddle.rand([16, 1000])", DEEP: "x = paddle.rand([64, 600])",
+        BLOCKS: "x = paddle.rand([256, 300])", RECOMPUTED: "x = paddle.rand([256, 300])",
         IMAGES: "x = paddle.rand([4, 3, 20, 20])", WORDS: "x = paddle.randint(0, 5000, [4, 12])"}  # fmt: skip
 
 
 def script(wrap: str, model: str = MLP, *, optimizer: str = ADAM, start: str = START, step: str = STEP) -> str:
     return HEAD.format(
-        start=start, model=model, optimizer=optimizer, wrap=wrap, data=DATA[model.split("\n")[0]], step=step
+        start=start,
+        model=model,
+        optimizer=optimizer,
+        wrap=wrap,
+        data=DATA.get(model) or DATA[model.split("\n")[0]],
+        step=step,
     )
 
 
@@ -76,6 +119,14 @@ FROZEN = "\nlayers[4].bias.stop_gradient = True"
 SOURCES = {
     "parallel": script("model = paddle.DataParallel(layers, comm_buffer_size=4)", MLP + FROZEN),
     "parallel-images": script("model = paddle.DataParallel(layers)", IMAGES),
+    "parallel-accumulated": script("model = paddle.DataParallel(layers)", BLOCKS, step=ACCUMULATED),
+    "parallel-no-sync": script("model = paddle.DataParallel(layers)", BLOCKS, step=NO_SYNC),
+    "parallel-recomputed": script("model = paddle.DataParallel(layers)", RECOMPUTED),
+    "parallel-both": script("model = paddle.DataParallel(layers)", RECOMPUTED, step=ACCUMULATED),
+    "parallel-averaged": script("model = paddle.DataParallel(layers)" + AVERAGES, BLOCKS, step=AVERAGED),
+    "os_g-both": script(shard("os_g"), RECOMPUTED, step=ACCUMULATED),
+    "os_g-averaged": script(shard("os_g") + AVERAGES, BLOCKS, step=AVERAGED),
+    "p_g_os-both": script(shard("p_g_os", ", segment_size=2**15"), RECOMPUTED, step=ACCUMULATED),
     "os": script(shard("os")),
     "os_g": script(shard("os_g"), DEEP),
     "os_g-clip": script(shard("os_g"), optimizer=CLIPPED),

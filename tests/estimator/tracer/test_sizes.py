@@ -12,7 +12,20 @@ from tests.estimator.tracer.scripts import HEAD, STEP
 pytestmark = pytest.mark.paddle
 
 CASES = {**resized_images.CASES, **resized_sequences.CASES}
-REAL = ("volumes", "clips", "clips-last", "cnn", "unet", "plain-vit", "lstm", "conv1d", "gpt", "bert", "time-major")
+REAL = (
+    "volumes",
+    "clips",
+    "clips-last",
+    "cnn",
+    "unet",
+    "plain-vit",
+    "lstm",
+    "conv1d",
+    "gpt",
+    "bert",
+    "time-major",
+    "sound",
+)
 FLAT = CNN.replace("nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(32, 10)", "nn.Flatten(), nn.Linear(32768, 10)")
 LITERAL = VIT.replace("IMG_SIZE, PATCH = 64, 8", "PATCH = 8").replace("IMG_SIZE", "64").replace("img_size=64", "n=64")
 TABLE = GPT.replace("nn.Embedding(block_size, width)", "nn.Embedding(48, width)").replace("block_size", "b")
