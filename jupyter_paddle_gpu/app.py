@@ -113,8 +113,8 @@ class PaddleGpuApp(ExtensionApp):
             self.log.warning("Parts of jupyter_paddle_gpu took too long to stop and were left behind")
 
     async def _stop(self) -> None:
-        if self._starting is not None:  # what is half started cannot be stopped
-            await self._starting
+        if self._starting is not None:  # what is half started cannot be stopped, nor is it cancelled with this
+            await asyncio.wait((self._starting,))
         await asyncio.to_thread(self.context.close)
 
     def current_activity(self) -> dict[str, Any] | None:

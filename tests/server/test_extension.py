@@ -79,3 +79,18 @@ async def test_stopping_takes_no_longer_than_it_may(api, jp_serverapp, monkeypat
         await asyncio.wait_for(app.stop_extension(), 60)  # who waited for what hangs would never come back
     finally:
         hold.set()
+
+
+async def test_a_start_that_hangs_can_be_waited_for_twice(api, jp_serverapp):
+    """A server that stops its extensions anew must not meet the wait that was given up before."""
+    await api("GET", "jobs")
+    app = jp_serverapp.extension_manager.extension_apps["jupyter_paddle_gpu"].copy().pop()
+    hold = asyncio.Event()
+    app._starting = asyncio.ensure_future(hold.wait())
+    app.stop_seconds = 0.2
+    try:
+        await asyncio.wait_for(app.stop_extension(), 60)
+        await asyncio.wait_for(app.stop_extension(), 60)
+        assert not app._starting.done()
+    finally:
+        hold.set()
