@@ -7,13 +7,15 @@ such a stand-in decides which way the program goes, the trace says so.
 from __future__ import annotations
 
 import itertools
+from math import prod
 from typing import Any
 
 import numpy as np
 import paddle
 
 from . import branches, draws, frames, loader, steps, unknowns
-from .dtypes import name_of
+from .arrays import Array
+from .dtypes import SIZE, name_of
 from .interception import current, tracing
 from .ledger import Storage
 from .runtime import Runtime
@@ -48,7 +50,7 @@ def numpy(runtime: Runtime, tensor: Any, *args: Any) -> Any:
     row holds the memory of all (measured; `Tensor.numpy` of `eager_method.cc` copies a tensor's holder)."""
     numbers = _numbers(runtime, tensor)
     source = runtime.state(tensor).array
-    size = source.nbytes if source.storage is None else source.storage.record.bytes  # None: a worker's shared memory
+    size = _size_of_storage(source)
     if loader.target != "cpu" or not size:
         return numbers
     ledger = runtime.ledger
@@ -57,6 +59,14 @@ def numpy(runtime: Runtime, tensor: Any, *args: Any) -> Any:
     operation.bytes_moved = 2 * size
     ledger.finish(operation)
     return np.asarray(_Copied(numbers, copy)).view(type(numbers))
+
+
+def _size_of_storage(array: Array) -> int:
+    """Bytes of the whole memory that an array shows a part of; a batch that workers hand over lies in shared memory."""
+    if array.storage is None:
+        return array.nbytes
+    record = array.storage.record
+    return record.bytes or prod(record.shape) * SIZE[record.dtype]
 
 
 def _numbers(runtime: Runtime, tensor: Any) -> Any:

@@ -34,6 +34,21 @@ trained = paddle.Model(model)
 trained.prepare(optimizer, nn.MSELoss())
 trained.fit(Data(), batch_size=64, verbose=0)
 """
+WORKERS = """
+class Data(paddle.io.Dataset):
+    def __getitem__(self, index):
+        return np.zeros(200, "float32")
+    def __len__(self):
+        return 640
+loader = paddle.io.DataLoader(Data(), batch_size=64, num_workers=2)
+for batch in loader:
+    kept = batch[3].numpy()[0]
+    break
+for batch in loader:
+    model(batch).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 READS = {
     "kept": "kept = h.numpy()",
     "a-row-keeps-all": "kept = h.numpy()[0]",
@@ -49,6 +64,7 @@ READS = {
 }
 SOURCES = {name: HEAD + LOOP.format(reads=reads) for name, reads in READS.items()}
 SOURCES["fit"] = HEAD + FIT
+SOURCES["a-row-of-a-workers-batch"] = HEAD + WORKERS
 
 
 @pytest.mark.parametrize("name", SOURCES)
