@@ -3,53 +3,16 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
+import { CARDS_LATER, tagger, WITH_CARDS } from './cards';
 import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
-import { notebook } from './server';
 
-const GIB = 2 ** 30;
-/** A card with room, one that somebody fills, one that is lost. */
-const CARDS = [
-  'count 3',
-  `used 0 ${20 * GIB}`,
-  `used 1 ${80 * GIB}`,
-  `process 1 1 ${79 * GIB}`,
-  'memory 2 15'
-];
-/** Needs a file that is not there; trains in a loop of its own for some seconds. */
-const TAGGER = [
-  `import paddle
-from paddle import nn
-vocab_size = len(open("corpus.txt").read().split())
-LENGTH = 128`,
-  `class Tagger(nn.Layer):
-    def __init__(self):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, 256)
-        self.head = nn.Linear(256, 9)
-
-    def forward(self, x):
-        return self.head(self.embedding(x))
-
-model = Tagger()
-optimizer = paddle.optimizer.AdamW(parameters=model.parameters())`,
-  `for step in range(400):
-    x = paddle.randint(0, vocab_size, [64, LENGTH])
-    y = paddle.randint(0, 9, [64, LENGTH])
-    loss = nn.functional.cross_entropy(model(x), y)
-    loss.backward()
-    optimizer.step()
-    optimizer.clear_grad()`
-];
-
-test.use({
-  serverOptions: { cards: CARDS, environment: { PADDLE_GPU_SIMULATE: 'RTX 4090' } }
-});
+test.use(WITH_CARDS);
 
 test('a question is answered, the cards say where it fits, and the job draws its use', async ({
   page,
   server
 }) => {
-  writeFileSync(join(server.root, 'tagger.ipynb'), JSON.stringify(notebook(TAGGER)));
+  writeFileSync(join(server.root, 'tagger.ipynb'), JSON.stringify(tagger(64, 64)));
   await openNotebook(page, server, 'tagger.ipynb');
   const panel = await openPanel(page);
   const memory = panel.getByRole('region', { name: 'Memory of one training step' });
@@ -82,7 +45,7 @@ test('a question is answered, the cards say where it fits, and the job draws its
   await expect(card('GPU 2').getByText('does not answer')).toHaveCount(1);
 
   // The other user leaves: the row follows by itself.
-  server.setCards(['count 3', `used 0 ${20 * GIB}`, 'used 1 0', 'memory 2 15']);
+  server.setCards(CARDS_LATER);
   await expect(
     card('GPU 1').getByRole('img', { name: '0 B of 80.0 GiB in use' })
   ).toBeVisible();
