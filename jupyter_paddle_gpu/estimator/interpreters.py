@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -140,6 +141,10 @@ def _plainly_read(kernel_name: str) -> _Specification | None:
 
 
 def _as_jupyter_finds_it(kernel_name: str) -> _Specification:
+    with contextlib.suppress(ImportError):
+        # The manager begins with a part of it, and a thread that reads a notebook with another one: whoever comes
+        # second would meet half a module.
+        import IPython  # noqa: F401
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     manager = KernelSpecManager()

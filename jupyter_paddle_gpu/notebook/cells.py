@@ -168,6 +168,8 @@ def _mask_at(lines: list[str], start: int, column: int, *, assigned: bool) -> Ma
 
 def _logical_lines(lines: list[str]) -> list[list[Any]] | None:
     """Tokens by logical line as IPython cuts them; None where the indentation is no Python's."""
+    # The whole first: threads that begin with different parts of it at once meet half of each other's.
+    import IPython  # noqa: F401
     from IPython.core.inputtransformer2 import make_tokens_by_line
 
     try:
