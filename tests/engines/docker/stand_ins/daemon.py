@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -10,6 +11,7 @@ import time
 from pathlib import Path
 
 import docker
+import psutil
 
 HERE = Path(__file__).parent
 START_SECONDS = 180
@@ -107,6 +109,11 @@ class PrivateDaemon:
             client.close()
             # Without containers there is nothing to put in order, and an orderly end takes ten seconds.
             self.kill()
+        # A container that was just starting when the daemon was killed has nobody who would end its shim.
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if any(f"{self.folder}/" in part for part in process.cmdline()):
+                    process.kill()
         mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
         for mount in reversed([mount for mount in mounts if mount.startswith(f"{self.folder}/")]):
             subprocess.run(["umount", "-l", mount], check=False)
