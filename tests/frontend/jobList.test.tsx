@@ -26,9 +26,16 @@ beforeEach(async () => {
     })
   );
   const again = job('again', { created: MANY, state: 'queued' });
-  const api = apiOn(url =>
-    Promise.resolve(answer(200, JSON.stringify(url.endsWith('/rerun') ? again : { jobs })))
-  );
+  const api = apiOn(url => {
+    const isRerun = url.endsWith('/rerun');
+    // The list is asked for again once a job is looked at, and has the new one then.
+    if (isRerun) {
+      jobs.push(again);
+    }
+    const log = { lines: [], next: 0, total: 0, ended: false };
+    const body = isRerun ? again : url.includes('/log') ? log : { jobs };
+    return Promise.resolve(answer(200, JSON.stringify(body)));
+  });
   const tracker = { currentChanged: new Signal({}), currentWidget: null };
   const notebook = new ActiveNotebook(tracker as unknown as INotebookTracker, () => undefined);
   model = new PanelModel(api, new EventStream(api), notebook);
