@@ -13,7 +13,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import paddle
 
@@ -139,7 +139,7 @@ class StepWatch:
         enough = BY_HAND if self.is_by_hand else MANY_BY_HAND
         if len(self._cleared) >= enough and (window := self._window_by_hand()):
             self.window = window
-            raise StepSeen
+            self._seen()
 
     def _window_by_hand(self) -> tuple[int, int] | None:
         """The last step, where the one before has as many operations: it is one of a loop's."""
@@ -181,10 +181,15 @@ class StepWatch:
             return
         self.window = (self._ends[-period - 1], self._ends[-1])
         if not self.evaluates or self.leaves_epoch:
-            raise StepSeen
+            self._seen()
         self.leaves_epoch = True
         self._enough = self.updates + 2 * period
         self._evaluation_until = time.monotonic() + EVALUATION_PATIENCE
+
+    def _seen(self) -> NoReturn:
+        """End the program. What it lets go of by that, whenever garbage is collected, was alive when the step ended."""
+        self.runtime.ledger.now += 1
+        raise StepSeen
 
     def _period(self) -> int | None:
         order = self._order
