@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,13 @@ def run_code() -> Callable[[str, object], dict]:
 
 @pytest.fixture(scope="session")
 def measure(run_child: Callable[..., Answers]) -> Callable[[dict[str, str]], Measured]:
-    return lambda sources: Measured(run_child("real", sources), run_child("trace", sources))
+    """Both kinds, at the same time in their two processes."""
+
+    def run(sources: dict[str, str]) -> Measured:
+        with ThreadPoolExecutor(2) as pool:
+            return Measured(*pool.map(run_child, ("real", "trace"), (sources, sources)))
+
+    return run
 
 
 @pytest.fixture(scope="module")

@@ -97,14 +97,9 @@ def combined(first: str, second: str) -> str | None:
 SOURCES = {f"{a}+{b}": made for a, b in combinations(FEATURES, 2) if (made := combined(a, b)) is not None}
 
 
-@pytest.fixture(scope="module")
-def measured(run_child):
-    return run_child("real", SOURCES), run_child("trace", SOURCES)
-
-
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_step_takes_what_the_allocator_says(measured, name):
-    real, traced = measured[0][name], measured[1][name]
+    real, traced = measured.real[name], measured.traced[name]
     assert real["failure"] is None
     # the marks between two optimizers' steps split a step: its peak is the largest of them
     assert traced["peak"] == pytest.approx(max(real["peaks"][2:]), abs=8), traced["questions"]
