@@ -13,7 +13,7 @@ from . import costs, extents, frames
 from .arrays import ORIGINAL, Array, State, allocate, known_state, new_tensor
 from .autograd import Node, edge_of, needed_slots
 from .dtypes import FLOATING, name_of
-from .exceptions import STRIDES_KEPT, forward_array, forward_meta, surplus
+from .exceptions import INDEX_LAID_OUT, STRIDES_KEPT, forward_array, forward_meta, surplus
 from .inference import Argument
 from .ledger import Ledger
 from .saving import hooks
@@ -23,6 +23,8 @@ from .views import RULES as VIEWS
 from .views import view_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from .runtime import Runtime
 
 _TENSOR = core.eager.Tensor
@@ -64,7 +66,9 @@ class Call:
             return
         if name == "masked_select" and self._count_chosen():
             return
-        if name == "repeat_interleave_with_tensor_index" and self._count_repeats():
+        if name == "repeat_interleave_with_tensor_index" and self._count_rows(_chosen):
+            return
+        if name == "segment_pool" and self._count_rows(_segments):
             return
         most = max((state.array.numel for state in self.states), default=1)
         largest, classes = extents.taken(most, self.states)
@@ -91,20 +95,23 @@ class Call:
         self.shapes[self.template.returned] = ((chosen * whole // max(mask.numel, 1),), x.dtype)
         return True
 
-    def _count_repeats(self) -> bool:
-        """Numbers that hang on the model, repeated as often as data says that does not."""
+    def _count_rows(self, count: Callable[[Any], int]) -> bool:
+        """Rows that hang on the model, as many as `count` makes of a second operand that does not."""
         value = self.states[1].array.value if len(self.states) > 1 else None
         if value is None or self.runtime.evaluate is None:
             return False
-        total = _chosen(self.runtime.evaluate(Drawn(value, _chosen) if is_random(value) else value))
-        shape, dtype = self.template.metas[self.template.returned]
-        self.shapes[self.template.returned] = tuple(total if size < 0 else size for size in shape), dtype
+        rows = count(self.runtime.evaluate(Drawn(value, count) if is_random(value) else value))
+        for slot, (shape, dtype) in self.template.metas.items():
+            if any(size < 0 for size in shape):
+                self.shapes[slot] = tuple(rows if size < 0 else size for size in shape), dtype
         return True
 
     def _run(self, step: Step) -> None:
         operation = self.ledger.begin(step.name)
         if step.name not in STRIDES_KEPT and step.name not in VIEWS:
-            self._lay_out(step)
+            self._lay_out(step, range(len(step.operands)))
+        elif step.name in INDEX_LAID_OUT and not self.runtime.reads_by_brackets:
+            self._lay_out(step, (1,))
         operands = [gather(operand, self.environment) for operand in step.operands]
         if step.gradient is not None and step.inplace:
             self._keep_overwritten(step, step.gradient)
@@ -123,12 +130,12 @@ class Call:
             self._record(step, step.gradient)
         self.ledger.finish(operation)
 
-    def _lay_out(self, step: Step) -> None:
+    def _lay_out(self, step: Step, places: Iterable[int]) -> None:
         overwritten = step.inplace.values()
-        for index, operand in enumerate(step.operands):
+        for index in places:
             if index in overwritten:
                 continue
-            for slot in slots_of(operand):
+            for slot in slots_of(step.operands[index]):
                 array = self.environment.get(slot)
                 if array is not None and array.storage is not None and not array.is_contiguous:
                     laid_out = allocate(self.ledger, array.shape, array.dtype, "contiguous")
@@ -278,6 +285,11 @@ def _elements(result: Any) -> int:
 
 def _chosen(mask: Any) -> int:
     return int(ORIGINAL["numpy"](mask).sum())
+
+
+def _segments(numbers: Any) -> int:
+    """`segment_pool_kernel.cc`: the last number, for they ascend, and one."""
+    return int(ORIGINAL["numpy"](numbers)[-1]) + 1
 
 
 def _match(structure: Any, result: Any, found: dict[int, Meta]) -> None:

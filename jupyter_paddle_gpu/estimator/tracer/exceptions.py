@@ -27,6 +27,9 @@ STRIDES_KEPT = frozenset({
 })  # fmt: skip
 """Operators that keep a strided operand as it is and copy it inside the kernel, forward and backward. All others lay it
 out anew before they run and save the copy (measured on 170 operators: a batch-major RNN keeps its input twice)."""
+INDEX_LAID_OUT = frozenset({"gather", "gather_nd", "index_sample", "index_select", "scatter"})
+"""Of these the ones that lay their second operand, the index, out anew and save the copy (measured on 29 operators with
+a strided index or label)."""
 ONLY_WANTED = frozenset({"rnn_grad", "einsum_grad"})
 """Gradient operators whose results nobody wants are not allocated, though the program builder shows them."""
 REFUSED = {

@@ -19,7 +19,14 @@ _HELD = -1000
 
 def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
-    index = _bounds(index)
+    runtime.reads_by_brackets = True
+    try:
+        return _read(tensor, _bounds(index))
+    finally:
+        runtime.reads_by_brackets = False
+
+
+def _read(tensor: Any, index: Any) -> Any:
     axis = _only_axis(index, tensor.ndim)
     if axis is not None and 0 < axis < tensor.ndim:
         return call("index_select", tensor, _integers(index[-1])[0], axis)

@@ -39,6 +39,8 @@ class Runtime:
         self.evaluate: Callable[[Value], Any] | None = None
         self.convert: Convert | None = None
         self.differentiates_twice = False
+        self.reads_by_brackets = False
+        """`x[index]` runs, which eager mode does by other kernels than `gather_nd`: they keep a strided index."""
         """Whether the program has asked for a graph of gradients."""
         self.resize: Resize | None = None
 
