@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +11,6 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="pipes of forked processes are Unix's"),
 ]
 
-TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
 CHILD = """
 import json, multiprocessing, os, sys
 sys.path.insert(0, sys.argv[1])
@@ -127,18 +123,8 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def traced():
-    pytest.importorskip("paddle")
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CHILD, str(TRACER)],
-        input=json.dumps(CASES),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+def traced(run_code):
+    return run_code(CHILD, CASES)
 
 
 @pytest.mark.parametrize(
