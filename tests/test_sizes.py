@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_paddle_gpu.cli.speech import size
+from jupyter_paddle_gpu.commands.speech import size
 from jupyter_paddle_gpu.domain.sizes import human
 
 CASES = json.loads(Path(__file__).with_name("sizes.json").read_text())

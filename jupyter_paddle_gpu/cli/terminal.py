@@ -12,17 +12,18 @@ import click
 import msgspec
 from click.shell_completion import shell_complete
 
+from ..commands import click_words
+from ..commands.face import Face, View, no_notebook
+from ..commands.group import JSON, paddle_gpu
+from ..commands.options import localise
+from ..commands.tail import LogTail
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
 from ..domain.messages import Message, Param
 from ..i18n import terminal_language, to_json
-from . import click_words, interrupts
-from .commands import JSON, paddle_gpu
-from .face import Face, View, no_notebook
+from . import interrupts
 from .interrupts import Interrupts
 from .log_printer import LinePrinter, wait
-from .options import localise
-from .tail import LogTail
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..cli.face import Face, View
-from ..cli.tail import LogTail
+from ..commands.face import Face, View
+from ..commands.tail import LogTail
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import EstimateRequest
 from ..domain.jobs import Job, LogLine

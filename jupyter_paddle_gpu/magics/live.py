@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..cli.estimate_view import EstimateView
-from ..cli.face import View
+from ..commands.estimate_view import EstimateView
+from ..commands.face import View
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import EstimateRequest
 

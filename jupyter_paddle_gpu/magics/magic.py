@@ -9,11 +9,11 @@ import click
 import msgspec
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
-from ..cli.click_words import spoken
-from ..cli.commands import JSON, paddle_gpu
-from ..cli.face import View
-from ..cli.options import localise
-from ..cli.speech import Speech
+from ..commands.click_words import spoken
+from ..commands.face import View
+from ..commands.group import JSON, paddle_gpu
+from ..commands.options import localise
+from ..commands.speech import Speech
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
 from .cell import CellFace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cli.job_view import state
-from ..cli.speech import Speech
+from ..commands.job_view import state
+from ..commands.speech import Speech
 from ..domain.jobs import Job
 
 

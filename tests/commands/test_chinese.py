@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 import jupyter_paddle_gpu
-from jupyter_paddle_gpu.cli import estimate_view, job_view
-from jupyter_paddle_gpu.cli.click_words import WORDS
-from jupyter_paddle_gpu.cli.commands import paddle_gpu
+from jupyter_paddle_gpu.commands import estimate_view, job_view
+from jupyter_paddle_gpu.commands.click_words import WORDS
+from jupyter_paddle_gpu.commands.group import paddle_gpu
 from jupyter_paddle_gpu.i18n import translator
 
 PACKAGE = Path(jupyter_paddle_gpu.__file__).parent
@@ -19,7 +19,7 @@ TABLES = (estimate_view._EVIDENCE, estimate_view._KINDS, estimate_view._FITS, jo
 
 
 def said():
-    for path in (*PACKAGE.glob("cli/*.py"), *PACKAGE.glob("magics/*.py")):
+    for path in (path for room in ("commands", "cli", "magics") for path in PACKAGE.glob(f"{room}/*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "say":
                 text = node.args[0] if node.args else None
