@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message, Param, Translate
+from ..engines.base import Engine, Examiner
 from ..version import __version__
 from .requests import Check
-
-if TYPE_CHECKING:
-    from .service import Services
 
 DISK_NEEDED = 1 << 30
 """Bytes that should be free in the data folder: logs, notebooks and checkpoints of some jobs."""
 
 
-def examine(services: Services, kernel_name: str) -> tuple[Check, ...]:
-    """All checks; one that fails unexpectedly says so and keeps none of the others from running."""
+def examine(
+    kernel_name: str,
+    *,
+    inventory: Callable[[], Inventory],
+    engines: Callable[[], Mapping[str, Engine]],
+    data_folder: Path,
+) -> tuple[Check, ...]:
+    """All checks; one that fails unexpectedly says so and keeps none of the others from running.
+
+    Devices and engines are asked for when their turn comes: a policy that cannot be read is a finding too.
+    """
     checks: list[Check] = [_version()]
     parts: tuple[tuple[str, Callable[[], Iterable[Check]]], ...] = (
-        ("kernel", lambda: _kernel(services, kernel_name)),
-        ("devices", lambda: _devices(services)),
-        ("engines", lambda: _engines(services)),
-        ("data_folder", lambda: _data_folder(services.settings.data_folder)),
+        ("kernel", lambda: _kernel(kernel_name)),
+        ("devices", lambda: _devices(inventory())),
+        ("engines", lambda: _engines(engines())),
+        ("data_folder", lambda: _data_folder(data_folder)),
     )
     for name, part in parts:
         checks.extend(_guarded(name, part))
@@ -86,7 +93,7 @@ def _version() -> Check:
     return Check(name="version", ok=True, finding=finding)
 
 
-def _kernel(services: Services, kernel_name: str) -> Iterable[Check]:
+def _kernel(kernel_name: str) -> Iterable[Check]:
     from ..estimator.interpreters import find_interpreter
 
     interpreter = find_interpreter(kernel_name)
@@ -98,8 +105,7 @@ def _kernel(services: Services, kernel_name: str) -> Iterable[Check]:
     yield Check(name="kernel", ok=True, finding=finding)
 
 
-def _devices(services: Services) -> Iterable[Check]:
-    inventory = services.inventory()
+def _devices(inventory: Inventory) -> Iterable[Check]:
     real = [device for device in inventory.devices if not device.simulated and device.vendor != "cpu"]
     for device in real:
         if device.problem is not None:
@@ -122,10 +128,8 @@ def _devices(services: Services) -> Iterable[Check]:
         yield Check(name="driver", ok=True, finding=finding, needed=False)
 
 
-def _engines(services: Services) -> Iterable[Check]:
-    from ..engines.base import Examiner
-
-    for engine in services.engines.values():
+def _engines(engines: Mapping[str, Engine]) -> Iterable[Check]:
+    for engine in engines.values():
         features = engine.supported_features()
         name, needed = f"engine_{features.name}", features.name == "local"
         problems = engine.examine() if isinstance(engine, Examiner) else features.problems

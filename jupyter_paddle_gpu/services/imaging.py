@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..devices import catalogue
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import EstimateRequest
@@ -18,7 +19,6 @@ from . import targets
 
 if TYPE_CHECKING:
     from ..images.choice import ImagePolicy
-    from .service import Services
 
 
 def image_for(
@@ -83,24 +83,30 @@ def kernel_paddle(kernel_name: str) -> str | None:
     return None if version == "unknown" else version
 
 
-def images(services: Services, paddle_version: str, device: str) -> tuple[ImageChoice, ...]:
+def images(
+    inventory: Callable[[], Inventory],
+    local_images: Callable[[], tuple[LocalImage, ...]],
+    policy: ImagePolicy,
+    *,
+    paddle_version: str,
+    device: str,
+) -> tuple[ImageChoice, ...]:
     """For an accelerator by name, else for this machine's first real device and for the CPU."""
     from ..images.choice import choose_image
 
     version = paddle_version or kernel_paddle("python3")
     if device:
-        card = _accelerator(services, device)
-        machine, policy = platform.machine(), services.policies.images
+        card = _accelerator(inventory, device)
+        machine = platform.machine()
         return (choose_image(version, None, card.compute_capability, card.vendor, machine=machine, policy=policy),)
-    inventory, local = services.inventory(), services.local_images()
-    real = [item for item in inventory.devices if not item.simulated][:1]
+    now, local = inventory(), local_images()
+    real = [item for item in now.devices if not item.simulated][:1]
     chosen: list[tuple[str, ...]] = [(item.id,) for item in real]
-    policy = services.policies.images
-    return tuple(image_for(inventory, ids, version, local=local, policy=policy) for ids in [*chosen, ()])
+    return tuple(image_for(now, ids, version, local=local, policy=policy) for ids in [*chosen, ()])
 
 
-def _accelerator(services: Services, device: str) -> Accelerator:
-    found = targets.resolve(EstimateRequest(device=device), services.inventory, services.find_accelerator)
+def _accelerator(inventory: Callable[[], Inventory], device: str) -> Accelerator:
+    found = targets.resolve(EstimateRequest(device=device), inventory, catalogue.find)
     if found is None:  # a device of this machine that gives no data
         raise PaddleGpuError(
             "device_without_data",

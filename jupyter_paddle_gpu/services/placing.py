@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import msgspec
 
+from ..devices import catalogue
+from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
+from ..domain.images import LocalImage
 from ..domain.placements import Placement
+from ..engines.base import Engine
 from .imaging import image_for
-
-if TYPE_CHECKING:
-    from .service import Services
+from .policies import Policies
 
 
-def engine_name(services: Services, wanted: str) -> str:
+@dataclass(frozen=True)
+class Site:
+    """What a placement is made from.
+
+    Attributes:
+        engines: by name, the default first.
+        inventory: this machine's devices now.
+        local_images: what the container daemon has.
+    """
+
+    engines: Mapping[str, Engine]
+    inventory: Callable[[], Inventory]
+    policies: Policies
+    local_images: Callable[[], tuple[LocalImage, ...]]
+
+
+def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
     """The engine that was asked for, or the default: the first one.
 
     Raises:
         PaddleGpuError: `unknown_engine` (400).
     """
-    name = wanted or next(iter(services.engines))
-    if name not in services.engines:
+    name = wanted or next(iter(engines))
+    if name not in engines:
         raise PaddleGpuError(
             "unknown_engine",
             "There is no engine “{engine}” (there are: {known}).",
             hint="Choose one of them.",
             engine=name,
-            known=", ".join(services.engines),
+            known=", ".join(engines),
         )
     return name
 
 
 def place(
-    services: Services,
+    site: Site,
     estimate: Estimate | None,
     *,
     engine: str = "",
@@ -53,13 +72,13 @@ def place(
     """
     from ..matching.match import match
 
-    name = engine_name(services, engine)
-    features, inventory = services.engines[name].supported_features(), services.inventory()
+    name = engine_name(site.engines, engine)
+    features, inventory = site.engines[name].supported_features(), site.inventory()
     placement = match(
         estimate,
         inventory,
-        services.accelerators(),
-        services.policy,
+        catalogue.accelerators(),
+        site.policies.matching,
         engine=name,
         gpus=gpus if features.gpus else 0,
         chosen=device_ids,
@@ -71,7 +90,7 @@ def place(
         placement.device_ids,
         paddle_version,
         wanted=image,
-        local=services.local_images(),
-        policy=services.policies.images,
+        local=site.local_images(),
+        policy=site.policies.images,
     )
     return msgspec.structs.replace(placement, image=choice)

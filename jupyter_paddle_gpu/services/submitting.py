@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..domain.devices import divided
+from ..domain.devices import Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, EstimateRequest, processes_of
 from ..domain.jobs import Job, JobSpec, Resources
 from ..domain.limits import Limits
 from ..domain.messages import Message
 from ..domain.notebooks import FactValue, NotebookFacts
-from ..engines.base import Limiter
+from ..engines.base import Engine, Limiter
+from ..matching.policy import Policy
+from .estimating import Estimating
 from .placing import engine_name
+from .policies import Policies
 from .requests import Submission
 
 if TYPE_CHECKING:
     from ..notebook.reading import NotebookSource
-    from .service import Services
 
 RUNS_FOLDER = "paddle-gpu-runs"
 """Beside the notebook: where executed notebooks are published."""
@@ -30,14 +34,32 @@ SHARED_LEAST = 64 << 20
 """Bytes; what else uses /dev/shm (NCCL, locks of multiprocessing): Docker's own default."""
 
 
-def specify(services: Services, source: NotebookSource, submission: Submission) -> JobSpec:
+@dataclass(frozen=True)
+class Desk:
+    """What a submission is settled with.
+
+    Attributes:
+        engines: by name, the default first.
+        inventory: this machine's devices now.
+        estimates: those that were shown, and new ones.
+    """
+
+    engines: Mapping[str, Engine]
+    inventory: Callable[[], Inventory]
+    policies: Policies
+    estimates: Estimating
+
+
+def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSpec:
     """The job's specification.
 
     Raises:
         PaddleGpuError: `unknown_engine` (400), `batch_size_unnamed` (422), `nothing_to_run` (422), and what keeps a
             device that was named from being used.
     """
-    facts = services.inspect(source)
+    from ..notebook.inspection import inspect_notebook
+
+    facts = inspect_notebook(source)
     if not any(cell.source.strip() for cell in facts.cells):
         raise PaddleGpuError(
             "nothing_to_run",
@@ -46,22 +68,25 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
             status=422,
             name=source.path.name,
         )
-    engine = engine_name(services, submission.engine)
+    name = engine_name(desk.engines, submission.engine)
+    engine, devices = desk.engines[name], desk.inventory().devices
     sets = _sets(facts, submission.request)
-    resources = _named(services, submission.resources) if submission.resources else _resources(services, engine)
-    wanted = submission.estimate or resources.gpus > 0 or _limits_follow(services, engine)
-    estimate = _estimate(services, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted)
-    limits = _limits(services, engine, resources, estimate)
+    resources = _named(submission.resources, devices) if submission.resources else _resources(engine, devices)
+    wanted = submission.estimate or resources.gpus > 0 or _limits_follow(engine)
+    estimate = _estimate(desk.estimates, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted)
+    limits = _limits(engine, resources, estimate, devices)
     if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
-        resources = msgspec.structs.replace(resources, gpu_memory_bytes=_needed(services, estimate, resources.gpus))
+        needed = _needed(estimate, resources.gpus, devices, desk.policies.matching)
+        resources = msgspec.structs.replace(resources, gpu_memory_bytes=needed)
     if estimate is not None and resources.shm_bytes is None:
-        resources = msgspec.structs.replace(resources, shm_bytes=_shared(services, engine, estimate, resources.gpus))
+        shared = _shared(name, estimate, resources.gpus, desk.policies)
+        resources = msgspec.structs.replace(resources, shm_bytes=shared)
     return JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
         output=str(source.path.parent / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
         folder=str(source.path.parent),
-        engine=engine,
+        engine=name,
         kernel_name=source.kernel_name,
         python=_python(source.kernel_name),
         image=submission.image,
@@ -77,22 +102,22 @@ def specify(services: Services, source: NotebookSource, submission: Submission) 
         estimated_batch_size=estimate.batch_size if estimate else None,
         estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
         limits=limits,
-        options=_options(engine, facts, submission),
+        options=_options(name, facts, submission),
     )
 
 
-def preflight(services: Services, source: NotebookSource, submission: Submission) -> tuple[Message, ...]:
+def preflight(desk: Desk, source: NotebookSource, submission: Submission) -> tuple[Message, ...]:
     """What a submit would be refused with now; empty where its job can start. Nothing of the notebook runs.
 
     An engine may try out with a container of its own whether it sees the folders and hands out the devices.
     """
     try:
-        spec = specify(services, source, msgspec.structs.replace(submission, estimate=False))
+        spec = specify(desk, source, msgspec.structs.replace(submission, estimate=False))
     except PaddleGpuError as error:
         return (error.message,)
     now = time.time()
     job = Job(id="preflight", spec=spec, state="queued", created=now, updated=now)
-    return services.engines[spec.engine].check(job)
+    return desk.engines[spec.engine].check(job)
 
 
 def _options(engine: str, facts: NotebookFacts, submission: Submission) -> dict[str, Any]:
@@ -128,15 +153,15 @@ def _sets(facts: NotebookFacts, request: EstimateRequest) -> dict[str, FactValue
     return {**sets, fact.name: wanted}
 
 
-def _resources(services: Services, engine: str) -> Resources:
+def _resources(engine: Engine, devices: Sequence[Device]) -> Resources:
     """One device where the engine can hand one out and the machine has one; else the CPU."""
-    if not services.engines[engine].supported_features().gpus:
+    if not engine.supported_features().gpus:
         return Resources()
-    real = [d for d in services.inventory().devices if not d.simulated and d.vendor != "cpu"]
+    real = [device for device in devices if not device.simulated and device.vendor != "cpu"]
     return Resources(gpus=1 if real else 0)
 
 
-def _named(services: Services, resources: Resources) -> Resources:
+def _named(resources: Resources, devices: Sequence[Device]) -> Resources:
     """Devices under the identity by which they are claimed, however the person named them: `0` and its UUID are one.
 
     Where no device is known here (the driver does not answer this process) the engine is to judge the names.
@@ -145,26 +170,24 @@ def _named(services: Services, resources: Resources) -> Resources:
         return resources
     from ..matching.match import named
 
-    devices = services.inventory().devices
     if all(device.simulated for device in devices):
         return resources
     ids = tuple(device.id for device in named(resources.device_ids, devices))
     return msgspec.structs.replace(resources, device_ids=ids, gpus=len(ids))
 
 
-def _needed(services: Services, estimate: Estimate, count: int) -> int | None:
+def _needed(estimate: Estimate, count: int, devices: Sequence[Device], policy: Policy) -> int | None:
     """Bytes that must be free on a device before the job starts: the estimate's upper bound, or, where no device here
     offers that much even when it is empty, the lower one (what the match calls tight)."""
     from ..matching.waiting import too_small, usable
 
     upper = estimate.high or estimate.peak_bytes
-    devices = usable(services.inventory().devices, services.policy, count)
-    if upper is None or too_small(devices, upper, services.policy) is None:
+    if upper is None or too_small(usable(devices, policy, count), upper, policy) is None:
         return upper
     return estimate.low or upper
 
 
-def _shared(services: Services, engine: str, estimate: Estimate, gpus: int) -> int | None:
+def _shared(engine: str, estimate: Estimate, gpus: int, policies: Policies) -> int | None:
     """What DataLoader workers need of /dev/shm; None where they need none or the engine gives more anyway.
 
     The local engine compares it with what is free, a container gets it with a margin.
@@ -173,30 +196,30 @@ def _shared(services: Services, engine: str, estimate: Estimate, gpus: int) -> i
     if engine != "docker":
         return needed or None
     wanted = round(needed * SHARED_MARGIN) + SHARED_LEAST
-    return wanted if needed and wanted > services.policies.docker.shm_bytes else None
+    return wanted if needed and wanted > policies.docker.shm_bytes else None
 
 
-def _limits_follow(services: Services, engine: str) -> bool:
+def _limits_follow(engine: Engine) -> bool:
     """Whether an engine's limits follow from an estimate: then it is worth its seconds."""
-    limiter = services.engines[engine]
-    return isinstance(limiter, Limiter) and limiter.limits_follow_estimate
+    return isinstance(engine, Limiter) and engine.limits_follow_estimate
 
 
-def _limits(services: Services, engine: str, resources: Resources, estimate: Estimate | None) -> Limits | None:
+def _limits(
+    engine: Engine, resources: Resources, estimate: Estimate | None, devices: Sequence[Device]
+) -> Limits | None:
     """What the engine gives the job; None where it limits nothing, or cannot tell now."""
-    limiter = services.engines[engine]
-    if not isinstance(limiter, Limiter):
+    if not isinstance(engine, Limiter):
         return None
-    real = [device for device in services.inventory().devices if not device.simulated and device.vendor != "cpu"]
+    real = [device for device in devices if not device.simulated and device.vendor != "cpu"]
     cut = divided(real)
     try:
-        return limiter.limits(resources, estimate, sum(device.id not in cut for device in real))
+        return engine.limits(resources, estimate, sum(device.id not in cut for device in real))
     except PaddleGpuError:  # a daemon that does not answer: the submit says so next
         return None
 
 
 def _estimate(
-    services: Services,
+    estimates: Estimating,
     source: NotebookSource,
     facts: NotebookFacts,
     submission: Submission,
@@ -215,10 +238,10 @@ def _estimate(
         device=asked.device if on_gpu else None,
         target="gpu" if on_gpu else "cpu",
     )
-    kept = services.kept_estimate(source, request)
-    if kept is None and (wanted or services.was_estimated(source)):
+    kept = estimates.known(source, request)
+    if kept is None and (wanted or estimates.was_estimated(source)):
         try:
-            kept = services.fresh_estimate(source, facts, request)
+            kept = estimates.fresh(source, facts, request)
         except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job
             return None
     return kept if kept is not None and kept.status == "ok" else None

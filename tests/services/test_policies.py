@@ -36,7 +36,7 @@ def test_the_file_reaches_every_room(tmp_path):
     written(tmp_path / "data", WHOLE)
     services = Services(Settings(data_folder=tmp_path / "data"))
     assert list(services.engines) == ["docker", "local"]
-    assert engine_name(services, "") == "docker"
+    assert engine_name(services.engines, "") == "docker"
     assert (services.policy.memory_threshold, services.policy.excluded) == (0.8, ("0",))
     docker = services.docker.settings
     assert (docker.data_folders, docker.networks, docker.pids) == (("/data",), ("none",), 100)
@@ -51,7 +51,7 @@ def test_the_file_reaches_every_room(tmp_path):
 def test_the_variable_names_a_file_for_every_face_and_the_dispatcher(tmp_path, monkeypatch):
     path = written(tmp_path / "etc", {"engine": "docker"})
     monkeypatch.setenv("PADDLE_GPU_POLICY", str(path))
-    assert engine_name(Services(Settings(data_folder=tmp_path / "data")), "") == "docker"
+    assert engine_name(Services(Settings(data_folder=tmp_path / "data")).engines, "") == "docker"
     monkeypatch.delenv("PADDLE_GPU_POLICY")
     services = Services(Settings(data_folder=tmp_path / "data", policy_file=path))
     assert services._dispatcher_environment() == {"PADDLE_GPU_POLICY": str(path)}

@@ -40,7 +40,7 @@ def source(services, code=TRAINING):
 
 
 def test_the_defaults(services, tmp_path):
-    spec = specify(services, source(services), Submission())
+    spec = specify(services.desk(), source(services), Submission())
     work = tmp_path.resolve() / "work"
     assert (spec.name, spec.engine, spec.kernel_name) == ("train", "local", "python3")
     assert (spec.notebook, spec.folder) == (str(work / "train.ipynb"), str(work))
@@ -52,7 +52,7 @@ def test_the_defaults(services, tmp_path):
 def test_a_persons_wishes_stay(services):
     resources = Resources(cpus=2.0, seconds=60.0)
     spec = specify(
-        services,
+        services.desk(),
         source(services),
         Submission(name="mine", resources=resources, environment={"A": "1"}, request=EstimateRequest(batch_size=8)),
     )
@@ -64,12 +64,12 @@ def test_a_persons_wishes_stay(services):
 def test_the_estimate_that_was_shown_goes_with_the_job(services):
     notebook = source(services)
     services.match(notebook, EstimateRequest(amp="O1"))
-    spec = specify(services, notebook, Submission(request=EstimateRequest(amp="O1")))
+    spec = specify(services.desk(), notebook, Submission(request=EstimateRequest(amp="O1")))
     plain = services.estimate(notebook, EstimateRequest(target="cpu"))
     assert plain.evidence == "trace"
     assert spec.estimated_allocated_bytes == plain.allocated_peak_bytes, "a job runs the notebook as it is written"
-    assert services.kept_estimate(notebook, EstimateRequest(target="cpu")) == plain
-    assert specify(services, notebook, Submission(estimate=False)).estimated_peak_bytes is None
+    assert services.estimates.known(notebook, EstimateRequest(target="cpu")) == plain
+    assert specify(services.desk(), notebook, Submission(estimate=False)).estimated_peak_bytes is None
 
 
 WORKERS = """
@@ -93,13 +93,13 @@ def test_shared_memory_follows_from_the_loaders_workers(services):
     notebook = source(services, WORKERS)
     batch = 64 * (1000 * 4 + 8)
     assert services.estimate(notebook, EstimateRequest(target="cpu")).shared_memory_bytes == (4 * 3 + 1) * batch
-    spec = specify(services, notebook, Submission(estimate=True))
+    spec = specify(services.desk(), notebook, Submission(estimate=True))
     assert spec.resources.shm_bytes == (4 * 3 + 1) * batch
     mine = Resources(shm_bytes=1 << 20)
-    assert specify(services, notebook, Submission(estimate=True, resources=mine)).resources == mine
+    assert specify(services.desk(), notebook, Submission(estimate=True, resources=mine)).resources == mine
 
 
-def test_rooms_are_built_when_they_are_needed(services):
+def test_components_are_built_when_they_are_needed(services):
     assert services._built == {}
     services.inspect(source(services))
     assert services._built == {}
@@ -123,7 +123,7 @@ def test_a_device_is_one_device_however_it_is_named(services, tmp_path):
 
     def ids(*names):
         wish = Submission(resources=Resources(gpus=len(names), device_ids=names), estimate=False)
-        return specify(services, source(services), wish).resources
+        return specify(services.desk(), source(services), wish).resources
 
     assert ids("0").device_ids == ids("GPU-a").device_ids == ("GPU-a",)
     assert (ids("0", "GPU-a").device_ids, ids("0", "GPU-a").gpus) == (("GPU-a",), 1)
@@ -151,9 +151,9 @@ def test_the_batch_that_fits_goes_with_the_job(services, tmp_path):
     """Where the estimate was asked for it: a job that runs out of memory can name it then."""
     services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Small()])
     wish, notebook = Submission(resources=Resources(gpus=1)), source(services, TRAINING.replace("8", "4096"))
-    assert specify(services, notebook, wish).estimated_largest_batch is None
+    assert specify(services.desk(), notebook, wish).estimated_largest_batch is None
     (fit,) = services.estimate(notebook, EstimateRequest(details=True)).fits
-    spec = specify(services, notebook, wish)
+    spec = specify(services.desk(), notebook, wish)
     assert spec.estimated_largest_batch == fit.largest_batch > 16
     assert (spec.estimated_batch_size, spec.estimated_device) == (16, "Small")
 
@@ -161,4 +161,4 @@ def test_the_batch_that_fits_goes_with_the_job(services, tmp_path):
 def test_names_are_left_to_the_engine_where_no_device_is_known(services, tmp_path):
     services._built["devices"] = DeviceService(tmp_path, simulate="A100", readers=[])
     wish = Submission(resources=Resources(gpus=1, device_ids=("GPU-far",)), estimate=False)
-    assert specify(services, source(services), wish).resources.device_ids == ("GPU-far",)
+    assert specify(services.desk(), source(services), wish).resources.device_ids == ("GPU-far",)

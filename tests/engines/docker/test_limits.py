@@ -290,7 +290,7 @@ def test_from_a_notebook_to_the_containers_limit(daemon, tmp_path):
         services.jobs._dispatcher = None
         source = services.open(tmp_path / "work" / "train.ipynb", notebook_of(TRAINING))
         job = services.submit(source, Submission(engine="docker", image=IMAGE, resources=Resources()))
-        known = services.kept_estimate(source, EstimateRequest(target="cpu"))
+        known = services.estimates.known(source, EstimateRequest(target="cpu"))
         assert known is not None, "an engine whose limits follow from the estimate makes one"
         assert known.host.data >= 150_000_000, "160 MB, as far as they can be measured from outside"
         assert job.spec.limits.memory_bytes == 2 * known.host.bytes

@@ -1,4 +1,4 @@
-"""The rooms, each built when it is first asked for: what a command does not use it does not pay for."""
+"""The components, each built when it is first asked for: what a command does not use it does not pay for."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ DISPATCHER = f"{__package__}.dispatching:job_service"
 """What looks after the queue where neither a server nor a terminal does."""
 
 
-class Rooms:
-    """Holds the settings and what is built from them; knows how the rooms are wired, nothing else."""
+class Components:
+    """Holds the settings and what is built from them; knows how they are wired, nothing else."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

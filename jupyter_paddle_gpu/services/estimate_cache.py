@@ -1,4 +1,4 @@
-"""Estimates that were shown, kept so that a submit carries the number that its reader saw."""
+"""A cache of estimates that were shown, so that a submit carries the number that its reader saw."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..notebook.reading import NotebookSource
 
 
-class KeptEstimates:
+class EstimateCache:
     """The last `limit` estimates by notebook code and request; safe to use from several threads."""
 
     def __init__(self, limit: int) -> None:
@@ -32,7 +32,7 @@ class KeptEstimates:
             while len(self._estimates) > self._limit:
                 self._estimates.popitem(last=False)
 
-    def knows(self, source: NotebookSource) -> bool:
+    def has_any(self, source: NotebookSource) -> bool:
         """Whether there is an estimate for this code, whatever was asked."""
         code = _code(source)
         with self._lock:

@@ -1,0 +1,90 @@
+"""Estimates of notebooks: for which accelerator, by which worker, and those that were made before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..domain.devices import Accelerator, Inventory
+from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.notebooks import NotebookFacts
+from . import targets
+from .estimate_cache import EstimateCache
+
+if TYPE_CHECKING:
+    from ..estimator.calibrate import CalibrationReport
+    from ..estimator.service import EstimateService
+    from ..notebook.reading import NotebookSource
+
+
+@dataclass(frozen=True)
+class Estimating:
+    """Makes estimates and remembers them.
+
+    Attributes:
+        estimator: gives the workers; called when one is needed.
+        inventory: this machine's devices now.
+        find: the catalogue's row for a name.
+    """
+
+    estimator: Callable[[], EstimateService]
+    inventory: Callable[[], Inventory]
+    find: targets.Find
+    cache: EstimateCache
+
+    def expect(self, facts: NotebookFacts) -> None:
+        """Somebody looks at this notebook: where something trains in it, Paddle's import need not wait for a click.
+
+        Nothing of the notebook runs.
+        """
+        if facts.imports_paddle and facts.loop != "none":
+            self.estimator().expect(facts.kernel_name)
+
+    def begin(self, source: NotebookSource) -> None:
+        """What imports Paddle starts at once; a notebook that never names it needs none."""
+        if any("paddle" in str(cell.get("source")) for cell in source.content.get("cells", ())):
+            self.estimator().begin(source.kernel_name)
+
+    def fresh(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
+        """What a training step of the notebook takes; runs its model cells in an isolated child process."""
+        accelerator = self._accelerator(request)
+        estimate = self.estimator().estimate(facts, source.path.parent, request, accelerator)
+        self.cache.put(source, request, estimate)
+        return estimate
+
+    def known(self, source: NotebookSource, request: EstimateRequest) -> Estimate | None:
+        """The estimate of the same notebook and request that was made before, where it is still known."""
+        return self.cache.get(source, request)
+
+    def was_estimated(self, source: NotebookSource) -> bool:
+        """Whether this notebook, as it is now, was estimated before: then another estimate takes milliseconds."""
+        return self.cache.has_any(source)
+
+    def of_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:
+        """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects."""
+        from ..estimator.trace import Trace
+
+        return self.estimator().of_trace(msgspec.convert(trace, Trace), request, self._accelerator(request))
+
+    def calibrate(self, device: str, kernel_name: str, progress: Callable[[str], None]) -> CalibrationReport:
+        """Run the estimator's suite on a device of this machine and keep what it teaches.
+
+        Args:
+            device: Paddle's name, `gpu:0` or `cpu`; empty: the first GPU, the CPU where there is none.
+        """
+        from ..estimator.calibrate import calibrate
+
+        real = [item for item in self.inventory().devices if not item.simulated and item.vendor != "cpu"]
+        chosen = device or ("gpu:0" if real else "cpu")
+        index = chosen.removeprefix("gpu:")
+        card = next((item for item in real if str(item.index) == index and item.parent is None), None)
+        accelerator = targets.of_device(card, self.find) if card is not None else None
+        return calibrate(
+            self.estimator(), device=chosen, accelerator=accelerator, kernel_name=kernel_name, progress=progress
+        )
+
+    def _accelerator(self, request: EstimateRequest) -> Accelerator | None:
+        return targets.resolve(request, self.inventory, self.find)

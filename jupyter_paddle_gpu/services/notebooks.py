@@ -1,0 +1,31 @@
+"""Notebooks as faces name them: by a contents path below the server's root, or by a path of the file system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .locations import contents_file
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..notebook.reading import NotebookSource
+
+
+def open_notebook(settings: Settings, path: str | Path, content: dict[str, Any] | None = None) -> NotebookSource:
+    """The notebook at `path`, or its unsaved `content` (nbformat 4 JSON) as if it lay there.
+
+    With a root in the settings, `path` is a contents path below it; without, a path of the file system.
+    """
+    from ..notebook import reading
+
+    root = settings.root
+    if root is not None:
+        file = contents_file(str(path), root, allow_hidden=settings.allow_hidden)
+    else:
+        file = Path(path).expanduser().absolute()
+    if content is not None:
+        return reading.parse_notebook(content, file)
+    limit = settings.max_notebook_bytes
+    sizes = {} if limit is None else {"max_bytes": limit}
+    return reading.read_notebook(file, root=root, **sizes)
