@@ -20,8 +20,8 @@ Change = Literal[
 """What a remedy changes."""
 
 
-class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to estimate. A None leaves the notebook's own value.
+class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to estimate. A None leaves the notebook's own value; what numbers there may be is in `bounds`.
 
     Attributes:
         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.

@@ -38,7 +38,7 @@ def check_move(old: JobState, new: JobState) -> None:
 
 
 class Resources(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits for a job. None: no limit of ours.
+    """Limits for a job. None: no limit of ours; what numbers a person may ask for is in `bounds`.
 
     Attributes:
         gpus: number of devices; 0 runs on the CPU.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..devices.catalogue import find
+from ..domain.bounds import device_twice
 from ..domain.devices import Accelerator, Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
@@ -69,7 +70,7 @@ def match(
 
 
 def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
-    """The devices that a person named, by id or index, each once. Raises `PaddleGpuError` for one that cannot be."""
+    """The devices that a person named, by id or index, none twice. Raises `PaddleGpuError` for one that cannot be."""
     cut = divided(devices)
     found: list[Device] = []
     for name in chosen:
@@ -98,8 +99,9 @@ def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
                 hint="Choose one of its slices.",
                 device=device.name,
             )
-        if device not in found:
-            found.append(device)
+        if device in found:
+            raise device_twice(name)
+        found.append(device)
     return found
 
 

@@ -32,11 +32,15 @@ class PlacementBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fiel
     device_ids: tuple[str, ...] = ()
 
 
+class ResourcesBody(Resources, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a job may take. Only here is a field refused that does not exist: rows of the store may have some."""
+
+
 class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to run."""
 
     engine: str = ""
-    resources: Resources | None = None
+    resources: ResourcesBody | None = None
     image: str = ""
     name: str = ""
     token: str = ""
@@ -63,7 +67,7 @@ class CancelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     force: bool = False
 
 
-class Subscription(msgspec.Struct, frozen=True):
+class Subscription(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a WebSocket client wants to hear; each one replaces the one before it.
 
     Attributes:

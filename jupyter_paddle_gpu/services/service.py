@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..devices import catalogue
+from ..domain.bounds import check_request, check_resources
 from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate, EstimateRequest
-from ..domain.jobs import Job
+from ..domain.jobs import Job, Resources
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
@@ -70,8 +71,9 @@ class Services(Components):
 
     def estimate(self, source: NotebookSource, request: EstimateRequest | None = None) -> Estimate:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
+        check_request(request := request or EstimateRequest())
         self.estimates.begin(source)
-        return self.estimates.fresh(source, self.inspect(source), request or EstimateRequest())
+        return self.estimates.fresh(source, self.inspect(source), request)
 
     def match(
         self,
@@ -85,8 +87,10 @@ class Services(Components):
         """Read, estimate and match: the verdict on each device, the choice, and why."""
         from .placing import place
 
+        check_request(request := request or EstimateRequest())
+        check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
         self.estimates.begin(source)
-        facts, request = self.inspect(source), request or EstimateRequest()
+        facts = self.inspect(source)
         self.engines  # noqa: B018 - importing them takes a moment, which the worker needs as well
         estimate = self.estimates.fresh(source, facts, request)
         # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
@@ -105,6 +109,7 @@ class Services(Components):
 
     def estimate_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:
         """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects."""
+        check_request(request)
         return self.estimates.of_trace(trace, request)
 
     def calibrate(

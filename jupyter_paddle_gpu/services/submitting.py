@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..domain.bounds import check_request, check_resources
 from ..domain.devices import Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, EstimateRequest, processes_of
@@ -54,11 +55,14 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSp
     """The job's specification.
 
     Raises:
-        PaddleGpuError: `unknown_engine` (400), `batch_size_unnamed` (422), `nothing_to_run` (422), and what keeps a
-            device that was named from being used.
+        PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), `batch_size_unnamed`
+            (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
     """
     from ..notebook.inspection import inspect_notebook
 
+    check_request(submission.request)
+    if submission.resources is not None:
+        check_resources(submission.resources)
     facts = inspect_notebook(source)
     if not any(cell.source.strip() for cell in facts.cells):
         raise PaddleGpuError(
@@ -70,6 +74,7 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSp
         )
     name = engine_name(desk.engines, submission.engine)
     engine, devices = desk.engines[name], desk.inventory().devices
+    _check_unused(engine, submission)
     sets = _sets(facts, submission.request)
     resources = _named(submission.resources, devices) if submission.resources else _resources(engine, devices)
     wanted = submission.estimate or resources.gpus > 0 or _limits_follow(engine)
@@ -118,6 +123,19 @@ def preflight(desk: Desk, source: NotebookSource, submission: Submission) -> tup
     now = time.time()
     job = Job(id="preflight", spec=spec, state="queued", created=now, updated=now)
     return desk.engines[spec.engine].check(job)
+
+
+def _check_unused(engine: Engine, submission: Submission) -> None:
+    """Refuse what an engine without containers would leave aside without a word."""
+    wishes = (*(("image",) if submission.image else ()), *sorted(submission.options))
+    if wishes and not engine.supported_features().containers:
+        raise PaddleGpuError(
+            "option_unknown",
+            "The engine {engine} knows no “{option}”: it has no containers.",
+            hint="Leave it out, or choose an engine that has containers.",
+            engine=engine.name,
+            option=wishes[0][:100],
+        )
 
 
 def _options(engine: str, facts: NotebookFacts, submission: Submission) -> dict[str, Any]:

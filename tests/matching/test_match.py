@@ -123,10 +123,10 @@ def test_the_persons_choice_wins_and_is_commented() -> None:
     short = match(estimate(10), devices, chosen=["GPU-0"])
     assert (short.device_ids, codes(short)) == (("GPU-0",), ["your_choice_short"])
     assert codes(match(estimate(10), devices, chosen=["2"])) == ["your_choice_never"]
-    assert match(estimate(10), devices, chosen=["1", "GPU-1"]).device_ids == ("GPU-1",)
-    with pytest.raises(PaddleGpuError) as caught:
-        match(estimate(10), devices, chosen=["7"])
-    assert (caught.value.code, caught.value.status) == ("device_unknown", 404)
+    for chosen, refusal in ((["1", "GPU-1"], ("device_twice", 400)), (["7"], ("device_unknown", 404))):
+        with pytest.raises(PaddleGpuError) as caught:
+            match(estimate(10), devices, chosen=chosen)
+        assert (caught.value.code, caught.value.status) == refusal
 
 
 def test_a_divided_card_gives_way_to_its_slices() -> None:

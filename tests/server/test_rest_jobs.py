@@ -164,11 +164,51 @@ async def test_odd_numbers_are_refused(api, submit, ended, query):
         ({"content": notebook()}, "nothing_to_run"),
         ({"resources": {"gpus": "two"}}, "bad_body"),
         ({"environment": {"A": 1}}, "bad_body"),
+        ({"options": {"network": "none"}}, "option_unknown"),
+        ({"image": "paddlepaddle/paddle:3.2.1"}, "option_unknown"),
     ],
 )
 async def test_what_cannot_be_submitted_gets_a_reason(submit, wish, code):
     _, error = await submit("print(1)", **wish)
     assert error["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("wishes", "field"),
+    [
+        ({"resources": {"gpu": 2}}, "gpu"),
+        ({"resources": {"memory": "1G"}}, "memory"),
+        ({"resources": {"time_limit": 1}}, "time_limit"),
+        ({"resources": {"gpus": -1}}, "gpus"),
+        ({"resources": {"seconds": 0}}, "seconds"),
+        ({"resources": {"cpus": -2.5}}, "cpus"),
+        ({"resources": {"memory_bytes": 0}}, "memory_bytes"),
+        ({"resources": {"shm_bytes": 1 << 70}}, "shm_bytes"),
+        ({"resources": {"gpu_memory_bytes": -1}}, "gpu_memory_bytes"),
+        ({"resources": {"device_ids": ["0", "0"]}}, "device_ids"),
+        ({"resources": {"device_ids": ["all"]}}, "device_ids"),
+        ({"resources": {"device_ids": ["0,1"]}}, "device_ids"),
+        ({"resources": {"gpus": 2, "device_ids": ["0"]}}, "gpus"),
+        ({"request": {"batchsize": 8}}, "batchsize"),
+        ({"request": {"batch_size": 0}}, "batch_size"),
+        ({"request": {"answers": {"a b": 1}}}, "answers"),
+        ({"ressources": {"gpus": 0}}, "ressources"),
+    ],
+)
+async def test_a_wish_that_would_be_left_aside_is_refused_by_its_name(api, submit, wishes, field):
+    status, error = await submit("print(1)", **wishes)
+    assert (status, f"{field}`" in error["message"] or f"“{field}”" in error["message"]) == (400, True), error
+    assert (await api("GET", "jobs"))[1] == {"jobs": []}
+
+
+@pytest.mark.parametrize(
+    ("wishes", "field"),
+    [({"gpus": -1}, "gpus"), ({"device_ids": ["0", "0"]}, "device_ids"), ({"request": {"devices": 0}}, "devices")],
+)
+async def test_a_placement_is_refused_what_a_job_is(api, wishes, field):
+    body = {"path": "work/train.ipynb", "content": notebook("print(1)"), **wishes}
+    status, error = await api("POST", "placements", body=body)
+    assert (status, f"“{field}”" in error["message"]) == (400, True), error
 
 
 async def test_chinese_for_a_chinese_reader(api):

@@ -126,11 +126,11 @@ def test_a_device_is_one_device_however_it_is_named(services, tmp_path):
         return specify(services.desk(), source(services), wish).resources
 
     assert ids("0").device_ids == ids("GPU-a").device_ids == ("GPU-a",)
-    assert (ids("0", "GPU-a").device_ids, ids("0", "GPU-a").gpus) == (("GPU-a",), 1)
     assert ids("MIG-b0").device_ids == ("MIG-b0",)
-    for name, code in {"7": "device_unknown", "1": "device_divided"}.items():
+    refused = {("7",): "device_unknown", ("1",): "device_divided", ("0", "GPU-a"): "device_twice"}
+    for names, code in refused.items():
         with pytest.raises(PaddleGpuError) as caught:
-            ids(name)
+            ids(*names)
         assert caught.value.code == code
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from ...domain.bounds import check_resources
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import JobSpec, Resources
 from ...domain.sizes import human
@@ -92,6 +93,7 @@ def authorize(spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, An
         )
     if image:
         check_image(image, settings)
+    check_resources(spec.resources)
     check_limits(spec.resources, settings)
     return Grant(
         image=image,

@@ -102,6 +102,14 @@ def test_no_job_has_more_than_the_settings_give(work):
 
 
 @pytest.mark.parametrize(
+    "resources",
+    [Resources(device_ids=("all",)), Resources(device_ids=("0,1",)), Resources(gpus=-1), Resources(seconds=0)],
+)
+def test_no_job_has_what_it_cannot_mean(work, resources):
+    assert refused(spec(work, resources=resources)) in {"device_name", "out_of_bounds"}
+
+
+@pytest.mark.parametrize(
     "image",
     ["evil.example/miner:1", "paddlepaddle/paddle2:1", "library/paddlepaddle/paddle:1", "ubuntu", "-v", "--privileged",
      "evil.example/paddlepaddle/paddle:3.3.1", "paddlepaddle/paddle/../../x"],
