@@ -16,7 +16,7 @@ from ..domain.sizes import human
 from ..domain.statistics import StatisticsSummary
 from ..engines import own_files
 from ..engines.base import JobFolder, Observation
-from . import ranks, told
+from . import ranks, untrusted
 
 DIFFERS = 0.01
 """From this difference between an estimated and a measured step on it is said: below it lies what Python allocates."""
@@ -46,7 +46,7 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
         failed = ranks.failure(folder)
         rank, raw = failed or (0, raw)
     if raw is not None:
-        result = told.result(raw)
+        result = untrusted.result(raw)
         reason = reasons.of_rank(_reason(job, raw, result), job.id, rank)
         state: JobState = "failed"
         if result.reason in ("succeeded", "cancelled"):
@@ -62,7 +62,7 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
         elif result.reason in ("out_of_memory_host", "cell_error") and _ran_out_of_memory(observation):
             # The engine knows the limit that held. A worker that the kernel ended for it shows as an error of its cell.
             reason = observation.reason or reason
-        return Ending(state, reason, result, told.moment(raw.get("ended")))
+        return Ending(state, reason, result, untrusted.moment(raw.get("ended")))
     if job.state == "stopping":
         return Ending("cancelled", reasons.cancelled(), None, observation.ended)
     result = JobResult(reason="runner_vanished", exit_code=observation.exit_code)
@@ -129,6 +129,6 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
         case "killed":
             return reasons.killed(result.signal or KILL, said)
         case "exited":
-            return reasons.exited(told.whole(raw.get("status")))
+            return reasons.exited(untrusted.whole(raw.get("status")))
         case _:
             return reasons.runner_error(said or os.fspath(job.spec.notebook))

@@ -11,7 +11,7 @@ import msgspec
 
 from ..domain.jobs import Progress
 from ..engines import own_files
-from . import told
+from . import untrusted
 
 _LEAST_SHARE = 0.01
 """Below this share of a training done, its pace says nothing of the time left."""
@@ -47,7 +47,7 @@ class ProgressReader:
         at, seconds = self._left
         return msgspec.structs.replace(self._progress, seconds_left=max(0.0, round(seconds - max(0.0, now - at), 1)))
 
-    def _new_events(self) -> Iterator[told.Event]:
+    def _new_events(self) -> Iterator[untrusted.Event]:
         with contextlib.suppress(OSError), own_files.open_read(self._path) as file:
             if os.fstat(file.fileno()).st_size < self._offset:
                 self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
@@ -61,10 +61,10 @@ class ProgressReader:
                 if len(self._rest) > BLOCK_BYTES:  # no event is that long
                     self._rest = b""
                 for line in lines:
-                    if line.strip() and (event := told.event(line)) is not None:
+                    if line.strip() and (event := untrusted.event(line)) is not None:
                         yield event
 
-    def _take(self, event: told.Event) -> None:
+    def _take(self, event: untrusted.Event) -> None:
         change = msgspec.structs.replace
         if event.type == "cell":
             self._training = self._left = None
@@ -101,7 +101,7 @@ class ProgressReader:
             self._left = (at, (time - began) * (1 - share) / (share - first))
 
 
-def _sums_up(event: told.Event) -> bool:
+def _sums_up(event: untrusted.Event) -> bool:
     """Whether an event is of a line that looks back at an epoch (`epoch 3/10 loss 0.5`), not of one that begins it."""
     return event.epoch is not None and event.step is None and bool(event.metrics)
 

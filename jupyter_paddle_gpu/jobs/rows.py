@@ -1,4 +1,4 @@
-"""Changes of rows that the keeper and the threads that start jobs have in common."""
+"""Changes of rows that the reconciler and the threads that start jobs have in common."""
 
 from __future__ import annotations
 

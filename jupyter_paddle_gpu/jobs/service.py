@@ -26,10 +26,10 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder
 from ..matching.policy import Policy
 from ..runner import files
-from . import detached, keeper, ranks
-from .keeper import Keeper, Learn
+from . import detached, ranks, reconciler
 from .lock import FileLock
 from .log import LogPage, LogReaders
+from .reconciler import Learn, Reconciler
 from .settings import JobSettings, default_data_folder
 from .statistics import History
 from .store import JobStore
@@ -76,7 +76,7 @@ class JobService:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock_path = store.path.with_suffix(".lock")
         self._lock = FileLock(self._lock_path)
-        self._keeper = Keeper(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
+        self._reconciler = Reconciler(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
         self._dispatcher = dispatcher
         self._readers = LogReaders()
         self._callbacks: dict[int, JobCallback] = {}
@@ -233,7 +233,7 @@ class JobService:
         """Copy the notebook as executed so far to the job's output path. Raises `PaddleGpuError`."""
         job = self.store.get(job_id)
         try:
-            return keeper.publish(job, self.folder_of(job_id))
+            return reconciler.publish(job, self.folder_of(job_id))
         except FileNotFoundError as error:
             raise PaddleGpuError(
                 "nothing_executed",
@@ -288,7 +288,7 @@ class JobService:
         with self._turn:
             if self._thread is not None:
                 return
-            self._keeper.open()
+            self._reconciler.open()
             self._stopped = threading.Event()  # of this thread alone: one that still leaves must not be called back
             self._thread = threading.Thread(
                 target=self._run, args=(self._stopped, self._leaving), name="paddle-gpu jobs", daemon=True
@@ -308,7 +308,7 @@ class JobService:
                 self._wake.set()
                 thread.join(timeout)
                 self._late = thread
-            self._keeper.close(timeout)
+            self._reconciler.close(timeout)
             if thread is not None:
                 self._nudge()
 
@@ -327,7 +327,7 @@ class JobService:
         return bool(self.store.select(states=("queued", "preparing", "running", "stopping"), limit=1))
 
     def _run(self, stopped: threading.Event, before: threading.Thread | None) -> None:
-        while before is not None and before.is_alive():  # the keeper is for one thread at a time
+        while before is not None and before.is_alive():  # the reconciler is for one thread at a time
             before.join(self.settings.active_seconds)
             if stopped.is_set():
                 return
@@ -344,7 +344,7 @@ class JobService:
             busy = False
             try:
                 if self._lock.acquire():
-                    busy = self._keeper.step()
+                    busy = self._reconciler.step()
                 revision = self._announce(revision)
             except Exception:
                 _logger.exception("looking after the jobs")
@@ -357,7 +357,7 @@ class JobService:
         while self._lock.acquire():
             idle_since = time.monotonic()
             while time.monotonic() - idle_since < self.settings.linger_seconds:
-                if self._keeper.step():
+                if self._reconciler.step():
                     idle_since = time.monotonic()
                 time.sleep(self.settings.active_seconds)
             self._lock.release()

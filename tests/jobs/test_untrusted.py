@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
-from jupyter_paddle_gpu.jobs import told
+from jupyter_paddle_gpu.jobs import untrusted
 from jupyter_paddle_gpu.jobs.endings import ending_of, with_measurements
 from jupyter_paddle_gpu.jobs.progress import ProgressReader
 from jupyter_paddle_gpu.jobs.store import JobStore
@@ -90,7 +90,9 @@ def test_a_row_that_could_not_be_read_again_is_not_written(tmp_path: Path) -> No
 
 
 def test_the_end_of_a_long_traceback_is_kept() -> None:
-    found = told.result({"reason": "cell_error", "failure": {"cell": 1, "traceback": "x" * 10**6 + "ValueError: no"}})
+    found = untrusted.result(
+        {"reason": "cell_error", "failure": {"cell": 1, "traceback": "x" * 10**6 + "ValueError: no"}}
+    )
     assert found.failure is not None
     assert found.failure.traceback.endswith("ValueError: no")
     assert len(found.failure.traceback) <= 100_000

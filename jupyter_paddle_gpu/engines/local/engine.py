@@ -13,14 +13,14 @@ from pathlib import Path
 
 import psutil
 
-from ..domain import reasons
-from ..domain.errors import PaddleGpuError
-from ..domain.jobs import Job
-from ..domain.messages import Message
-from ..domain.sizes import human
-from . import own_files, processes
-from .base import ALONE, RUNNER, Features, Handle, JobFolder, Observation, Place, Say
-from .usage import Usage, of_tree
+from ...domain import reasons
+from ...domain.errors import PaddleGpuError
+from ...domain.jobs import Job
+from ...domain.messages import Message
+from ...domain.sizes import human
+from .. import own_files, processes
+from ..base import ALONE, RUNNER, Features, Handle, JobFolder, Observation, Place, Say
+from ..usage import Usage, of_tree
 
 _UP_SECONDS = 60.0
 """Longest wait for the runner's word that it is up: an interpreter on a slow network disk."""

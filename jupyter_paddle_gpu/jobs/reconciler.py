@@ -1,7 +1,7 @@
 """Keeps rows true: dispatches what is queued and reconciles what is active with engine and folder.
 
 One process of a user does this at a time (a lock that its death releases); everybody else only writes wishes into the
-store: a new job, a cancel. Nothing here is remembered that the next keeper could not find again.
+store: a new job, a cancel. Nothing here is remembered that the next reconciler could not find again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
 from ..matching.policy import Policy
 from . import clocks, leftovers, log, queue, rows
+from .device_failures import lost_device
 from .endings import Ending, ending_of, with_measurements
-from .lost import lost_device
 from .observing import Observing, Seen
 from .progress import ProgressReader
 from .sampling import Sampling
@@ -45,7 +45,7 @@ Learn = Callable[[Job, JobResult], tuple[Message, ...]]
 """What is done with a job that ended well, and what is to be said of it. Must bear being called again."""
 
 
-class Keeper:
+class Reconciler:
     """One step is one look at everything; `step` is called by one thread, preparations run in threads of their own
     (`starting`)."""
 
@@ -126,7 +126,7 @@ class Keeper:
 
     def _begin(self, job: Job, device_ids: tuple[str, ...]) -> None:
         def make(now: Job) -> Job:
-            if now.state != "queued":  # cancelled since the queue was read, or begun by another keeper
+            if now.state != "queued":  # cancelled since the queue was read, or begun by another reconciler
                 raise PaddleGpuError("bad_move", "Job {id} is {state} already.", status=409, id=now.id, state=now.state)
             return _change(
                 now,
