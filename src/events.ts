@@ -320,7 +320,7 @@ export class EventStream implements IDisposable {
       if (answer) {
         this._logReceived.emit({ id, ...answer });
       }
-      if (!answer || answer.lines.length < POLL_LINES || cursor() <= since) {
+      if (!answer || answer.next >= answer.total || cursor() <= since) {
         break;
       }
     }

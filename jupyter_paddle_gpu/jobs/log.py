@@ -20,6 +20,8 @@ from .lock import FileLock
 
 STEP = 1000
 """Every so many lines the index remembers where one begins: a page is found within that many lines."""
+PAGE_BYTES = 1 << 20
+"""Most that is read of a log for one page: lines have up to 10,000 characters, so that their number bounds nothing."""
 _BLOCK = 1 << 20
 _READERS = 64
 """How many indexes are kept; each is a few kilobytes for a million lines."""
@@ -28,8 +30,9 @@ _decoder = msgspec.json.Decoder(LogLine)
 
 
 class LogPage(msgspec.Struct, frozen=True):
-    """Some lines; `next` is the `since` that goes on after them, `total` the lines written so far. `ended`: no line
-    will come any more and this page reaches the last one."""
+    """Some lines; `next` is the `since` that goes on after them, `total` the lines written so far. A page may end
+    before its limit where its lines are long. `ended`: no line will come any more and this page reaches the last one.
+    """
 
     lines: tuple[LogLine, ...]
     next: int
@@ -55,9 +58,10 @@ class LogReader:
         self._lines = 0
         self._offsets = [0]
 
-    def page(self, since: int, limit: int) -> LogPage:
-        """At most `limit` lines from line `since` on; negative: counted from the end. A half-written last line is not
-        there yet. A file that is not there has no lines."""
+    def page(self, since: int, limit: int, size: int = PAGE_BYTES) -> LogPage:
+        """At most `limit` lines and `size` bytes (one line at least) from line `since` on; negative: the last so many,
+        of which those at the end are given. A half-written last line is not there yet. A file that is not there has no
+        lines."""
         with self._lock:
             try:
                 file = own_files.open_read_below(self._root, self._path)
@@ -66,10 +70,20 @@ class LogReader:
                 return LogPage((), 0, 0)
             with file:
                 self._extend(file.fileno())
-                start = max(0, self._lines + since) if since < 0 else min(since, self._lines)
+                if since < 0:
+                    start = max(0, self._lines + since, self._first_within(file.fileno(), size))
+                else:
+                    start = min(since, self._lines)
                 stop = min(self._lines, start + max(0, limit))
-                lines = tuple(self._read(file.fileno(), start, stop))
-            return LogPage(lines, stop, self._lines)
+                lines = tuple(self._read(file.fileno(), start, stop, size))
+            return LogPage(lines, start + len(lines), self._lines)
+
+    def _first_within(self, descriptor: int, size: int) -> int:
+        """The first of the lines that are whole in the last `size` bytes; the last line where not even that is."""
+        if self._scanned <= size:
+            return 0
+        block = os.pread(descriptor, size + 1, self._scanned - size - 1)  # with the end of the line before
+        return self._lines - max(1, block.count(b"\n") - 1) if self._lines else 0
 
     def _extend(self, descriptor: int) -> None:
         status = os.fstat(descriptor)
@@ -97,11 +111,11 @@ class LogReader:
             left -= until_next
             until_next = STEP
 
-    def _read(self, descriptor: int, start: int, stop: int) -> Iterator[LogLine]:
+    def _read(self, descriptor: int, start: int, stop: int, size: int) -> Iterator[LogLine]:
         if start >= stop:
             return
         number, offset = start // STEP * STEP, self._offsets[start // STEP]
-        rest = b""
+        rest, taken = b"", 0
         while number < stop:
             block = os.pread(descriptor, min(_BLOCK, self._scanned - offset), offset)
             offset += len(block)
@@ -110,6 +124,9 @@ class LogReader:
                 if number >= stop:
                     return
                 if number >= start:
+                    taken += len(line) + 1
+                    if taken > size and number > start:
+                        return
                     yield _decode(line, number)
                 number += 1
 

@@ -6,7 +6,6 @@ import contextlib
 import getpass
 import logging
 import re
-import secrets
 import shutil
 import threading
 import time
@@ -26,7 +25,7 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder
 from ..matching.policy import Policy
 from ..runner import files
-from . import detached, ranks, reconciler
+from . import detached, names, ranks, reconciler
 from .lock import FileLock
 from .log import LogPage, LogReaders
 from .reconciler import Learn, Reconciler
@@ -37,9 +36,6 @@ from .store import JobStore
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-
-OUTPUT_ID = "{id}"
-"""Stands for the job's short id in `JobSpec.output`, which is written before there is an id."""
 
 JobCallback = Callable[[str, Job | None], None]
 """Called with a job's id and its new row, None where it was deleted; from the service's thread."""
@@ -137,8 +133,8 @@ class JobService:
         if spec.engine not in self.engines:
             raise PaddleGpuError.of(reasons.engine_unknown(spec.engine))
         now = time.time()
-        job_id = _new_id(now)
-        spec = _change(spec, output=spec.output.replace(OUTPUT_ID, _short(job_id)))
+        job_id = names.new_id(now)
+        spec = _change(spec, output=names.output_of(spec.output, job_id))
         job = Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=_owner())
         for problem in self.engines[spec.engine].check(job):
             raise PaddleGpuError.of(problem, status=409)
@@ -210,18 +206,18 @@ class JobService:
                 status=409,
                 id=job_id,
             ) from error
-        output = job.spec.output.replace(_short(job_id), OUTPUT_ID)  # the old result is not overwritten
+        output = job.spec.output.replace(names.short(job_id), names.OUTPUT_ID)  # the old result is not overwritten
         limits = raised(job.spec.limits, job.reason)
         return self.submit(_change(job.spec, output=output, token="", rerun_of=job_id, limits=limits), content)
 
     def log(self, job_id: str, since: int = 0, limit: int | None = None, rank: int = 0) -> LogPage:
         """Lines of the log from sequence number `since` on; negative: the last so many. `rank`: of that process of a
-        distributed training."""
+        distributed training. A page is bounded in lines and in bytes."""
         ended = self.store.get(job_id).state in ENDED  # asked before the file: what came until then is in it
         most = self.settings.log_page_lines
         folder = self.folder_of(job_id)
         reader = self._readers.of(ranks.log_of(folder, rank), folder.path)
-        page = reader.page(since, most if limit is None else min(limit, most))
+        page = reader.page(since, most if limit is None else min(limit, most), self.settings.log_page_bytes)
         return _change(page, ended=ended and page.next >= page.total)
 
     def statistics(self, job_id: str) -> JobStatistics:
@@ -382,16 +378,6 @@ def _call(callback: JobCallback, job_id: str, job: Job | None) -> None:
         callback(job_id, job)
     except Exception:
         _logger.exception("telling of job %s", job_id)
-
-
-def _new_id(now: float) -> str:
-    """Readable, sorts by time, unique without asking anybody."""
-    return time.strftime("%Y%m%d-%H%M%S", time.localtime(now)) + "-" + secrets.token_hex(3)
-
-
-def _short(job_id: str) -> str:
-    """The random end of an id: what tells the outputs of one notebook's jobs apart."""
-    return job_id.rsplit("-", 1)[-1]
 
 
 def _owner() -> str:

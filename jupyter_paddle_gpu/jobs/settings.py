@@ -34,7 +34,7 @@ class JobSettings:
         time_limit_grace: beyond a job's own time limit, before a runner that did not end itself is stopped.
         busy_seconds: how long a writer waits for another process's transaction.
         wait_seconds: between two looks at the store in `JobService.wait`.
-        log_page_lines: most lines in one page of a log.
+        log_page_lines: most lines in one page of a log; `log_page_bytes` bounds it where they are long.
         statistics_seconds: most time between two looks at what a running job uses, to which it grows from
             `statistics_least_seconds` while the job gets older (`statistics_share` of its age); 0: never.
         statistics_points: points kept of one job; older ones are merged, never cut off.
@@ -57,6 +57,7 @@ class JobSettings:
     busy_seconds: float = 30.0
     wait_seconds: float = 0.2
     log_page_lines: int = 10_000
+    log_page_bytes: int = 1 << 20
     statistics_seconds: float = 5.0
     statistics_least_seconds: float = 0.5
     statistics_share: float = 0.05

@@ -48,8 +48,8 @@ class Sender:
         """Whether this process may send."""
         return os.getpid() == self._pid
 
-    def interrupt(self, *_: Any) -> None:
-        """What SIGINT does: `KeyboardInterrupt`, but not in the middle of a message, which would tear the order."""
+    def interrupt(self) -> None:
+        """Raise `KeyboardInterrupt`, but not in the middle of a message, which would tear the order."""
         if self._sending:
             self._interrupted = True
         else:

@@ -3,14 +3,14 @@
 import io
 import os
 import platform
-import signal
 import sys
 from typing import Any, Optional
 
 from . import channel, document, paddle_hooks, processes
 from . import spec as specs
+from .interrupts import Interrupts
 from .plain_shell import PlainShell
-from .shell import Publisher, Shell
+from .shell import CellOutcome, Publisher, Shell, failure_of
 
 
 class Stream(io.TextIOWrapper):
@@ -57,7 +57,8 @@ def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int
     spec = specs.read(path)
     stdout = os.dup(1)  # marks go there even where the notebook redirects descriptor 1
     sender = channel.Sender(stdout, int(messages), int(answers), nonce)
-    signal.signal(signal.SIGINT, sender.interrupt)
+    interrupts = Interrupts(sender)
+    interrupts.install()
     sys.stdout = Stream(_pipe(1), encoding="utf-8", errors="replace")
     sys.stderr = ErrorStream(_pipe(2), encoding="utf-8", errors="replace")
     sys.stderr.sender = sender
@@ -65,8 +66,8 @@ def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int
     sys.breakpointhook = _pass_over
     sys.path.insert(0, spec.folder)
     sys.argv = [sys.argv[0]]
-    paddle_hooks.install(sender)
-    return _run(spec, sender)
+    paddle_hooks.install(sender, interrupts)
+    return _run(spec, sender, interrupts)
 
 
 def _pipe(descriptor: int) -> io.BufferedWriter:
@@ -74,7 +75,7 @@ def _pipe(descriptor: int) -> io.BufferedWriter:
     return io.BufferedWriter(io.FileIO(descriptor, "w", closefd=False))
 
 
-def _run(spec: specs.Spec, sender: channel.Sender) -> int:
+def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> int:
     notebook = document.Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
     publisher = Publisher(sender)
     shell = _shell(spec, publisher)
@@ -84,7 +85,7 @@ def _run(spec: specs.Spec, sender: channel.Sender) -> int:
         if sender.ask("cell", index=index, count=count) != "g":
             completed = False
             break
-        outcome = shell.run(document.source_of(notebook.cells[index]), count)
+        outcome = _execute(shell, document.source_of(notebook.cells[index]), count, interrupts)
         allowed = "raises-exception" in document.tags_of(notebook.cells[index])
         failed = outcome.failure is not None and (not allowed or outcome.interrupted)
         failure = dict(outcome.failure or {}, cell=index) if failed else None
@@ -93,8 +94,17 @@ def _run(spec: specs.Spec, sender: channel.Sender) -> int:
             completed = False
             break
     shell.close()
+    interrupts.close()
     sender.send("bye", completed=completed, facts=paddle_hooks.facts())
     return 0 if completed else 1
+
+
+def _execute(shell: Shell, source: str, count: int, interrupts: Interrupts) -> CellOutcome:
+    try:
+        with interrupts.heard():
+            return shell.run(source, count)
+    except KeyboardInterrupt as interrupt:  # right before its first line, or after its last
+        return CellOutcome(failure_of(interrupt, ""), interrupted=True)
 
 
 def _shell(spec: specs.Spec, publisher: Publisher) -> Shell:

@@ -16,7 +16,7 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
 from . import figures, sets
-from .shell import CellOutcome, Publisher, failure_of
+from .shell import CellOutcome, Publisher, cut_interrupt, failure_of
 
 
 class _Hook(DisplayHook):
@@ -53,6 +53,12 @@ class _Shell(InteractiveShell):
     """An InteractiveShell without a terminal: errors are published, `!` lines write straight to our pipes."""
 
     publisher: Publisher
+
+    def _get_exc_info(self, exc_tuple: Any = None) -> Any:
+        kind, error, trace = super()._get_exc_info(exc_tuple)
+        if isinstance(error, KeyboardInterrupt):
+            cut_interrupt(trace)
+        return kind, error, trace
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
         lines = [stb] if isinstance(stb, str) else list(stb)

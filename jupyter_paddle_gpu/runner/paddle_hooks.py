@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from . import imports
 from .channel import Sender
+from .interrupts import Interrupts
 
 _FIRST_STEPS = 2
 """The first steps create optimiser state and fill caches: they are not steady."""
@@ -39,9 +40,11 @@ class _Steps:
 _steps = _Steps()
 
 
-def install(sender: Sender) -> None:
+def install(sender: Sender, interrupts: Interrupts) -> None:
     """Watch for the modules of Paddle that are of interest."""
     hooks: Dict[str, Callable[[Any], None]] = {
+        "paddle.base": interrupts.rearm,  # whose end starts the core
+        "paddle.fluid": interrupts.rearm,  # its name up to Paddle 2.4
         "paddle.optimizer": _watch_steps,
         "paddle.hapi.model": lambda module: _watch_fit(module, sender),
     }

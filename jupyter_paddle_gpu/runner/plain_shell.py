@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator
 
 from . import figures, formats, magics, sets
 from .magic_calls import Calls
-from .shell import CellOutcome, Publisher, failure_of, from_cell, remember_source, text_of
+from .shell import CellOutcome, Publisher, cut_interrupt, failure_of, from_cell, remember_source, text_of
 
 
 class PlainShell:
@@ -41,6 +41,8 @@ class PlainShell:
             self._execute(source, filename)
             figures.publish_open(self._publisher)
         except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                cut_interrupt(from_cell(error, filename))
             self._publisher.error(type(error).__name__, text_of(error), _traceback(error, filename))
             failure = failure_of(error, filename)
             if isinstance(error, magics.MagicError):

@@ -25,9 +25,9 @@ _GATHER_SECONDS = 0.01
 a few writes."""
 _SET_PIPE_SIZE = 1031
 """fcntl's F_SETPIPE_SZ on Linux; Python knows the name from 3.10 on."""
-_INTERRUPT_AGAIN = 0.35
+_INTERRUPT_AFTER = 0.35
 _KILL_AFTER = 0.7
-"""Shares of `stop_seconds`: a second SIGINT for code that swallowed the first, then SIGKILL, then time to save."""
+"""Shares of `stop_seconds` after SIGTERM: SIGINT for code whose handler goes on, then SIGKILL, then time to save."""
 
 
 class Session:
@@ -250,24 +250,24 @@ class Session:
     # ---- stopping
 
     def stop(self, reason: str) -> None:
-        """Ask the child to end (SIGINT: the user's code sees KeyboardInterrupt and may save)."""
+        """Ask the child to end (SIGTERM: the user's handler runs, else the code sees KeyboardInterrupt)."""
         if self._stop_reason is None:
             self._stop_reason, self._stop_at = reason, time.monotonic()
-            self._send_interrupt()
+            self._signal_child(signal.SIGTERM)
 
-    def _send_interrupt(self) -> None:
+    def _signal_child(self, number: int) -> None:
         if not self._pid:  # not started yet: it will be told at its first cell
             return
         with contextlib.suppress(OSError):
-            os.kill(self._pid, signal.SIGINT)
+            os.kill(self._pid, number)
 
     def _push_stop(self) -> None:
         if self._stop_reason is None:
             return
         waited = (time.monotonic() - self._stop_at) / self._spec.stop_seconds
-        if self._stop_step == 0 and waited > _INTERRUPT_AGAIN:
+        if self._stop_step == 0 and waited > _INTERRUPT_AFTER:
             self._stop_step = 1
-            self._send_interrupt()
+            self._signal_child(signal.SIGINT)
         elif self._stop_step == 1 and waited > _KILL_AFTER:
             self._stop_step = 2
             processes.kill(self._pid)

@@ -3,11 +3,13 @@
 import base64
 import linecache
 import traceback
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, List, NamedTuple, Optional, Protocol
 
 from .channel import Sender
 
+_FOLDER = Path(__file__).parent
 _VALUE_CHARACTERS = 10_000
 _TRACEBACK_CHARACTERS = 100_000
 """Errors may carry whole arrays or recursions in their text; every reader has to hold what is kept of it."""
@@ -99,6 +101,18 @@ def from_cell(error: BaseException, filename: str) -> Optional[TracebackType]:
     while step is not None and step.tb_frame.f_code.co_filename != filename:
         step = step.tb_next
     return step
+
+
+def cut_interrupt(step: Optional[TracebackType]) -> None:
+    """Take from a `KeyboardInterrupt`'s traceback what is ours below the user's code: the handler that raised it."""
+    user: Optional[TracebackType] = None
+    while step is not None:
+        ours = Path(step.tb_frame.f_code.co_filename).parent == _FOLDER
+        if ours and user is not None:
+            user.tb_next = None
+            return
+        user = None if ours else step
+        step = step.tb_next
 
 
 def shortened(text: str, limit: int) -> str:

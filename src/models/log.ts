@@ -170,24 +170,26 @@ export class LogStore {
 
   private async _request(number: number): Promise<void> {
     const start = number * PAGE_LINES;
-    let got = this._pages.get(number)?.lines.length ?? 0;
+    const here = () => this._pages.get(number)?.lines ?? [];
     do {
+      const got = here().length;
       let answer: ILogPage;
       try {
-        answer = await this._fetch(start, PAGE_LINES);
+        answer = await this._fetch(start + got, PAGE_LINES - got);
         this._error = null;
       } catch (reason) {
         this._error = reason as Error;
         break;
       }
-      const lines = answer.lines.filter(line => line.n < start + PAGE_LINES);
+      // Lines that were pushed while we asked are here already.
+      const next = start + here().length;
+      const lines = answer.lines.filter(line => line.n >= next && line.n < start + PAGE_LINES);
       this._total = Math.max(this._total, answer.total);
-      if (lines.length <= got) {
+      if (!lines.length) {
         break;
       }
-      got = lines.length;
-      this._add(number, lines);
-      // Lines that came while we asked may be missing behind these.
+      this._add(number, [...here(), ...lines]);
+      // An answer is bounded in bytes as well, and lines may have come meanwhile.
     } while (!this._isWhole(number));
     this._update();
   }

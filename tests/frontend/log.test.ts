@@ -51,6 +51,16 @@ test('lines that come while a page is fetched are not lost', async () => {
   expect(shown(store)).toEqual(['line 0', 'line 1', 'line 2']);
 });
 
+test('a page that comes in pieces, because its lines are long, is whole in the end', async () => {
+  const server = new LogServer(many(PAGE_LINES + 20));
+  const bounded = (since: number, limit: number) => server.fetch(since, Math.min(limit, 300));
+  const store = new LogStore(bounded);
+  await store.open();
+  store.ensure(0, PAGE_LINES - 1);
+  await settle();
+  expect(shown(store)).toEqual(many(PAGE_LINES + 20).map(({ x }) => x));
+});
+
 test('an in-place line takes the place of the last one of its stream', async () => {
   const store = new LogStore(
     new LogServer([

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from jupyter_paddle_gpu.domain.jobs import LogLine
 from jupyter_paddle_gpu.engines.base import JobFolder
 from jupyter_paddle_gpu.jobs.lock import FileLock
-from jupyter_paddle_gpu.jobs.log import STEP, LogReader, LogReaders, say
+from jupyter_paddle_gpu.jobs.log import PAGE_BYTES, STEP, LogReader, LogReaders, say
 
 _encoder = msgspec.json.Encoder()
 
@@ -85,6 +86,48 @@ def test_tail_and_edges(tmp_path: Path) -> None:
     assert numbers(path, 25) == numbers(path, 99) == []
     assert LogReader(path).page(99, 10).next == 25
     assert numbers(path, 0, 0) == []
+
+
+def test_a_page_is_bounded_in_bytes(tmp_path: Path) -> None:
+    """What a program that prints 300 MB without a line's end leaves: records of ten thousand characters."""
+    path, count = tmp_path / "log.jsonl", 3_000
+    with path.open("wb") as file:
+        file.writelines(line(number, "x" * 10_000) for number in range(count))
+    reader, seen, since = LogReader(path), 0, 0
+    reader.page(0, 1)  # the index is made
+    tracemalloc.start()
+    while since < count:
+        page = reader.page(since, 10_000)
+        assert sum(len(one.text) for one in page.lines) <= PAGE_BYTES
+        assert (page.lines[0].seq, page.lines[-1].seq, page.total) == (since, page.next - 1, count)
+        seen, since = seen + len(page.lines), page.next
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seen == count
+    assert peak < 8 * PAGE_BYTES, f"{peak >> 20} MiB for pages of one"
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(st.integers(0, 400), max_size=40), st.integers(-45, 45), st.integers(0, 50), st.integers(1, 2000))
+def test_pages_of_any_size_are_whole_lines(
+    tmp_path: Path, lengths: list[int], since: int, limit: int, size: int
+) -> None:
+    path = tmp_path / "log.jsonl"
+    raw = [line(number, "x" * length) for number, length in enumerate(lengths)]
+    path.write_bytes(b"".join(raw))
+    page = LogReader(path).page(since, limit, size)
+    got = [one.seq for one in page.lines]
+    assert got == list(range(page.next - len(got), page.next)) and page.total == len(raw)
+    assert len(got) <= limit and (len(got) <= 1 or sum(len(raw[number]) for number in got) <= size)
+    start = page.next - len(got)
+    if since >= 0:
+        assert start == min(since, len(raw))
+        fits = limit > len(got) and page.next < len(raw)  # then one more would have been too much
+        assert not fits or sum(map(len, raw[start : page.next + 1])) > size
+    elif raw and limit >= len(raw):
+        assert page.next == len(raw), "the end is what was asked for"
+        more = start > max(0, len(raw) + since)
+        assert not more or sum(map(len, raw[start - 1 :])) > size
 
 
 def test_file_that_was_made_anew(tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ def observation(inspected: dict[str, Any], spec: JobSpec, *, output: str = "") -
     started, ended = _time(state.get("StartedAt", "")), _time(state.get("FinishedAt", ""))
     if name != "ended":
         ran = _seconds(state.get("Pid") or 0, str(inspected.get("Id", "")))
-        return Observation(state=name, started=started, seconds=ran)  # type: ignore[arg-type]
+        reason = paused(str(inspected.get("Name", "")).lstrip("/")) if state.get("Status") == "paused" else None
+        return Observation(state=name, started=started, seconds=ran, reason=reason)  # type: ignore[arg-type]
     status = int(state.get("ExitCode") or 0)
     return Observation(
         state="ended",
@@ -80,6 +81,16 @@ def _reason(inspected: dict[str, Any], spec: JobSpec, output: str) -> Message | 
         return terminated()
     killed = reasons.killed(signal, _SIGNALS.get(signal, str(signal))) if signal > 0 else None
     return of_output(output) or (_no_python("") if status in (126, 127) else killed)
+
+
+def paused(name: str) -> Message:
+    """Somebody froze the container: it uses its memory and its devices, and nothing goes on."""
+    return Message(
+        code="container_paused",
+        text="The job's container is paused: it keeps its memory and its devices, and nothing goes on.",
+        hint="`docker unpause {name}` lets it go on; a cancel ends it as it would any other.",
+        params={"name": name},
+    )
 
 
 def terminated() -> Message:

@@ -159,7 +159,7 @@ def _run(daemon: Daemon, layers: Layers, *, base: str, tag: str, say: Say, cance
         image=base,
     ):
         if "error" in event:
-            raise _explain(layers.origin, str(event["error"]), last)
+            raise _explain(layers.origin, str(event["error"]), last, base)
         for line in _COLOUR.sub("", str(event.get("stream", ""))).splitlines():
             if line.strip():
                 last = [*last[-20:], line]
@@ -167,6 +167,10 @@ def _run(daemon: Daemon, layers: Layers, *, base: str, tag: str, say: Say, cance
 
 
 _STEP = re.compile(r"Step (\d+)/(\d+) : (.*)")
+
+
+_FROM_STEP = re.compile(r"^Step \d+/\d+ : FROM (?:--platform=\S+ )?(\S+)", re.IGNORECASE)
+_NO_CONTENT = re.compile(r"^(ADD|COPY) failed", re.IGNORECASE)
 
 
 def _step(origin: str, line: str) -> Message | None:
@@ -181,7 +185,9 @@ def _step(origin: str, line: str) -> Message | None:
     )
 
 
-def _explain(origin: str, error: str, last: list[str]) -> PaddleGpuError:
+def _explain(origin: str, error: str, last: list[str], base: str) -> PaddleGpuError:
+    if _NO_CONTENT.match(error):  # ADD and COPY: neither a registry nor the package index was asked
+        return _failed(origin, error)
     text = "\n".join([*last, error]).lower()
     if any(sign in text for sign in _NO_NETWORK):
         return refusal(
@@ -193,7 +199,8 @@ def _explain(origin: str, error: str, last: list[str]) -> PaddleGpuError:
                 params={"origin": origin},
             )
         )
-    kind = classify(error)
+    started = next((found[1] for line in reversed(last) if (found := _FROM_STEP.search(line))), "")
+    kind = classify(error, image=base if not started or started in _BASES else started)
     if kind.code in {"disk_full", "registry_unreachable", "pull_refused"}:
         return refusal(kind)
     reason = next((line for line in reversed(last) if "error" in line.lower()), error)
