@@ -159,7 +159,7 @@ def _is_loss(paddle: Any, item: Any) -> bool:
 
 
 def _trace(objects: LiveObjects, request: EstimateRequest) -> dict[str, Any]:
-    from ..estimator.tracer.live import trace_live
+    from ..estimator.tracer.notebook.live import trace_live
 
     inputs, labels = list(objects.inputs), list(objects.labels)
     size = request.batch_size

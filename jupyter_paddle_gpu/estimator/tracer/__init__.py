@@ -15,5 +15,5 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(f".{'live' if name == 'trace_live' else 'requests'}", __name__), name)
+        return getattr(import_module(f".notebook.{'live' if name == 'trace_live' else 'requests'}", __name__), name)
     raise AttributeError(name)

@@ -109,10 +109,11 @@ def alone(name: str, run: Callable[[], None]) -> None:
 def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
     sys.path.insert(0, str(TRACER))
     import tracer
-    import tracer.branches
-    import tracer.steps
+    import tracer.step.steps
+    import tracer.undecided.branches
 
-    tracer.branches.PATIENCE = tracer.steps.EVALUATION_PATIENCE = 600.0  # that this machine is slow changes no figure
+    slow = 600.0  # that this machine is slow changes no figure
+    tracer.undecided.branches.PATIENCE = tracer.step.steps.EVALUATION_PATIENCE = slow
 
     for name, source in sources.items():
         cells = [{"index": index, "source": cell} for index, cell in enumerate(source.split("#---\n"))]

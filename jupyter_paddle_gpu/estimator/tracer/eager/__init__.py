@@ -1,0 +1,1 @@
+"""Eager mode without data: operator calls, the graph, backward passes, mixed precision."""

@@ -1,0 +1,263 @@
+"""Mixed precision: the casts that eager mode's auto_cast inserts, by the installed Paddle's own lists.
+
+The rules are those of paddle/fluid/eager/amp_utils.h and eager_amp_auto_cast.h: operators of the white list run in the
+low type, those of the black list in float32; others run in the low type only if no operand is float32, but for O2 with
+`use_promote=False`, where they do in any case. Normalisations cast their input alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import paddle
+from paddle.amp import amp_lists
+from paddle.amp.auto_cast import need_keep_fp32, set_excluded_layers
+
+from ..memory.arrays import ORIGINAL, allocate, known_state, new_tensor
+from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
+from .interception import call, current, entry
+from .runtime import Runtime
+
+_FLUID_NAMES = {
+    "matmul": "matmul_v2", "sum": "reduce_sum", "mean": "reduce_mean", "prod": "reduce_prod", "mean_all": "mean",
+    "cross_entropy_with_softmax": "softmax_with_cross_entropy", "embedding": "lookup_table_v2",
+    "linear_interp": "linear_interp_v2", "nearest_interp": "nearest_interp_v2", "bilinear_interp": "bilinear_interp_v2",
+    "bicubic_interp": "bicubic_interp_v2", "trilinear_interp": "trilinear_interp_v2",
+}  # fmt: skip
+"""Names under which the lists know operators (phi::TransToFluidOpName)."""
+_ONLY_X = frozenset({"batch_norm", "layer_norm", "sync_batch_norm_", "instance_norm", "group_norm"})
+_NEVER = frozenset({"cast", "assign", "full", "full_like", "adam_", "adamw_", "momentum_", "sgd_", "lamb_"})
+
+
+@dataclass
+class Policy:
+    """One active auto_cast region."""
+
+    level: str
+    dtype: str
+    white: set[str] = field(default_factory=set)
+    black: set[str] = field(default_factory=set)
+    promotes: bool = True
+    """Whether a float32 operand keeps an operator of neither list in float32."""
+
+
+@dataclass
+class Settings:
+    """What was asked for the running trace, and what was seen in the program."""
+
+    level: str | None = None
+    dtype: str = "float16"
+    target: str = "gpu"
+    seen: str | None = None
+    master_grads: list[Any] = field(default_factory=list)
+    """Parameters whose gradients become float32 after each backward pass (`decorate(master_grad=True)`)."""
+
+
+settings = Settings()
+_installed = False
+
+
+def begin(level: str | None, dtype: str | None, target: str = "gpu") -> None:
+    """Start a run: a level asked for replaces the program's own."""
+    global settings  # noqa: PLW0603
+    settings = Settings(level, dtype or "float16", target)
+
+
+def seen_level() -> str:
+    """The level of the run: asked for, or the program's."""
+    return settings.level or settings.seen or "off"
+
+
+def policy(level: str, dtype: str, white: Any = None, black: Any = None, promotes: bool = True) -> Policy:
+    """The lists for a level, with the program's additions."""
+    base_white = set(amp_lists.white_list()[dtype][level])
+    base_black = set(amp_lists.black_list()[dtype][level])
+    if white:
+        base_white |= set(white)
+        base_black -= set(white)
+    if black:
+        base_black |= set(black)
+        base_white -= set(black)
+    return Policy(level, dtype, base_white, base_black, promotes or level != "O2")
+
+
+def _target(active: Policy, name: str, tensors: list[Any]) -> str:
+    name = _FLUID_NAMES.get(name, name)
+    if name in active.white:
+        return active.dtype
+    if name in active.black:
+        return "float32"
+    if not active.promotes:
+        return active.dtype
+    return "float32" if any(_dtype(t) == "float32" for t in tensors) else active.dtype
+
+
+def _dtype(tensor: Any) -> str:
+    state = known_state(tensor)
+    return str(tensor.dtype).rsplit(".", 1)[-1] if state is None else state.array.dtype
+
+
+def converter(active: Policy) -> Any:
+    """A function for `Runtime.convert`."""
+
+    def convert(name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        runtime = current()
+        assert runtime is not None
+        if name in _NEVER or name.endswith(("_grad", "_")) or runtime.ledger.phase == "update":
+            return args, kwargs
+        tensors: list[Any] = []
+        _collect(args, tensors)
+        target = _target(active, name, tensors)
+        if not any(_needs(tensor, target) for tensor in tensors):
+            return args, kwargs
+        outer, runtime.convert = runtime.convert, None
+        try:
+            if name in _ONLY_X:
+                return (_cast(args[0], target), *args[1:]), kwargs
+            return _cast(args, target), kwargs
+        finally:
+            runtime.convert = outer
+
+    return convert
+
+
+def _needs(tensor: Any, target: str) -> bool:
+    have = _dtype(tensor)
+    return have != target and (have == "float32" or have in LOW_PRECISION)
+
+
+def _collect(node: Any, found: list[Any]) -> None:
+    if isinstance(node, paddle.Tensor):
+        found.append(node)
+    elif isinstance(node, (list, tuple)):
+        for item in node:
+            _collect(item, found)
+
+
+def _cast(node: Any, target: str) -> Any:
+    if isinstance(node, paddle.Tensor):
+        return call("cast", node, DATA_TYPE[target]) if _needs(node, target) else node
+    if isinstance(node, (list, tuple)):
+        return type(node)(_cast(item, target) for item in node)
+    return node
+
+
+@contextlib.contextmanager
+def casting(active: Policy | None) -> Iterator[None]:
+    """Operators inside are cast by the policy; None switches casting off."""
+    runtime = current()
+    if runtime is None:
+        yield
+        return
+    before, runtime.convert = runtime.convert, None if active is None else converter(active)
+    try:
+        yield
+    finally:
+        runtime.convert = before
+
+
+def lower(model: Any, dtype: str, runtime: Runtime) -> None:
+    """O2: parameters and buffers in the low type, where Paddle's `need_keep_fp32` does not keep them."""
+    for layer in (model, *model.sublayers()):
+        if need_keep_fp32(layer, dtype):
+            continue
+        for parameter in (*layer._parameters.values(), *layer._buffers.values()):
+            if parameter is None or _dtype(parameter) != "float32":
+                continue
+            state = runtime.state(parameter)
+            with runtime.ledger.allocating("parameters"):
+                array = allocate(runtime.ledger, state.array.shape, dtype, "cast")
+            ORIGINAL["_share_underline_tensor_to"](new_tensor(array), parameter)
+            state.array = array
+
+
+def decorate(  # noqa: PLR0917 - Paddle's signature
+    runtime: Runtime,
+    models: Any,
+    optimizers: Any = None,
+    level: str = "O1",
+    dtype: str = "float16",
+    master_weight: bool | None = None,
+    save_dtype: str | None = None,
+    master_grad: bool = False,
+    excluded_layers: Any = None,
+) -> Any:
+    """`paddle.amp.decorate`; `save_dtype` changes only what is saved."""
+    if _active(level, dtype) and level == "O2":
+        settings.seen = "O2"
+        several = list(models) if isinstance(models, (list, tuple)) else [models]
+        set_excluded_layers(several, excluded_layers)
+        for model in several:
+            lower(model, dtype, runtime)
+            settings.master_grads += model.parameters() if master_grad else []
+        for optimizer in optimizers if isinstance(optimizers, (list, tuple)) else [optimizers]:
+            if optimizer is not None and master_weight is not False:
+                optimizer._multi_precision = True
+    return models if optimizers is None else (models, optimizers)
+
+
+def _active(level: str, dtype: str) -> bool:
+    """Whether the program's own mixed precision counts: not on a CPU, which ignores it, nor when one was asked for."""
+    return settings.level is None and settings.target == "gpu" and level not in {"O0", "off"}
+
+
+def auto_cast(  # noqa: PLR0917 - Paddle's signature
+    runtime: Runtime,
+    enable: bool = True,
+    custom_white_list: Any = None,
+    custom_black_list: Any = None,
+    level: str = "O1",
+    dtype: str = "float16",
+    use_promote: bool = True,
+) -> Any:
+    """`paddle.amp.auto_cast`."""
+    if not enable or not _active(level, dtype):
+        return contextlib.nullcontext() if settings.level else casting(None)
+    settings.seen = level
+    lists = custom_white_list, custom_black_list
+    return casting(policy("O2" if level == "O2" else "O1", dtype, *lists, promotes=use_promote))
+
+
+def after_backward(runtime: Runtime) -> None:
+    """`core.eager.set_master_grads`: gradients in the low type are cast to float32, one after another."""
+    for parameter in settings.master_grads:
+        state = runtime.state(parameter)
+        if state.grad is not None and state.grad.dtype in LOW_PRECISION:
+            operation = runtime.ledger.begin("cast")
+            with runtime.ledger.allocating("gradients"):
+                state.grad = allocate(runtime.ledger, state.grad.shape, "float32", "cast")
+            runtime.ledger.finish(operation)
+
+
+def before_sharding(runtime: Runtime, model: Any, optimizer: Any) -> None:
+    """O2 asked for: parameters are divided as they will be, in the low type."""
+    if settings.level == "O2":
+        lower(model, settings.dtype, runtime)
+        optimizer._multi_precision = True
+
+
+def before_model(runtime: Runtime, model: Any) -> None:
+    """A model is called from outside: what was asked for takes effect with the first call."""
+    if settings.level in {"O1", "O2"} and runtime.convert is None:
+        if settings.level == "O2":
+            lower(model, settings.dtype, runtime)
+        runtime.convert = converter(policy(settings.level, settings.dtype))
+
+
+def before_update(optimizer: Any) -> None:
+    """O2 asked for: the optimizer keeps master weights."""
+    if settings.level == "O2":
+        optimizer._multi_precision = True
+
+
+def install() -> None:
+    """Replace `paddle.amp.auto_cast` and `decorate`, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    entry(paddle.amp, "auto_cast", auto_cast)
+    entry(paddle.amp, "decorate", decorate)

@@ -1,0 +1,130 @@
+"""`tensor[index]` and `tensor[index] = value`, which eager mode does in C++ (eager_method.cc, slice_utils.h)."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.base import variable_index
+
+from ..memory.arrays import allocate
+from .interception import call
+from .runtime import Runtime
+
+_HELD = -1000
+"""From here downwards a node's saved arrays are of no operand."""
+
+
+def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
+    """Basic indices give views, the others gather."""
+    runtime.reads_by_brackets = True
+    try:
+        return _read(tensor, _bounds(index))
+    finally:
+        runtime.reads_by_brackets = False
+
+
+def _read(tensor: Any, index: Any) -> Any:
+    axis = _only_axis(index, tensor.ndim)
+    if axis is not None and 0 < axis < tensor.ndim:
+        return call("index_select", tensor, _integers(index[-1])[0], axis)
+    if isinstance(index, tuple) and any(_is_mask(part) and part.ndim > 1 for part in index):
+        index = tuple(place for part in index for place in (_integers(part) if _is_mask(part) else [part]))
+    return variable_index._getitem_static(tensor, index)
+
+
+def _bounds(index: Any) -> Any:
+    """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`)."""
+    if isinstance(index, tuple):
+        return tuple(_bounds(part) if isinstance(part, slice) else part for part in index)
+    if isinstance(index, slice):
+        parts = (index.start, index.stop, index.step)
+        return slice(*(int(part) if isinstance(part, paddle.Tensor) else part for part in parts))
+    return index
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, paddle.Tensor) and "bool" in str(part.dtype)
+
+
+def _only_axis(index: Any, rank: int) -> int | None:
+    """The axis of `x[:, :, places]`, a row of places or a mask behind whole axes: eager mode transposes nothing."""
+    if not isinstance(index, tuple) or not index:
+        return None
+    *whole, last = index
+    if whole == [Ellipsis]:
+        whole = [slice(None)] * (rank - 1)
+    if not all(isinstance(one, slice) and one == slice(None) for one in whole):
+        return None
+    if isinstance(last, paddle.Tensor):
+        is_row = last.ndim == 1 and any(kind in str(last.dtype) for kind in ("int", "bool"))
+    else:
+        is_row = isinstance(last, list) and bool(last) and all(type(place) is int for place in last)
+    return len(whole) if is_row else None
+
+
+def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
+    """Writes in place; the written value takes part in the graph."""
+    index = _bounds(index)
+    parsed = variable_index.parse_index(tensor, index)
+    starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
+    if isinstance(value, paddle.Tensor) and not advanced:
+        if value.dtype != tensor.dtype:
+            value = value.astype(tensor.dtype)
+        call("set_value_with_tensor_", tensor, value, starts, ends, steps, axes, decrease_axes, none_axes)
+        return
+    if isinstance(value, paddle.Tensor) and isinstance(index, paddle.Tensor) and "int" in str(index.dtype):
+        geometry = list(tensor.shape), list(tensor.strides), list(index.shape), list(index.strides)
+        call("index_elementwise_put_with_tensor_", tensor, [index], value, *geometry, 0)
+        return
+    if isinstance(value, numbers.Number) and not advanced:
+        call("set_value_", tensor, starts, ends, steps, axes, decrease_axes, none_axes, [1], [0.0])
+        runtime.state(tensor).array.value = None
+        return
+    if _is_mask(index) and isinstance(value, paddle.Tensor) and value.size == 1 and index.ndim == tensor.ndim:
+        call("masked_fill_", tensor, index, value)
+        return
+    if isinstance(value, paddle.Tensor) and (not value.stop_gradient or value.size > 1):
+        indices = _integers(index)
+        geometry = list(tensor.shape), list(tensor.strides), list(indices[0].shape), list(indices[0].strides)
+        call("index_elementwise_put_with_tensor_", tensor, indices, value, *geometry, 0)
+        return
+    _put(runtime, tensor, index)
+    runtime.state(tensor).array.value = None
+
+
+def _integers(index: Any) -> list[Any]:
+    """The tensors and lists of an index as integers: of a mask the places that it chooses."""
+    found = []
+    for given in index if isinstance(index, tuple) else (index,):
+        part = paddle.to_tensor(np.asarray(given)) if isinstance(given, (list, np.ndarray)) else given
+        if not isinstance(part, paddle.Tensor):
+            continue
+        if _is_mask(part):
+            found += paddle.unbind(paddle.nonzero(part), axis=1)
+        else:
+            found.append(part)
+    return found
+
+
+def _put(runtime: Runtime, tensor: Any, index: Any) -> None:
+    """An indexed write whose gradient needs the indices again: they stay with the graph (measured)."""
+    parts = index if isinstance(index, tuple) else (index,)
+    given = [part for part in parts if isinstance(part, paddle.Tensor)]
+    held = [runtime.state(part).array for part in given]
+    operation = runtime.ledger.begin("set_value_")
+    operation.workspace_cpu = sum(array.nbytes for array in held)
+    if any(isinstance(part, slice) for part in parts):  # masks are laid out for the part that is written to
+        shape = tuple(tensor[tuple(p if isinstance(p, slice) else slice(None) for p in parts)].shape)
+        held = [allocate(runtime.ledger, shape, "bool", "expand") if array.dtype == "bool" else array for array in held]
+    lists = [part for part in parts if isinstance(part, (list, np.ndarray))]
+    held += [allocate(runtime.ledger, np.shape(part), "int64", "assign") for part in lists]
+    runtime.ledger.finish(operation)
+    node = runtime.state(tensor).node
+    if node is not None and paddle.is_grad_enabled():
+        saved = getattr(node, "saved", None)
+        if saved is not None:
+            lowest = min((_HELD, *saved))  # below those of an earlier write to the same tensor
+            saved.update({lowest - number: array for number, array in enumerate(held, 1)})

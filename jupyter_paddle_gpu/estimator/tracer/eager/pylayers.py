@@ -1,0 +1,151 @@
+"""`paddle.autograd.PyLayer`: the user's own forward and backward as a node of the graph. fleet's recompute is one."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import paddle
+from paddle.autograd.py_layer import PyLayer, PyLayerContext
+from paddle.base import core, framework
+
+from ..memory.arrays import Array, State, allocate, new_tensor
+from ..memory.dtypes import FLOATING, name_of
+from .autograd import Edge, edge_of
+from .interception import current
+from .runtime import Runtime
+
+_installed = False
+
+
+class Context(PyLayerContext):  # type: ignore[misc]  # Paddle is untyped here
+    """What forward and backward are given as `ctx`."""
+
+    def __init__(self) -> None:
+        self.container: tuple[Any, ...] = ()
+        self.not_inplace_tensors: tuple[Any, ...] = ()
+        self.non_differentiable: tuple[Any, ...] = ()
+        self.materialize_grads = True
+        self.grad_in_dtype_consistent = True
+
+
+class PyLayerNode:
+    """A node whose gradient is the user's `backward`; same face as `autograd.Node`."""
+
+    def __init__(self, kind: Any, context: Context, layer: str) -> None:
+        self.kind, self.context, self.layer = kind, context, layer
+        self.inputs: list[bool] = []
+        """For each tensor that forward took: whether it wants a gradient."""
+        self.outputs: list[tuple[tuple[int, ...], str] | None] = []
+        self.edges: dict[int, Edge] = {}
+        self.hooks: dict[int, dict[int, Any]] = {}
+        self.retained: dict[int, weakref.ref[State]] = {}
+
+    def backward(
+        self, runtime: Runtime, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
+    ) -> dict[int, Array]:
+        """Call the user's backward on the gradients of the outputs; without gradients of its own."""
+        grads: list[Any] = []
+        for slot, meta in enumerate(self.outputs):
+            if meta is None:
+                continue
+            array = incoming.get(slot)
+            if array is None and self.context.materialize_grads:
+                operation = runtime.ledger.begin("full")
+                array = allocate(runtime.ledger, *meta, "full")
+                runtime.ledger.finish(operation)
+            grads.append(None if array is None else new_tensor(array))
+        incoming.clear()
+        tracer = framework.global_var._dygraph_tracer_
+        before = tracer._has_grad
+        tracer._has_grad = False
+        context = self.context
+        try:
+            found = self.kind.backward(context, *grads)
+        finally:
+            tracer._has_grad = before
+        del grads
+        if release:
+            self.context = Context()
+        items = _flat(found if isinstance(found, (list, tuple)) else (found,))
+        if len(items) == sum(self.inputs) and len(items) != len(self.inputs):
+            wanted = iter(items)
+            items = [next(wanted) if want else None for want in self.inputs]
+        return {
+            slot: runtime.state(item).array
+            for slot, item in enumerate(items)
+            if isinstance(item, paddle.Tensor) and slot in self.edges
+        }
+
+
+def apply(runtime: Runtime, kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """`PyLayer.apply`: forward without recording, then one node."""
+    context = Context()
+    tracer = framework.global_var._dygraph_tracer_
+    recording = tracer._has_grad
+    tracer._has_grad = False
+    try:
+        outputs = kind.forward(context, *args, **kwargs)
+    finally:
+        tracer._has_grad = recording
+    tensors = [t for t in _flat([*args, *kwargs.values()]) if isinstance(t, paddle.Tensor)]
+    wants = [recording and not t.stop_gradient for t in tensors]
+    if not any(wants):
+        return outputs
+    node = PyLayerNode(kind, context, runtime.ledger.layer)
+    node.inputs = wants
+    for slot, (tensor, want) in enumerate(zip(tensors, wants, strict=False)):
+        if want:
+            node.edges[slot] = edge_of(runtime.state(tensor), tensor)
+    given = {id(t) for t in tensors}
+    made = _attach(runtime, outputs, node, given)
+    del tensors
+    return made
+
+
+def _attach(runtime: Runtime, outputs: Any, node: PyLayerNode, given: set[int]) -> Any:
+    if isinstance(outputs, (list, tuple)):
+        return type(outputs)(_attach(runtime, item, node, given) for item in outputs)
+    if not isinstance(outputs, paddle.Tensor):
+        return outputs
+    tensor = outputs
+    skipped = any(tensor is other for other in node.context.non_differentiable)
+    dtype = name_of(tensor.dtype)
+    if id(tensor) in given:  # forward returned its own argument: a view of it
+        tensor = new_tensor(runtime.state(tensor).array)
+    if skipped or dtype not in FLOATING:
+        node.outputs.append(None)
+        return tensor
+    state = runtime.state(tensor)
+    state.node, state.slot = node, len(node.outputs)  # type: ignore[assignment]
+    node.outputs.append((state.array.shape, dtype))
+    tensor.stop_gradient = False
+    return tensor
+
+
+def _flat(items: Any) -> list[Any]:
+    found = []
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            found.extend(_flat(item))
+        else:
+            found.append(item)
+    return found
+
+
+def install() -> None:
+    """Replace `PyLayer.apply`, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    original: Callable[..., Any] = core.eager.PyLayer.apply
+
+    def dispatch(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        if runtime is None:
+            return original.__get__(None, cls)(*args, **kwargs)
+        return apply(runtime, cls, *args, **kwargs)
+
+    PyLayer.apply = classmethod(dispatch)

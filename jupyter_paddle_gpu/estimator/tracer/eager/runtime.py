@@ -1,0 +1,146 @@
+"""The traced runtime: what eager mode does with the user's operator calls, without data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from paddle.base import framework
+
+from ..kernels import selected_rows
+from ..memory.arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
+from ..memory.dtypes import FLOATING
+from ..memory.ledger import Ledger
+from ..memory.values import Computed, Value
+from ..program.inference import Inference
+from .autograd import Backward
+from .calls import Call, encode, overwritten_too, values_of
+
+Convert = Callable[[str, Any, Any], tuple[Any, Any]]
+Resize = Callable[[str, Any], Any]
+
+
+class Runtime:
+    """Executes operator calls of the user's program on arrays that have storages and no data.
+
+    Attributes:
+        notes: what was assumed or ignored, by code.
+        before_call: called with each operator's name and tensors before it runs.
+        evaluate: computes a known value for real, outside the trace.
+        convert: mixed precision: casts the arguments of an operator.
+        resize: another size of data that is asked for: the arguments of an operator that makes some.
+    """
+
+    def __init__(self, inference: Inference) -> None:
+        self.ledger = Ledger()
+        self.inference = inference
+        self.notes: dict[str, dict[str, Any]] = {}
+        self.before_call: Callable[[str, list[Any]], None] | None = None
+        self.evaluate: Callable[[Value], Any] | None = None
+        self.convert: Convert | None = None
+        self.differentiates_twice = False
+        self.reads_by_brackets = False
+        """`x[index]` runs, which eager mode does by other kernels than `gather_nd`: they keep a strided index."""
+        """Whether the program has asked for a graph of gradients."""
+        self.resize: Resize | None = None
+
+    def state(self, tensor: Any) -> State:
+        """What we know about a tensor; one that we never saw is adopted."""
+        return known_state(tensor) or adopt(tensor, self.ledger)
+
+    def create(self, name: str, shape: Shape, dtype: str, value: Value | None = None, kind: str | None = None) -> Any:
+        """A fresh tensor, made by an operation of its own."""
+        operation = self.ledger.begin(name)
+        with self.ledger.allocating(kind or self.ledger.kind):
+            array = allocate(self.ledger, shape, dtype, name)
+        array.value = value
+        operation.bytes_moved = array.nbytes
+        self.ledger.finish(operation)
+        return new_tensor(array)
+
+    def note(self, code: str, **params: Any) -> None:
+        """Remember something assumed or ignored, once a code."""
+        self.notes.setdefault(code, params)
+
+    def call(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """One operator call, `function` being Paddle's own."""
+        if self.convert is not None:
+            args, kwargs = self.convert(name, args, kwargs)
+        if self.resize is not None:
+            args = self.resize(name, args)
+        tensors: list[Any] = []
+        encoded, key = encode(args, tensors)
+        encoded_kwargs, kwargs_key = encode(kwargs, tensors) if kwargs else ({}, ())
+        if self.before_call is not None:
+            self.before_call(name, tensors)
+        states = [self.state(tensor) for tensor in tensors]
+        if any(state.array.rows is not None for state in states):
+            made = selected_rows.answer(self, name, args, tensors, states)
+            if made is not None:
+                return made
+        metas = [(selected_rows.whole(state.array), state.array.dtype) for state in states]
+        recording = framework.global_var._dygraph_tracer_._has_grad
+        wants = [
+            recording and not tensor.stop_gradient and state.array.dtype in FLOATING
+            for tensor, state in zip(tensors, states, strict=True)
+        ]
+        signature = (name, key, kwargs_key, tuple(metas), tuple(wants))
+        try:
+            template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
+        except TypeError:
+            plain = self._plain_numbers(args, tensors, states)
+            if plain is None:
+                raise
+            return self.call(name, function, plain, kwargs)
+        if name.endswith("_") and any(wants) and wants != (more := overwritten_too(template, wants)):
+            signature = (name, key, kwargs_key, tuple(metas), tuple(more))
+            template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, more)
+        values = None
+        if not any(wants) and all(state.array.value is not None for state in states):
+            values = Computed(function, values_of(encoded, states), values_of(encoded_kwargs, states))
+        return Call(self, template, tensors, states).run(name, values)
+
+    def _plain_numbers(self, args: Any, tensors: list[Any], states: list[State]) -> Any:
+        """Known one-element tensors as numbers: eager mode takes those for scalars, the program builder does not."""
+        known = {
+            id(tensor): state.array.value
+            for tensor, state in zip(tensors[1:], states[1:], strict=True)
+            if state.array.value is not None and state.array.numel == 1
+        }
+        if not known or self.evaluate is None:
+            return None
+        evaluate = self.evaluate
+        return tuple(evaluate(known[id(arg)]).item() if id(arg) in known else arg for arg in args)
+
+    def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
+        """`tensor.backward()`, `paddle.autograd.backward`."""
+        with self.ledger.during("backward"):
+            Backward(self, retain_graph=retain_graph).run(self.roots(tensors, grads))
+
+    def roots(self, tensors: list[Any], grads: list[Any]) -> list[tuple[State, Any, Array]]:
+        """(state, tensor, gradient) for each tensor that a backward pass starts from.
+
+        The gradient is new in any case: ones, or a copy of the given one (GradTensorHolder::CopyValueFromTensor).
+        """
+        found = []
+        for tensor in tensors:
+            state = self.state(tensor)
+            if state.node is None and tensor.stop_gradient:
+                continue
+            operation = self.ledger.begin("full_like")
+            array = allocate(self.ledger, state.array.shape, state.array.dtype, "full_like")
+            self.ledger.finish(operation)
+            found.append((state, tensor, array))
+        return found
+
+    def add_gradient(self, present: Array, grad: Array) -> Array:
+        """TensorAdd (gradient_accumulator.cc): `present += grad` in place, strided ones are laid out anew first."""
+        lay_out(self.ledger, grad)
+        lay_out(self.ledger, present)
+        if present.rows is not None or grad.rows is not None:
+            return selected_rows.added(self.ledger, present, grad)
+        operation = self.ledger.begin("add_")
+        operation.flops = present.numel
+        operation.bytes_moved = 3 * present.nbytes
+        self.ledger.finish(operation)
+        return present

@@ -1,0 +1,1 @@
+"""What is known of Paddle's operators: results, views, transients, what gradients read, costs."""

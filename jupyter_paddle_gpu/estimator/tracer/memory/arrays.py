@@ -1,0 +1,162 @@
+"""What a dygraph tensor is to the tracer: an array over a storage, and autograd state beside it.
+
+Tensors of the traced program are real `paddle.Tensor` objects with shape and dtype and no memory. What we know about
+one is an attribute of that object, so that it goes when the object goes: Python's reference counts are the lifetimes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import paddle
+from paddle.base import core
+
+from .dtypes import SIZE, VAR_TYPE, name_of
+from .ledger import Ledger, Storage
+
+if TYPE_CHECKING:
+    from ..eager.autograd import Node
+    from ..kernels.selected_rows import Rows
+    from .values import Value
+
+ATTRIBUTE = "_traced_state"
+_DENSE = core.VarDesc.VarType.DENSE_TENSOR
+_TENSOR: Any = core.eager.Tensor
+_fill: Any = getattr(paddle, "original_init", _TENSOR.__init__)
+"""The constructor that Paddle wraps to take devices as well, which takes longer than what it wraps."""
+Shape = tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def contiguous_strides(shape: Shape) -> Shape:
+    """Strides, in elements, of a freshly allocated array."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+class Array:
+    """A view of a storage: what eager mode calls a tensor's impl. Strides in elements."""
+
+    __slots__ = ("dtype", "rows", "shape", "storage", "strides", "value")
+
+    def __init__(
+        self, storage: Storage | None, shape: Shape, strides: Shape, dtype: str, value: Value | None = None
+    ) -> None:
+        self.storage, self.shape, self.strides, self.dtype, self.value = storage, shape, strides, dtype, value
+        self.rows: Rows | None = None
+        """Rows of a parameter, for a sparse gradient (SelectedRows); its shape is that of the rows it holds."""
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements seen through this view."""
+        return prod(self.shape) * SIZE[self.dtype]
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the strides are those of a fresh array; as in Paddle, those of dimensions of 1 count too."""
+        step = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=False):
+            if stride != step:
+                return False
+            step *= size
+        return True
+
+    @property
+    def fills_storage(self) -> bool:
+        """Whether the view is the whole of its storage."""
+        return self.storage is not None and self.nbytes == self.storage.record.bytes
+
+    def view(self, shape: Shape, strides: Shape, dtype: str | None = None) -> Array:
+        """Another view of the same storage, with strides in elements of its own type."""
+        return Array(self.storage, shape, strides, dtype or self.dtype)
+
+
+def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str, more: int = 0) -> Array:
+    """A fresh contiguous array; its storage has `more` bytes than its elements."""
+    size = prod(shape) * SIZE[dtype] + more
+    storage = ledger.allocate(size, op, shape, dtype) if size else None
+    return Array(storage, shape, contiguous_strides(shape), dtype)
+
+
+def lay_out(ledger: Ledger, array: Array) -> None:
+    """CheckAndTrans2Contiguous: a strided tensor is copied and has the copy from then on, for whoever holds it."""
+    if array.storage is None or array.is_contiguous:
+        return
+    operation = ledger.begin("contiguous")
+    copy = allocate(ledger, array.shape, array.dtype, "contiguous")
+    operation.bytes_moved = 2 * array.nbytes
+    ledger.finish(operation)
+    array.storage, array.strides = copy.storage, copy.strides
+
+
+class State:
+    """Everything the tracer knows about one tensor object."""
+
+    __slots__ = (
+        *("__weakref__", "accumulation", "array", "grad", "grad_is_stale", "hooks", "node", "reduced", "retains"),
+        "slot",
+    )
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.node: Node | None = None
+        self.slot = 0
+        self.grad: Array | None = None
+        self.grad_is_stale = False
+        """`clear_gradient(set_to_zero=True)` was called: the memory stays, the next gradient replaces it."""
+        self.hooks: dict[int, Any] = {}
+        self.retains = False
+        self.accumulation: Any = None
+        self.reduced: list[Any] = []
+        """Called when the leaf's gradient has been accumulated (`_register_backward_hook`)."""
+
+
+def new_tensor(array: Array, stop_gradient: bool = True) -> Any:
+    """A `paddle.Tensor` without memory that stands for the array."""
+    tensor = _TENSOR.__new__(_TENSOR)
+    _fill(tensor, VAR_TYPE[array.dtype], list(array.shape), "", _DENSE, False)
+    tensor.stop_gradient = stop_gradient
+    setattr(tensor, ATTRIBUTE, State(array))
+    return tensor
+
+
+def known_state(tensor: Any) -> State | None:
+    """The state of a tensor, None for one that was never seen."""
+    return tensor.__dict__.get(ATTRIBUTE)  # type: ignore[no-any-return]
+
+
+def adopt(tensor: Any, ledger: Ledger) -> State:
+    """State for a tensor that something else made: a parameter without memory, or a tensor with data."""
+    from .values import Known
+
+    shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
+    if tensor._is_initialized():
+        kind = "parameters" if tensor.persistable else "inputs"
+        if tensor.persistable and ledger.phase == "update":
+            kind = "optimizer_state"
+        with ledger.allocating(kind):
+            array = allocate(ledger, shape, dtype, "data")
+        if not tensor.persistable:
+            array.value = Known(ORIGINAL["detach"](tensor))
+    elif not tensor.persistable and ledger.kind != "optimizer_state":  # `create_variable`: nothing is in it yet
+        array = Array(None, shape, contiguous_strides(shape), dtype)
+    else:
+        with ledger.allocating("optimizer_state" if ledger.kind == "optimizer_state" else "parameters"):
+            array = allocate(ledger, shape, dtype, "parameter")
+    state = State(array)
+    setattr(tensor, ATTRIBUTE, state)
+    return state
+
+
+ORIGINAL: dict[str, Any] = {}
+"""Paddle's own tensor methods, kept by name before `tensor_methods` replaces them."""

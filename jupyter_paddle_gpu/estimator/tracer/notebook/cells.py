@@ -1,0 +1,203 @@
+"""Runs a notebook's cells, with answers in place of what the notebook assigns."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import gc
+import io
+import linecache
+import sys
+import types
+from typing import Any
+
+from .. import call_stack
+from ..patches import absent_modules
+from ..patches.environment import DownloadNeeded, StaticGraphError
+from ..step import deadline, steps
+from ..step.steps import StepSeen
+from ..undecided import unknowns
+from .loops import LOOP, loop
+from .questions import address, assigned_at, line_of, refused, said
+
+Question = dict[str, Any]
+
+
+class Answers(ast.NodeTransformer):
+    """Binds names to given values wherever they are assigned."""
+
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self.answers = answers
+        self.used: set[str] = set()
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """`name = ...`."""
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.answers:
+            name = node.targets[0].id
+            self.used.add(name)
+            node.value = ast.copy_location(ast.Constant(self.answers[name]), node.value)
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """`name: int = ...`."""
+        if isinstance(node.target, ast.Name) and node.target.id in self.answers and node.value is not None:
+            self.used.add(node.target.id)
+            node.value = ast.copy_location(ast.Constant(self.answers[node.target.id]), node.value)
+        return self.generic_visit(node)
+
+
+class CellRun:
+    """One run of a notebook's cells, up to the end of a training step."""
+
+    def __init__(
+        self, cells: list[dict[str, Any]], answers: dict[str, Any], rewriting: tuple[ast.NodeTransformer, ...] = ()
+    ) -> None:
+        self.cells = cells
+        self.answers = answers
+        self.rewriting = (Answers(answers), unknowns.Floats(), absent_modules.Imports(), *rewriting)
+        self.finished = False
+        self.questions: list[Question] = []
+        self.failures: list[Question] = []
+        self.trained_in: int | None = None
+        """Index of the first cell that trains."""
+
+    @property
+    def failure(self) -> Question | None:
+        """The first cell that failed for another reason than missing data."""
+        return self.failures[0] if self.failures else None
+
+    def run(self) -> None:
+        """Execute cell after cell; a cell that fails does not keep the later ones from running."""
+        module = types.ModuleType("__main__")
+        namespace = module.__dict__
+        namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": Shell})
+        namespace.update({LOOP: loop, unknowns.FLOAT: unknowns.float_of})
+        outer = sys.modules.get("__main__")
+        sys.modules["__main__"] = module
+        try:
+            for cell in self.cells:
+                unanswered = len(self.questions) + len(self.failures)
+                self._run_cell(cell, namespace)
+                if len(self.questions) + len(self.failures) > unanswered:
+                    gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
+                if self.trained_in is None and (self.finished or self._has_updated()):
+                    self.trained_in = cell["index"]
+                if self.finished or self._has_step():
+                    break
+        finally:
+            if outer is not None:
+                sys.modules["__main__"] = outer
+
+    def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
+        name = call_stack.cell_name(cell["index"])
+        source = cell["source"]
+        namespace[absent_modules.IMPORTED] = functools.partial(absent_modules.imported, cell["index"])
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        try:
+            tree = ast.parse(source, name)
+            for rewriting in self.rewriting:
+                tree = rewriting.visit(tree)
+            code = compile(ast.fix_missing_locations(tree), name, "exec")
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(code, namespace)
+        except BaseException as problem:
+            self._stopped(cell, problem)
+        if deadline.stopped and not self.finished:
+            self.finished = True
+            if not self._has_updated():
+                self._asked(self._out_of_time(cell))
+
+    def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
+        """What it means that a cell ended by an exception."""
+        match problem:
+            case StepSeen():
+                self.finished = True
+            case deadline.TimeUp():
+                pass  # `stopped` tells, also where the program caught it
+            case DownloadNeeded():
+                self._ask(cell, problem, "download", {"url": problem.url})
+            case StaticGraphError():
+                self._asked({**self._question(cell, problem, "static_graph", {}), "name": ""})
+            case FileNotFoundError() | NotADirectoryError():
+                self._ask(cell, problem, "file_missing", {"path": str(problem.filename or problem)})
+            case ModuleNotFoundError():
+                self._ask_module(self._question(cell, problem, "module_missing", {"module": str(problem.name)}))
+            case NameError():
+                if absent_modules.is_starred:
+                    self.ask_absent()
+                self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
+            case Exception() | SystemExit():
+                self._failed(cell, problem)
+            case _:
+                raise problem
+
+    def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
+        match refused(problem):
+            case "network", target:
+                self._ask(cell, problem, "download", {"url": address(problem) or target})
+            case "process", target:
+                self._ask(cell, problem, "program", {"target": target})
+            case _ if absent_modules.AbsentModule.__name__ in str(problem):
+                self.ask_absent()
+            case _:
+                told = {"error": type(problem).__name__, "message": said(problem)}
+                self._fail(cell, problem, "cell_failed", told)
+
+    def _out_of_time(self, cell: dict[str, Any]) -> Question:
+        line = next((line for file, line, _ in deadline.stopped if file == call_stack.cell_name(cell["index"])), 1)
+        found = {"why": "time_up", "params": {}, "cell": cell["index"], "line": line, "suggestion": None}
+        return {"name": deadline.waits_for(), **found}
+
+    def ask_absent(self) -> None:
+        """Ask for every module that was passed by, where it is imported."""
+        for module, place in absent_modules.modules.items():
+            cell, line = place or (None, None)
+            self._ask_module({"why": "module_missing", "params": {"module": module}, "cell": cell, "line": line})
+
+    def _ask_module(self, question: Question) -> None:
+        """Ask once for each module; nothing that could be typed stands for one."""
+        if all(one["params"].get("module") != question["params"]["module"] for one in self.questions):
+            self._asked({**question, "name": "", "suggestion": None})
+
+    def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
+        self._asked(self._question(cell, problem, why, params))
+
+    def _asked(self, question: Question) -> None:
+        self.questions.append(question)
+        if steps.watch is not None:
+            steps.watch.asked()
+
+    def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
+        if not self._has_step():  # what comes behind a training's first steps is no reason to have none
+            self.failures.append(self._question(cell, problem, why, params))
+
+    def _has_updated(self) -> bool:
+        return steps.watch is not None and steps.watch.updates > 0
+
+    def _has_step(self) -> bool:
+        return steps.watch is not None and steps.watch.window is not None
+
+    def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
+        line = line_of(problem, call_stack.cell_name(cell["index"]))
+        return {
+            "name": assigned_at(cell["source"], line, [one["source"] for one in self.cells]),
+            "why": why,
+            "params": params,
+            "cell": cell["index"],
+            "line": line,
+            "suggestion": None,
+        }
+
+
+def _ignore(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+class Shell:
+    """What `get_ipython()` gives: magics and commands are accepted and do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _ignore

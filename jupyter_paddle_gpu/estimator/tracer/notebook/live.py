@@ -1,0 +1,174 @@
+"""A plain training step of live objects: forward, loss, backward, update, clear, under the what-ifs of a notebook.
+
+Every run is a forked process of its own: objects carry what a trace writes on them, and a what-if or a condition on an
+unknown value takes several runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import paddle
+
+from ..eager import interception
+from ..step import model_inputs, resizing, steps
+from ..undecided import branches
+from . import what_ifs
+from .questions import said
+from .requests import micro, traced
+
+Result = dict[str, Any]
+Meta = tuple[tuple[int, ...], str]
+"""Shape and type."""
+
+
+class StepFailedError(Exception):
+    """The step of the objects as they are fails; the text is what they said."""
+
+
+def trace_live(
+    model: Any,
+    loss: Callable[..., Any] | None = None,
+    optimizer: Any = None,
+    inputs: Any = None,
+    labels: Any = None,
+    **options: Any,
+) -> Result:
+    """Trace a plain training step of live objects.
+
+    Args:
+        model: a `paddle.nn.Layer` or a prepared `paddle.Model`.
+        loss: called with the outputs and the labels; None takes the mean of the first output.
+        optimizer: None takes Adam over the model's parameters.
+        inputs, labels: tensors, arrays or (shape, dtype) pairs; the batch size asked for replaces dimension 0.
+        options: the what-ifs of `requests.trace_notebook`.
+
+    Raises:
+        StepFailedError: the step fails as it is.
+    """
+    given = [_meta(item) for item in _listed(inputs)]
+    request = {"cells": [], **options}
+    request["batch_size"] = request.get("batch_size") or next((shape[0] for shape, _ in given if shape), None)
+    parts = (model, loss, optimizer, given, [_meta(item) for item in _listed(labels)])
+
+    def trace(wish: what_ifs.Wish) -> what_ifs.Run:
+        run, taken, seen, failure = _in_fork(lambda: _run(parts, wish))
+        branches.current.taken.update(taken)
+        if wish.probe is not None and seen is not None:
+            vars(wish.probe).update(vars(seen))
+        if failure is not None and wish.probe is None and wish.change is None and not branches.current.forced:
+            raise StepFailedError(failure)
+        return run
+
+    result = what_ifs.granted(request, trace)
+    if result["status"] == "ok":
+        result["notes"].append({"code": "live_step", "params": {}})
+    return result
+
+
+Answer = tuple[what_ifs.Run, dict[branches.Site, bool], Any, str | None]
+
+
+def _run(parts: Any, wish: what_ifs.Wish) -> Answer:
+    """One run: what came of it, the decisions it took, what its probe saw, how it failed."""
+    model, loss, optimizer, inputs, labels = parts
+    network = model
+    if isinstance(model, paddle.Model):
+        network, loss, optimizer = model.network, loss or model._loss, optimizer or model._optimizer
+    size = wish.request["batch_size"] and micro(wish.request["batch_size"], wish.request)
+    failure: list[str] = []
+
+    def execute() -> None:
+        chosen = optimizer or paddle.optimizer.Adam(parameters=network.parameters())
+        if steps.watch is not None:
+            steps.watch.created(chosen)
+        while True:
+            batch = [_placeholder(meta, size) for meta in inputs]
+            _step(network, loss, chosen, batch, [_placeholder(meta, size) for meta in labels])
+
+    def attempt() -> None:
+        try:
+            with contextlib.suppress(steps.StepSeen):
+                execute()
+        except Exception as problem:
+            failure.append(f"{type(problem).__name__}: {said(problem)}")
+
+    result = traced(attempt, wish.request, None, wish)
+    if failure:
+        result = {**result, "status": "needs_input"}
+    failures = [{"why": "cell_failed", "cell": None, "params": {"problem": text}} for text in failure]
+    seen = model_inputs.entries
+    run = what_ifs.Run(result, seen.image, seen.sequence, failures, loads=True)
+    return run, branches.current.taken, wish.probe, failure[0] if failure else None
+
+
+def _step(network: Any, loss: Any, optimizer: Any, batch: list[Any], targets: list[Any]) -> None:
+    outputs = network(*batch)
+    first = _listed(outputs)
+    value = loss(*first, *targets) if loss is not None else first[0].mean()
+    if isinstance(value, (list, tuple)):
+        value = paddle.add_n(list(value))
+    if value.ndim:
+        value = value.mean()
+    value.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+
+
+def _in_fork(work: Callable[[], Answer]) -> Answer:
+    """What `work` returns in a forked child; raises what ended the child otherwise."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(work(), pipe)
+        except BaseException as problem:  # whatever it is, it must not go on as a second parent
+            os.write(2, f"{type(problem).__name__}: {problem}\n".encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if not data:
+        message = f"the process of the trace ended with signal {status & 127}"
+        raise StepFailedError(message)
+    answer: Answer = pickle.loads(data)
+    return answer
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
+        return [value]
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _meta(item: Any) -> Meta:
+    """Shape and type of a tensor, an array, or the pair itself."""
+    if isinstance(item, tuple):
+        shape, dtype = item
+    elif isinstance(item, paddle.Tensor):
+        shape, dtype = item.shape, str(item.dtype).rsplit(".", 1)[-1]
+    else:
+        array = np.asarray(item)
+        shape, dtype = array.shape, str(array.dtype)
+    return tuple(int(size) for size in shape), dtype
+
+
+def _placeholder(meta: Meta, size: int | None) -> Any:
+    runtime = interception.current()
+    assert runtime is not None
+    shape, dtype = meta
+    if size and shape:
+        shape = (size, *shape[1:])
+    shape, _ = resizing.arriving(shape, dtype, None)
+    return runtime.create("to_tensor", shape, dtype, None, "inputs")

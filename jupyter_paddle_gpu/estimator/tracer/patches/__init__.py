@@ -1,0 +1,1 @@
+"""Where Paddle, Python and the world outside are replaced while a trace runs."""

@@ -1,0 +1,165 @@
+"""Entry points of eager mode that are neither operators nor methods: backward, gradients, data coming in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle import _C_ops, _legacy_C_ops
+from paddle.base import core
+
+from ..eager import amp
+from ..eager.autograd import Backward, edge_of
+from ..eager.interception import call, entry
+from ..eager.recorded_backward import RecordedBackward
+from ..eager.runtime import Runtime
+from ..memory.arrays import contiguous_strides, new_tensor
+from ..memory.dtypes import SIZE, name_of
+from ..memory.values import Known
+from ..step import resizing, steps
+from ..undecided import unknowns
+
+_installed = False
+
+
+def run_backward(runtime: Runtime, tensors: list[Any], grads: list[Any] | None, retain_graph: bool, *_: Any) -> None:
+    """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
+    steps.backward_begins()
+    runtime.backward(tensors, list(grads or []), retain_graph)
+    steps.gradients_arrived()
+    amp.after_backward(runtime)
+
+
+def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
+    runtime: Runtime, outputs: list[Any], inputs: list[Any], grad_outputs: list[Any], retain_graph: bool,
+    create_graph: bool, *_: Any,
+) -> list[Any]:  # fmt: skip
+    """`paddle.grad`."""
+    edges = [edge_of(runtime.state(tensor), tensor) for tensor in inputs]
+    with runtime.ledger.during("backward"):
+        # GeneralGrad runs on a copy of the graph (general_grad.h): what its nodes saved stays with the graph itself.
+        if create_graph:
+            runtime.differentiates_twice = True
+            recorded = RecordedBackward(runtime, edges)
+            recorded.run(runtime.roots(outputs, grad_outputs))
+            return [_graph_of(recorded.captured.get(edge), tensor) for edge, tensor in zip(edges, inputs, strict=False)]
+        backward = Backward(runtime, retain_graph=True, capture=dict.fromkeys(edges))
+        backward.run(runtime.roots(outputs, grad_outputs))
+    found = []
+    for edge in edges:
+        grad = backward.captured.get(edge)
+        found.append(None if grad is None else new_tensor(grad))
+    return found
+
+
+def _graph_of(grad: Any, tensor: Any) -> Any:
+    return call("full_like", tensor, 0.0, tensor.dtype, core.CPUPlace()) if grad is None else grad
+
+
+def get_all_grads(runtime: Runtime, tensors: list[Any]) -> list[Any]:
+    """Gradients of parameters, None where there is none."""
+    return [tensor.grad for tensor in tensors]
+
+
+def clear_gradients(runtime: Runtime, tensors: list[Any], set_to_zero: bool = True) -> None:
+    """`core.clear_gradients`: all at once."""
+    for tensor in tensors:
+        tensor.clear_gradient(set_to_zero)
+
+
+def to_tensor(runtime: Runtime, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
+    """`paddle.to_tensor`: the numbers stay where they are, the tensor counts."""
+    if isinstance(data, paddle.Tensor):
+        made = data._copy_to(place, False)
+        if dtype is not None and name_of(dtype) != name_of(data.dtype):
+            made = made.astype(dtype)
+        made.stop_gradient = stop_gradient
+        return made
+    is_known = not unknowns.is_unknown(data)
+    array = np.asarray(_plain(data))
+    if array.dtype == np.object_:
+        raise ValueError("Failed to convert input data to a regular ndarray")
+    wanted = _element_type(array, data, dtype)
+    if wanted not in SIZE:
+        message = f"paddle.to_tensor cannot take data of type {array.dtype}"
+        raise TypeError(message)
+    if wanted != "bfloat16" and str(array.dtype) != wanted:
+        array = array.astype(wanted)
+    shape, value = resizing.arriving(tuple(array.shape), wanted, Known(array) if is_known else None)
+    made = runtime.create("to_tensor", shape, wanted, value, "inputs")
+    made.stop_gradient = stop_gradient
+    return made
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    return data.numpy() if isinstance(data, paddle.Tensor) else data
+
+
+def _element_type(array: np.ndarray[Any, Any], data: Any, dtype: Any) -> str:
+    """The rules of `_to_tensor_non_static`: Python floats and float64 arrays of Python values become the default."""
+    if dtype is not None:
+        return name_of(dtype)
+    name = str(array.dtype)
+    if name in {"float16", "float32", "float64"} and not isinstance(data, (np.ndarray, np.generic)):
+        return str(paddle.get_default_dtype())
+    return name
+
+
+def coalesce_tensor(runtime: Runtime, tensors: list[Any], outputs: list[Any], flat: Any, *attrs: Any) -> Any:
+    """Puts parameters into one flat buffer and makes them views of it (RNN layers do so for cuDNN)."""
+    buffer = runtime.state(flat).array
+    for tensor in tensors:
+        state = runtime.state(tensor)
+        state.array = buffer.view(state.array.shape, contiguous_strides(state.array.shape))
+    return outputs, flat
+
+
+_ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
+    (core.eager, "run_backward", run_backward),
+    (core.eager, "run_partial_grad", run_partial_grad),
+    (core.eager, "get_all_grads", get_all_grads),
+    (core, "clear_gradients", clear_gradients),
+    (_legacy_C_ops, "coalesce_tensor", coalesce_tensor),
+    (paddle.tensor.creation, "_to_tensor_non_static", to_tensor),
+)
+
+
+def install() -> None:
+    """Replace the entry points, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    for owner, name, traced in _ENTRIES:
+        if hasattr(owner, name):
+            entry(owner, name, traced)
+    for name in dir(_legacy_C_ops):
+        if not name.startswith("_") and name != "coalesce_tensor" and hasattr(_C_ops, name):
+            entry(_legacy_C_ops, name, _modern(name))
+
+
+_OLD_ATTRIBUTES: dict[str, tuple[tuple[str, Any], ...]] = {
+    "argsort": (("axis", -1), ("descending", False), ("stable", False)),
+}
+"""Of operators that libraries still call by the old interface (PaddleSeg's Lovasz loss): attributes in the order of the
+new one, with their defaults. Source: `paddle/phi/ops/yaml/ops.yaml`."""
+
+
+def _modern(name: str) -> Callable[..., Any]:
+    """An operator of the old interface (attributes as name, value pairs) by its successor; activations use it."""
+
+    def operator(runtime: Runtime, *args: Any) -> Any:
+        count = next((place for place, arg in enumerate(args) if isinstance(arg, str)), len(args))
+        given = dict(zip(args[count::2], args[count + 1 :: 2], strict=True))
+        order = _OLD_ATTRIBUTES.get(name, ())
+        if given and given.keys() <= dict(order).keys():
+            return call(name, *args[:count], *(given.get(attribute, default) for attribute, default in order))
+        if given:
+            runtime.note("legacy_operator", op=name)
+        return call(name, *args[:count])
+
+    return operator

@@ -1,0 +1,345 @@
+"""Data parallelism and sharding (ZeRO stages 1 to 3) as Paddle's own Python does them, on tensors without data.
+
+What runs unchanged: `paddle.DataParallel`, `distributed/sharding/group_sharded.py`, `fleet/meta_parallel/sharding/` and
+`fleet/meta_optimizers/dygraph_optimizer/`. Replaced are the places that copy numbers through the host, and the reducer,
+which is C++.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import paddle
+from paddle.base import core
+from paddle.distributed import fleet, parallel
+from paddle.distributed.fleet.meta_optimizers.dygraph_optimizer import hybrid_parallel_optimizer
+from paddle.distributed.fleet.meta_parallel.meta_parallel_base import MetaParallelBase
+from paddle.distributed.fleet.meta_parallel.sharding import (
+    group_sharded_optimizer_stage2 as stage2,
+)
+from paddle.distributed.fleet.meta_parallel.sharding import (
+    group_sharded_stage2,
+)
+from paddle.distributed.fleet.meta_parallel.sharding import (
+    group_sharded_stage3 as stage3,
+)
+from paddle.distributed.fleet.meta_parallel.sharding import (
+    group_sharded_storage as storage,
+)
+from paddle.distributed.fleet.utils import hybrid_parallel_util
+
+from ..eager import amp
+from ..eager.interception import current
+from ..eager.runtime import Runtime
+from ..memory.arrays import Array, Shape, contiguous_strides
+from ..memory.dtypes import SIZE, name_of
+from ..step import steps
+from . import process_group
+
+_SHARDING = fleet.base.topology.ParallelMode.SHARDING_PARALLEL
+_ALIGNMENT = {"gpu": 256, "cpu": 4096}
+"""Bytes (`alignment` in group_sharded_optimizer_stage2.py)."""
+WRAPPERS = (parallel.DataParallel, group_sharded_stage2.GroupShardedStage2, stage3.GroupShardedStage3, MetaParallelBase)
+"""Layers that hold the user's model and are none of it."""
+
+
+def running() -> Runtime:
+    """The runtime of the running trace."""
+    runtime = current()
+    assert runtime is not None
+    return runtime
+
+
+def _filled(size: int, dtype: Any, kind: str) -> Any:
+    with running().ledger.allocating(kind):
+        return paddle.zeros([int(size)], dtype=dtype)
+
+
+def _over(buffer: Any, shape: Shape) -> Array:
+    """A part of a flat buffer as an array of a shape."""
+    return running().state(buffer).array.view(shape, contiguous_strides(shape))
+
+
+# Buffers of several parameters or gradients: without going through the host
+
+
+def init_storage(_: Any, self: Any, size: Any, dtype: Any, device: str, convert_cpu: bool = False) -> None:
+    """`InternalStorage.__init__`."""
+    self._params, self._param_ids, self._fill, self._device, self._dtype = [], [], 0, device, dtype
+    self.dev_id = 0
+    kind = "parameters" if isinstance(self, storage.ParamStorage) else "gradients"
+    self.buffer = _filled(size, dtype, kind)
+
+
+def add_parameter(_: Any, self: Any, parameter: Any, align: int, convert_gpu: bool = True) -> list[int]:
+    """`ParamStorage._add_param_as_view`: the place in the buffer is taken, the parameter's own memory goes."""
+    self._fill += parameter._numel() + align
+    shape = list(parameter.shape)
+    parameter._clear_data()
+    return shape
+
+
+def place_parameter(_: Any, self: Any, parameter: Any, shape: list[int], align: int) -> None:
+    """`ParamStorage._convert_buffer`."""
+    state = running().state(parameter)
+    state.array = _over(self.buffer, tuple(shape))
+    self._fill += state.array.numel + align
+
+
+def place_gradient(_: Any, self: Any, parameter: Any, align: int) -> None:
+    """`GradStorage._add_grad_as_view`."""
+    shape = tuple(parameter.shape)
+    running().state(parameter).grad = _over(self.buffer, shape)
+    running().state(parameter).grad_is_stale = False
+    self._fill += parameter._numel() + align
+
+
+def slice_parameter(_: Any, self: Any, parameter: Any, size: int) -> None:
+    """`GroupShardedStage3._param_storage`: this process keeps its slice of the parameter."""
+    start, end = self._param2buffer[parameter.name][self._rank]
+    parameter.fw_storage = _filled(end - start, parameter.dtype, "parameters")
+    parameter.fw_storage.name = "slice@" + parameter.name
+    parameter.status = "part"
+    if parameter.trainable and name_of(parameter.dtype) != "float32" and not self._offload:
+        with running().ledger.allocating("optimizer_state"):
+            master = paddle.cast(parameter.fw_storage, "float32")
+        master.name = parameter.name
+        self._optim._master_weights[parameter.fw_storage.name] = master
+    parameter._clear_data()
+
+
+def create_gradients(_: Any, parameters: list[Any], sizes: dict[str, int], flow: Any) -> Any:
+    """`_create_params_grad` of stage 3."""
+    for parameter in parameters:
+        if parameter.trainable and parameter.name not in flow.full_grad:
+            flow.full_grad[parameter.name] = _filled(sizes[parameter.name], parameter.dtype, "gradients")
+            running().state(parameter).grad = _over(flow.full_grad[parameter.name], tuple(parameter.shape))
+            running().state(parameter).grad_is_stale = False
+    return flow
+
+
+# Which process holds most
+
+
+def _fullest(parameters: list[Any], size: int, ordered: bool) -> int:
+    """The process with most elements: each parameter goes to the one that has least so far.
+
+    `_segment_params` (stage 2) takes parameters as they come, `_partition_parameters` (stage 1) the largest first.
+    """
+    loads = [0] * size
+    for parameter in sorted(parameters, key=lambda p: -p._numel()) if ordered else parameters:
+        loads[loads.index(min(loads))] += parameter._numel() if parameter.trainable or ordered else 0
+    return loads.index(max(loads))
+
+
+def _listed(optimizer: Any) -> list[Any]:
+    found: list[Any] = []
+    for item in optimizer._parameter_list or []:
+        found.extend(item["params"] if isinstance(item, dict) else [item])
+    return found
+
+
+# Entry points
+
+
+def group_sharded_parallel(
+    original: Callable[..., Any],
+    model: Any,
+    optimizer: Any,
+    level: str = "os",
+    scaler: Any = None,
+    *args: Any,
+    **kwargs: Any,
+) -> tuple[Any, Any, Any]:
+    """`paddle.distributed.sharding.group_sharded_parallel`."""
+    stage = 3 if level == "p_g_os" else 2
+    if process_group.current.size == 1:
+        running().note("sharding_single", stage=stage)
+        return model, optimizer, scaler
+    _say(stage)
+    amp.before_sharding(running(), model, optimizer)
+    if stage == 2:
+        process_group.current.become(_fullest(_listed(optimizer), process_group.current.size, ordered=False))
+        steps.wrapped(optimizer)
+    with _as_on_a_gpu():
+        return tuple(original(model, optimizer, level, scaler, *args, **kwargs))
+
+
+def _say(stage: int) -> None:
+    process_group.current.kind = f"sharding_{stage}"
+    running().note("sharded", stage=stage, devices=process_group.current.size)
+
+
+@contextlib.contextmanager
+def _as_on_a_gpu() -> Iterator[None]:
+    """Paddle's sharding asks for a GPU and aligns by the kind of device."""
+    device, compiled = paddle.get_device, core.is_compiled_with_cuda
+    size = _ALIGNMENT[process_group.current.target]
+    paddle.get_device, core.is_compiled_with_cuda = (lambda: "gpu:0"), (lambda: True)
+    stage2.alignment["gpu"] = stage3.alignment["gpu"] = size
+    try:
+        yield
+    finally:
+        paddle.get_device, core.is_compiled_with_cuda = device, compiled
+
+
+def distributed_model(original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
+    """`fleet.distributed_model`: a wrapper of the model, or the model itself where it trains alone or in parts."""
+    shared = fleet.base.topology._HYBRID_PARALLEL_GROUP
+    if process_group.current.size == 1 or shared is None:
+        return model
+    if shared.get_parallel_mode() not in {fleet.base.topology.ParallelMode.DATA_PARALLEL, _SHARDING}:
+        running().note("distribution_left_out", name="distributed_model")
+        return model
+    return _followed(original, model, *args, **kwargs)
+
+
+def _followed(original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
+    """What Paddle's wrapper makes of a model or an optimizer; itself where that cannot run without devices."""
+    try:
+        return original(given, *args, **kwargs)
+    except Exception:  # whatever it is: the step is traced all the same
+        running().note("distribution_left_out", name=original.__name__)
+        return given
+
+
+def distributed_optimizer(original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    """`fleet.distributed_optimizer`: with a degree of sharding, each process updates its share (stage 1)."""
+    if process_group.current.size == 1:
+        return optimizer
+    shared = fleet.base.topology._HYBRID_PARALLEL_GROUP
+    if shared is None:
+        return optimizer
+    size = shared.get_sharding_parallel_world_size()
+    if size > 1:
+        process_group.current.become(_fullest(_listed(optimizer), size, ordered=True))
+    wrapper = _followed(original, optimizer, *args, **kwargs)
+    if wrapper is not optimizer:
+        steps.wrapped(optimizer)
+        if size > 1:
+            _say(1)
+    return wrapper
+
+
+def distributed_scaler(original: Callable[..., Any], scaler: Any) -> Any:
+    """`fleet.distributed_scaler`."""
+    return original(scaler) if process_group.current.size > 1 else scaler
+
+
+def left_out(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Auto parallel (`shard_optimizer`, `shard_layer` …): what comes in goes out, undivided."""
+    running().note("auto_parallel", name=original.__name__)
+    return args[0] if args else next(iter(kwargs.values()))
+
+
+def init_data_parallel(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
+    """`DataParallel.__init__`: with a single process it only calls the model."""
+    original(self, *args, **kwargs)
+    if process_group.current.size == 1:
+        running().note("data_parallel_single")
+        return
+    process_group.current.kind = process_group.current.kind or "data_parallel"
+    running().note("data_parallel", devices=process_group.current.size)
+
+
+class Reducer:
+    """Stands for `core.EagerReducer`, which gathers dense gradients in fused buffers of two sizes.
+
+    A group's buffer is made anew once the last of its gradients is there, before the one of the pass before goes
+    (EagerGroup::ConcatTensors in distributed/collective/reducer.cc; measured with two processes on CPUs). The last
+    group comes first.
+    """
+
+    def __init__(self, parameters: list[Any], sparse: list[bool], limits: list[int]) -> None:
+        self._runtime = running()
+        dense = [parameter for parameter, is_sparse in zip(parameters, sparse, strict=True) if not is_sparse]
+        self._groups = list(reversed(_groups(dense, limits)))
+        self.buffers: list[Any] = [None] * len(self._groups)
+        self._waiting: list[int] = []
+        self._next = 0
+        for place, group in enumerate(self._groups):
+            for parameter in group:
+                self._runtime.state(parameter).reduced.append(partial(self._arrived, place))
+
+    def prepare_for_backward(self, outputs: list[Any]) -> None:
+        """A backward pass that the processes gather follows; none does inside `no_sync`."""
+        self._waiting, self._next = [len(group) for group in self._groups], 0
+
+    def _arrived(self, place: int) -> None:
+        if not self._waiting:
+            return
+        self._waiting[place] -= 1
+        while self._next < len(self._groups) and self._waiting[self._next] <= 0:
+            group = self._groups[self._next]
+            numel, dtype = sum(int(parameter.size) for parameter in group), name_of(group[0].dtype)
+            self.buffers[self._next] = self._runtime.create("fused_gradients", (numel,), dtype, None, "gradients")
+            self._next += 1
+        if self._next == len(self._groups):
+            self._waiting = []
+
+
+def reducer(  # noqa: PLR0917 - Paddle's signature
+    original: Any, parameters: list[Any], groups: Any, sparse: list[bool], group: Any, limits: list[int], unused: bool
+) -> Reducer:
+    """`core.EagerReducer`."""
+    return Reducer(parameters, sparse, limits)
+
+
+def _groups(parameters: list[Any], limits: list[int]) -> list[list[Any]]:
+    """Parameters of the reducer's fused buffers (Eager_AssignGroupBySize in distributed/collective/reducer.cc):
+    a group of one type is closed once it has reached its limit; the first limit holds for the first group."""
+    closed: list[list[Any]] = []
+    opened: dict[str, list[Any]] = {}
+    begun: set[str] = set()
+    for parameter in parameters:
+        dtype = name_of(parameter.dtype)
+        group = opened.setdefault(dtype, [])
+        group.append(parameter)
+        if sum(int(one.size) for one in group) * SIZE[dtype] >= limits[dtype in begun]:
+            closed.append(opened.pop(dtype))
+            begun.add(dtype)
+    return closed + list(opened.values())
+
+
+def _nothing(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    return None
+
+
+def _there(original: Callable[..., Any], tensor: Any, *args: Any) -> Any:
+    return tensor
+
+
+distributed = paddle.distributed
+REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
+    (distributed.sharding, "group_sharded_parallel", group_sharded_parallel),
+    (distributed.sharding.group_sharded, "group_sharded_parallel", group_sharded_parallel),
+    (fleet, "distributed_model", distributed_model), (fleet, "distributed_optimizer", distributed_optimizer),
+    (fleet, "distributed_scaler", distributed_scaler),
+    (parallel.DataParallel, "__init__", init_data_parallel),
+    (parallel, "sync_params_buffers", _nothing), (hybrid_parallel_util, "sync_params_buffers", _nothing),
+    (parallel, "_split_tensors", _nothing), (hybrid_parallel_util, "_split_tensors", _nothing),
+    (core, "EagerReducer", reducer),
+    (storage.InternalStorage, "__init__", init_storage), (storage, "cvt_to_device", _there),
+    (paddle.Tensor, "cuda", _there), (storage.ParamStorage, "_add_param_as_view", add_parameter),
+    (storage.ParamStorage, "_convert_buffer", place_parameter),
+    (storage.GradStorage, "_add_grad_as_view", place_gradient),
+    (stage3.GroupShardedStage3, "_param_storage", slice_parameter), (stage3, "_create_params_grad", create_gradients),
+    *((distributed, name, left_out) for name in ("shard_optimizer", "shard_layer", "shard_dataloader", "shard_scaler")),
+]  # fmt: skip
+"""(owner, name, replacement) while a trace runs."""
+
+
+def begin(asked: int | None, told: int | None, target: str) -> None:
+    """Start a run; see `process_group.begin`."""
+    process_group.begin(asked, told, target)
+    for shared in stage3.TaskFlow.__init__.__defaults__ or ():  # Paddle's task flows share their tables
+        if isinstance(shared, dict):
+            shared.clear()
+
+
+def install() -> None:
+    """Count updates of fleet's optimizer, once a process."""
+    steps.watch_updates(hybrid_parallel_optimizer.HybridParallelOptimizer)

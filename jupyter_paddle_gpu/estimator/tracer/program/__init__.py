@@ -1,0 +1,1 @@
+"""What Paddle's own program builder says of an operator call, read into templates."""

@@ -1,0 +1,179 @@
+"""Builds templates: one operator call in a scratch program gives shapes (InferMeta) and gradient operators, no data.
+
+Paddle's operator functions build program values instead of running kernels while no eager tracer is set, also when
+Python believes itself in dynamic mode. What they built is read in `reader`.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import paddle
+from paddle import _C_ops
+from paddle.base import core, framework
+from paddle.pir.core import switch_main_program
+
+from ..kernels.precision import retyped
+from ..kernels.templates import Gradient, Meta, Template
+from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
+from .reader import Reader
+
+SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn", "einsum", "lstsq"})
+"""Operators with results of open shape that hold nothing on a CPU or are sized in `odd_results`."""
+_anywhere: Any = core.Place
+_restore_program: Callable[..., Any] = switch_main_program
+_SAFE_ORDER = 2
+"""Beyond it, the program builder crashes on gradients of operators with absent operands."""
+_CRASHES = frozenset({"conv2d_transpose_grad", "conv3d_transpose_grad", "depthwise_conv2d_transpose_grad"})
+"""Gradients whose gradient the program builder ends with a signal; eager mode refuses them too."""
+_PROGRAM_LIMIT = 60
+"""Operations after which a fresh scratch program is begun: Paddle lists all of them whenever some are asked for."""
+
+
+class Argument:
+    """Stands for a tensor in an encoded call: its number among the tensor arguments."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class Inference:
+    """Templates by call signature, each built once."""
+
+    def __init__(self) -> None:
+        self._cache: dict[Any, Template] = {}
+        self._program: Any = None
+        self._data: Any = ORIGINAL_OPS.get("data", _C_ops.data)
+
+    def template(
+        self,
+        key: Any,
+        call: tuple[Callable[..., Any], Any, Any],
+        metas: list[Meta],
+        wants: list[bool],
+    ) -> Template:
+        """The template of a call (function, args, kwargs) where `Argument(i)` stands for a tensor of `metas[i]`.
+
+        `wants[i]` tells whether a gradient flows to tensor i. Raises what Paddle raises for wrong arguments.
+        """
+        try:
+            found = self._cache.get(key)
+        except TypeError:  # an unhashable argument: not cached
+            return self._typed(call, metas, wants)
+        if found is None:
+            found = self._cache[key] = self._typed(call, metas, wants)
+        return found
+
+    def _typed(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
+        """Low precision types are stood for by float32 while building: a CPU wheel knows few kernels for them."""
+        if not any(dtype in LOW_PRECISION for _, dtype in metas):
+            return self._build(call, metas, wants)
+        substitutes = [(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
+        return retyped(self._build(call, substitutes, wants), metas)
+
+    def _build(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
+        return self._in_program(lambda block: self._read(block, call, metas, wants))  # type: ignore[no-any-return]
+
+    def _in_program(self, build: Callable[[Any], Any]) -> Any:
+        """What is made of a scratch program's block while Paddle's operators build instead of running."""
+        tracer = framework.global_var._dygraph_tracer_
+        if self._program is None or len(self._program.global_block().ops) > _PROGRAM_LIMIT:
+            self._program = paddle.static.Program()
+        switch_tracer = getattr(core, "_switch_tracer")  # noqa: B009 - not in Paddle's stubs
+        outer = switch_main_program(self._program)
+        switch_tracer(None)
+        # Paddle notes Python's call stack with every operation it builds: a third of the time, and nobody reads it.
+        call_stack, traceback.extract_stack = traceback.extract_stack, _no_call_stack
+        try:
+            return build(self._program.global_block())
+        finally:
+            traceback.extract_stack = call_stack
+            switch_tracer(tracer)
+            _restore_program(*outer)
+
+    def _read(
+        self, block: Any, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
+    ) -> Template:
+        values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
+        first = block.num_ops()
+        function, args, kwargs = call
+        returned = function(*_fill(args, values), **_fill(kwargs, values))
+        reader = Reader(values, returned)
+        for operation in block.ops[first:]:
+            reader.read(operation)
+        for step, operation in reader.differentiable(wants):
+            step.gradient = reader.differentiate(step, operation, block, self._placeholder)
+            if step.gradient is not None:
+                step.gradient.origin = (call, metas, wants, ((reader.steps.index(step), None),))
+        fixed = all(step.name in SIZED_ELSEWHERE for step in reader.steps)
+        dynamic = not fixed and any(size < 0 for shape, _ in reader.metas.values() for size in shape)
+        return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
+
+    def deeper(self, gradient: Gradient, index: int, wanted: frozenset[int]) -> Gradient | None:
+        """The gradient of one of a gradient's operators, for gradients of gradients; None where it has none.
+
+        Args:
+            gradient: of a step, or a deeper one.
+            index: of the operator among its steps.
+            wanted: operands of the step whose gradients it computes.
+        """
+        if gradient.origin is None or gradient.steps[index].name in _CRASHES:
+            return None
+        if (index, wanted) not in gradient.deeper:
+            call, metas, wants, path = gradient.origin
+            found = self._in_program(lambda block: self._follow(block, (call, metas, wants), (*path, (index, wanted))))
+            if found is not None:
+                found.origin = (call, metas, wants, (*path, (index, wanted)))
+            gradient.deeper[index, wanted] = found
+        return gradient.deeper[index, wanted]
+
+    def _follow(self, block: Any, call: Any, path: Any) -> Gradient | None:
+        (function, args, kwargs), metas, wants = call
+        values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
+        first = block.num_ops()
+        returned = function(*_fill(args, values), **_fill(kwargs, values))
+        reader = Reader(values, returned)
+        for operation in block.ops[first:]:
+            reader.read(operation)
+        found: Gradient | None = None
+        pairs: dict[int, Any] = {
+            reader.steps.index(step): (step, operation) for step, operation in reader.differentiable(wants)
+        }
+        for index, wanted in path:
+            if wanted is not None:
+                assert found is not None
+                pairs = dict(enumerate(zip(found.only(wanted).steps, reader.gradient_operations, strict=True)))
+            step, operation = pairs[index]
+            if len(path) > _SAFE_ORDER and any(operand is None for operand in step.operands):
+                return None
+            found = reader.differentiate(step, operation, block, self._placeholder)
+            if found is None:
+                return None
+        return found
+
+    def _placeholder(self, shape: tuple[int, ...], dtype: str, want: bool) -> Any:
+        value = self._data("x", list(shape), DATA_TYPE[dtype], _anywhere())
+        value.stop_gradient = not want
+        return value
+
+
+def _no_call_stack(*args: Any, **kwargs: Any) -> traceback.StackSummary:
+    return traceback.StackSummary()
+
+
+def _fill(node: Any, values: list[Any]) -> Any:
+    if isinstance(node, Argument):
+        return values[node.index]
+    if isinstance(node, (list, tuple)):
+        return type(node)(_fill(item, values) for item in node)
+    if isinstance(node, dict):
+        return {key: _fill(item, values) for key, item in node.items()}
+    return node
+
+
+ORIGINAL_OPS: dict[str, Callable[..., Any]] = {}
+"""Paddle's own operator functions by name, filled when the wrappers are installed."""

@@ -1,0 +1,295 @@
+"""The model's own tree: which layer each operation belongs to, and what hangs on each node.
+
+A notebook calls more than the model it trains: a block to see its shape, the model on one random image, a model of an
+earlier chapter. What is told of a step is therefore told of the layers that were called in that very step.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import paddle
+
+from ..eager import amp
+from ..eager.interception import current
+from ..memory.dtypes import FLOATING, SIZE, name_of
+from ..patches import sharding
+from . import changes, model_inputs
+
+Meta = tuple[tuple[int, ...], str]
+"""Shape and type."""
+TreeRow = tuple[str, str, int, int]
+"""Path, class name, own parameters, their bytes."""
+
+_installed = False
+
+
+@dataclass
+class Root:
+    """A layer with parameters that is called from outside any other.
+
+    The layer itself is not held: the program alone decides how long its memory lives.
+    """
+
+    layer: weakref.ref[Any]
+    type: str
+    rows: list[TreeRow] = field(default_factory=list)
+    parameters: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    """By identity: elements, and whether it is trained."""
+
+    @property
+    def size(self) -> int:
+        """Elements of all parameters."""
+        return sum(size for size, _ in self.parameters.values())
+
+    def look(self, path_of: Callable[[Any], str | None]) -> None:
+        """Note down the tree as it is now, where the layer still is."""
+        layer = self.layer()
+        if layer is None:
+            return
+        self.rows = [_row(path_of(one), one) for one in _each_once(layer)]
+        self.parameters = {id(p): (int(p.size), not p.stop_gradient) for p in layer.parameters()}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A layer of a root's tree is called from outside: the root's number, when, and with which tensors."""
+
+    root: int
+    at: int
+    is_training: bool
+    is_composite: bool
+    tensors: tuple[Meta, ...]
+
+
+@dataclass(frozen=True)
+class StepLayers:
+    """The layers of one step.
+
+    Attributes:
+        model: class names of the models that are updated, in the order of their calls; of the largest one in training
+            mode where none is.
+        tree: rows by the paths that `path` gives.
+        batch: what the step's first model was called with.
+        parameters: elements of the distinct parameters, as `Layer.parameters()` gives them, which includes the running
+            mean and variance of a normalisation (as `paddle.summary`'s "Total params" does).
+        trainable: those of them with `stop_gradient` False.
+    """
+
+    model: str | None
+    tree: list[TreeRow]
+    batch: tuple[Meta, ...]
+    parameters: int
+    trainable: int
+    names: dict[str, str]
+
+    def path(self, inner: str) -> str:
+        """The path to show for one of `LayerPaths`; layers that are not of this step have none."""
+        return _renamed(self.names, inner)
+
+
+class LayerPaths:
+    """Dotted paths of layers; the first part is the number of the outermost layer that was called."""
+
+    def __init__(self) -> None:
+        self._roots: list[Root] = []
+        self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+        self._calls: list[Call] = []
+        self._depth = 0
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether no layer is being called."""
+        return self._depth == 0
+
+    def enter(self, layer: Any) -> str | None:
+        """The path of a layer that is called now: empty where nothing outside of it has parameters, None where it
+        belongs to no tree (made while another one is called)."""
+        path = self._paths.get(layer)
+        if path is None:
+            if self._depth:
+                return None
+            path = self._add_root(layer)
+        self._depth += 1
+        return path
+
+    def leave(self) -> None:
+        """The call is over."""
+        self._depth -= 1
+
+    def called(self, layer: Any, path: str, at: int, args: tuple[Any, ...]) -> None:
+        """A layer with that path is called from outside."""
+        tensors = tuple(_meta(layer, one) for one in args if isinstance(one, paddle.Tensor))
+        root = int(path.partition(".")[0])
+        trains = bool(layer.training) and paddle.is_grad_enabled()  # a policy is also asked what to do
+        self._calls.append(Call(root, at, trains, bool(layer._sub_layers), tensors))
+
+    def is_root(self, layer: Any) -> bool:
+        """Whether a layer is the outermost one of its tree."""
+        return (self._paths.get(layer) or ".").isdigit()
+
+    def look(self, since: int) -> None:
+        """Note down the trees of what was called since then, which may be gone once the program is left."""
+        for number in {call.root for call in self._calls if call.at >= since}:
+            self._roots[number].look(self._paths.get)
+
+    def uses(self, parameters: Iterable[int], since: int) -> bool:
+        """Whether a call since then was of a layer with one of these parameters (by identity)."""
+        wanted = set(parameters)
+        return any(wanted & self._roots[n].parameters.keys() for n in {c.root for c in self._calls if c.at >= since})
+
+    def of_step(self, window: tuple[int, int], updated: Iterable[int] = ()) -> StepLayers:
+        """What was called in that step; what was called at all where the step itself calls no layer.
+
+        Args:
+            window: the step's first operation and the one behind its last.
+            updated: parameters (by identity) that the step's optimizers update.
+        """
+        first, last = window
+        calls = [call for call in self._calls if first <= call.at < last]
+        numbers = list(dict.fromkeys(call.root for call in calls)) or list(range(len(self._roots)))
+        for number in numbers:
+            self._roots[number].look(self._paths.get)
+        roots = {number: self._roots[number] for number in numbers}
+        names = _names(roots)
+        training = {call.root for call in calls if call.is_training}
+        main = max(roots, key=lambda number: (number in training, roots[number].size), default=None)
+        changed = set(updated)
+        models = [
+            roots[number].type for number in numbers if number in training and changed & roots[number].parameters.keys()
+        ]
+        distinct: dict[int, tuple[int, bool]] = {}
+        for root in roots.values():
+            distinct.update(root.parameters)
+        return StepLayers(
+            model=" + ".join(dict.fromkeys(models)) or (None if main is None else roots[main].type),
+            tree=_tree(roots, names),
+            batch=_batch(calls),
+            parameters=sum(size for size, _ in distinct.values()),
+            trainable=sum(size for size, is_trained in distinct.values() if is_trained),
+            names=names,
+        )
+
+    def _add_root(self, layer: Any) -> str:
+        if not list(layer.parameters()):
+            self._paths[layer] = ""
+            return ""
+        number = str(len(self._roots))
+        self._roots.append(Root(weakref.ref(layer), type(layer).__name__))
+        self._paths[layer] = number
+        for name, one in layer.named_sublayers():  # what was tried out alone before is now a part of the whole
+            self._paths[one] = f"{number}.{name}"
+        return number
+
+
+def _meta(layer: Any, tensor: Any) -> Meta:
+    """Shape and type of what a layer is called with; the features of a single sample as a batch of one."""
+    shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
+    if len(shape) == 1 and dtype in FLOATING:
+        linear = (one for one in (layer, *layer.sublayers()) if isinstance(one, paddle.nn.Linear))
+        if any(tuple(one.weight.shape)[:1] == shape for one in linear):
+            return (1, *shape), dtype
+    return shape, dtype
+
+
+def _each_once(root: Any) -> list[Any]:
+    return list({id(layer): layer for layer in (root, *root.sublayers())}.values())
+
+
+def _row(path: str | None, layer: Any) -> TreeRow:
+    own = [p for p in layer._parameters.values() if p is not None]
+    size = sum(int(p.size) * SIZE[name_of(p.dtype)] for p in own)
+    return (path or "", type(layer).__name__, sum(int(p.size) for p in own), size)
+
+
+def _names(roots: dict[int, Root]) -> dict[str, str]:
+    """By a root's number, the first part of its paths: none for an only one, else its class, numbered if need be."""
+    if len(roots) == 1:
+        return {str(number): "" for number in roots}
+    total = Counter(root.type.lower() for root in roots.values())
+    seen: Counter[str] = Counter()
+    names = {}
+    for number, root in roots.items():
+        kind = root.type.lower()
+        names[str(number)] = f"{kind}_{seen[kind]}" if total[kind] > 1 else kind
+        seen[kind] += 1
+    return names
+
+
+def _renamed(names: dict[str, str], inner: str) -> str:
+    number, _, rest = inner.partition(".")
+    if number not in names:
+        return ""
+    return ".".join(part for part in (names[number], rest) if part)
+
+
+def _tree(roots: dict[int, Root], names: dict[str, str]) -> list[TreeRow]:
+    """Every layer once; above several models a row that stands for the step."""
+    rows: dict[str, TreeRow] = {}
+    if len(roots) > 1:
+        rows[""] = ("", ", ".join(dict.fromkeys(root.type for root in roots.values())), 0, 0)
+    for root in roots.values():
+        for inner, kind, count, size in root.rows:
+            path = _renamed(names, inner)
+            if path or len(roots) == 1:
+                rows.setdefault(path, (path, kind, count, size))
+    return list(rows.values())
+
+
+def _batch(calls: list[Call]) -> tuple[Meta, ...]:
+    """What the first model that is trained was called with; a bare layer counts where there is no model."""
+    given = [call for call in calls if call.is_training and call.tensors]
+    given.sort(key=lambda call: not call.is_composite)
+    return given[0].tensors if given else ()
+
+
+paths = LayerPaths()
+"""The paths of the running trace."""
+
+
+def begin() -> LayerPaths:
+    """Start a run's paths."""
+    global paths  # noqa: PLW0603
+    paths = LayerPaths()
+    return paths
+
+
+def install() -> None:
+    """Follow calls of layers, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    layer_type = paddle.nn.Layer
+    original = layer_type.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        if runtime is None or isinstance(self, sharding.WRAPPERS):
+            return original(self, *args, **kwargs)
+        outer = runtime.ledger.layer
+        known = paths
+        is_outside = known.is_outside
+        if is_outside and self._sub_layers:
+            amp.before_model(runtime, self)
+            changes.choose_blocks(self)
+        path = known.enter(self)
+        if is_outside and path:
+            known.called(self, path, runtime.ledger.now, args)
+        if is_outside and known.is_root(self):
+            model_inputs.entries.called(self, (args, kwargs))
+        elif isinstance(self, paddle.nn.Conv1D):
+            model_inputs.entries.convolved(self, args)
+        runtime.ledger.layer = path or outer
+        try:
+            return changes.forward(self, original, args, kwargs)
+        finally:
+            if path is not None:
+                known.leave()
+            runtime.ledger.layer = outer
+
+    layer_type.__call__ = call

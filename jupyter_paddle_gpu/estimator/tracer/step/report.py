@@ -1,0 +1,75 @@
+"""From a run to the JSON of a trace: times relative to the step, storages cut to it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from typing import Any
+
+import paddle
+
+from ..memory.ledger import Ledger, Record
+
+
+def rows(
+    ledger: Ledger, window: tuple[int, int], path: Callable[[str], str]
+) -> tuple[list[list[Any]], list[list[Any]]]:
+    """(storages, operations) of the window as rows in the order of the trace's fields; `path` names their layers."""
+    first, last = window
+    count = last - first
+    operations = [
+        [o.name, o.phase, path(o.layer), o.flops, o.bytes_moved, o.workspace_cpu, o.workspace_low, o.workspace_high]
+        for o in ledger.operations[first:last]
+    ]
+    storages = []
+    for record in ledger.records:
+        start = record.start - first
+        end = count if record.end is None or record.end >= last else record.end - first
+        if end < 0 or start >= count:
+            continue
+        layer, shape = path(record.layer), list(record.shape)
+        storages.append([record.bytes, max(start, -1), end, record.kind, record.op, layer, shape, record.dtype])
+    return storages, operations
+
+
+def inputs_of(ledger: Ledger, window: tuple[int, int]) -> list[Record]:
+    """What the step took in: arrays that came from data inside the window."""
+    first, last = window
+    return [r for r in ledger.records if first <= r.start < last and r.kind == "inputs" and r.op == "to_tensor"]
+
+
+def once_each(inputs: list[str], times: int) -> list[str]:
+    """The inputs of one micro-batch, where a step is made of so many that are alike."""
+    part = len(inputs) // times
+    return inputs[:part] if inputs == inputs[:part] * times else inputs
+
+
+def shown(record: Record) -> str:
+    """`float32[64, 1, 28, 28]`."""
+    return f"{record.dtype}{list(record.shape)}"
+
+
+def versions() -> dict[str, str]:
+    """Paddle's and Python's versions."""
+    return {"paddle_version": paddle.__version__, "python": platform.python_version()}
+
+
+_LOSSES = {
+    "cross_entropy_with_softmax": "cross_entropy", "nll_loss": "nll_loss", "warpctc": "ctc_loss",
+    "bce_loss": "binary_cross_entropy",
+    "sigmoid_cross_entropy_with_logits": "binary_cross_entropy_with_logits", "square": "mse_loss", "abs": "l1_loss",
+    "huber_loss": "smooth_l1_loss", "kldiv_loss": "kl_div", "log_loss": "log_loss", "hsigmoid_loss": "hsigmoid_loss",
+    "margin_cross_entropy": "margin_cross_entropy", "cosine_similarity": "cosine_embedding_loss",
+}  # fmt: skip
+"""Names of losses as users know them, by the operator that tells them."""
+_NEAR_THE_END = 8
+
+
+def loss_name(ledger: Ledger) -> str | None:
+    """The loss whose operator stands just before the first backward pass; None where no known one does."""
+    operations = ledger.operations
+    first = next((i for i, operation in enumerate(operations) if operation.phase == "backward"), 0)
+    for operation in reversed(operations[max(first - _NEAR_THE_END, 0) : first]):
+        if operation.name in _LOSSES:
+            return _LOSSES[operation.name]
+    return None

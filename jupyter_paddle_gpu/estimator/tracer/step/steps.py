@@ -1,0 +1,386 @@
+"""When a whole training step has been seen, and which operations it spans.
+
+A step ends where an optimizer has updated. With several optimizers (GAN) the step is one period of their order; with
+gradient accumulation the updates are rarer than the backward passes and the step simply spans them. Two equal periods
+in a row are asked for: in the second one gradients, optimizer state and Python's leftovers are all there.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import paddle
+
+from ..eager import amp
+from ..eager.interception import current
+from ..eager.runtime import Runtime
+from ..memory.arrays import known_state
+from ..patches import child_processes
+from . import changes, deadline, layers
+from .probes import Probe
+
+PATIENCE = 20.0
+"""Seconds after which a step is taken as it is, though not every optimizer has updated twice."""
+IDLE_SECONDS, IDLE_UPDATES = 2.0, 8
+"""How long, and for how many updates of others, an optimizer is waited for whose model no step calls: most often that
+of another chapter."""
+LONGEST_PERIOD = 64
+ASKED_SECONDS = 10.0
+"""How long a step is looked for once something is missing: a question is an answer, running out of time is none."""
+EVALUATION_PATIENCE = 4.0
+"""Seconds that an evaluation between epochs may take to be traced."""
+BY_HAND, MANY_BY_HAND = 5, 200
+"""Updates written by hand after which the step is known: where nothing in the notebook speaks of an optimizer; where
+something does, which then has not come for long."""
+
+
+class StepSeen(BaseException):
+    """Ends the user's program: everything needed is recorded."""
+
+
+class StepWatch:
+    """Collects the updates of one run and stops it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.optimizers: list[Any] = []
+        self.window: tuple[int, int] | None = None
+        self._order: list[int] = []
+        self._ends: list[int] = []
+        self._depth = 0
+        self._known: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._started = time.monotonic()
+        self.evaluates = False
+        """Whether the program may keep what an evaluation collects: it is followed into the epoch after it."""
+        self.leaves_epoch = False
+        """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
+        self.probe: Probe | None = None
+        """Looks at the program instead of tracing a whole step."""
+        self.loops = 0
+        """Loops of the notebook that are running, one in another; behind the outermost one no training is expected."""
+        self.has_left = False
+        """The loop that trains was ended: later passes are whole ones."""
+        self.is_leaving = False
+        """Loaders are dropped now that the program would have read to their end."""
+        self._evaluation_until = 0.0
+        self._enough = 0
+        self._gives_up = math.inf
+        self.is_by_hand = False
+        """Whether nothing in the notebook speaks of an optimizer."""
+        self.by_hand: dict[int, int] = {}
+        """By identity the elements of tensors whose gradient the program clears itself."""
+        self._cleared: list[int] = []
+        self._has_gradients = False
+        self.has_collected = False
+        """Whether garbage was collected before the first backward pass."""
+
+    @property
+    def updates(self) -> int:
+        """Updates that have ended."""
+        return len(self._ends)
+
+    def elements(self) -> int:
+        """Elements of what is updated."""
+        return sum(self.parameters().values())
+
+    def parameters(self) -> dict[int, int]:
+        """By identity the elements of what is updated."""
+        held = {id(p): int(p.size) for optimizer in self.optimizers for p in changes.parameters(optimizer)}
+        return held or self.by_hand
+
+    def may_leave(self, updates: int) -> bool:
+        """Whether a loop ends behind an item in which the updates beyond so many were made; only the first one does."""
+        leaves = self.leaves_epoch and not self.has_left and self.updates > updates
+        self.has_left = self.has_left or leaves
+        return leaves
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """The trace leaves a loop that the program would go through to its end."""
+        self.is_leaving = True
+        try:
+            yield
+        finally:
+            self.is_leaving = False
+
+    def created(self, optimizer: Any) -> None:
+        """An optimizer was made: the step is not whole before it has updated."""
+        self._known.add(optimizer)
+        for parameter in changes.parameters(optimizer):
+            _count_as_parameter(parameter)
+
+    def asked(self) -> None:
+        """Something that the program needs is missing."""
+        self._gives_up = min(self._gives_up, time.monotonic() + ASKED_SECONDS)
+
+    def gradients_arrived(self) -> None:
+        """A backward pass has run."""
+        self._has_gradients = True
+
+    def cleared(self, tensor: Any) -> None:
+        """The program clears a gradient. Without an optimizer that is how an update by hand ends: the first one that
+        is cleared after a backward pass tells one step from the next."""
+        if self.optimizers or self._known:
+            return
+        self.by_hand[id(tensor)] = int(tensor.size)
+        _count_as_parameter(tensor)
+        state = known_state(tensor)
+        if state is not None and state.grad is not None and state.grad.storage is not None:
+            state.grad.storage.record.kind = "gradients"
+        if not self._has_gradients:
+            return
+        self._has_gradients = False
+        layers.paths.look(self._cleared[-1] if self._cleared else 0)
+        self._cleared.append(self.runtime.ledger.now)
+        enough = BY_HAND if self.is_by_hand else MANY_BY_HAND
+        if len(self._cleared) >= enough and (window := self._window_by_hand()):
+            self.window = window
+            self._seen()
+
+    def _window_by_hand(self) -> tuple[int, int] | None:
+        """The last step, where the one before has as many operations: it is one of a loop's."""
+        if len(self._cleared) < 3:
+            return None
+        before, begin, end = self._cleared[-3:]
+        return (begin, end) if begin - before == end - begin else None
+
+    def wrapped(self, optimizer: Any) -> None:
+        """Another optimizer updates in this one's place."""
+        self._known.discard(optimizer)
+
+    def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
+        """Run an update, in its phase; nested calls (minimize inside step) count once."""
+        if self._depth == 0:
+            if self.probe is not None and self.probe.updates():
+                raise StepSeen
+            if changes.skips_update(plain(optimizer)):
+                return None
+        self._depth += 1
+        amp.before_update(plain(optimizer))
+        try:
+            with self.runtime.ledger.during("update"):
+                result = call()
+        finally:
+            self._depth -= 1
+        if self._depth == 0:
+            self._ended(optimizer)
+        return result
+
+    def _ended(self, optimizer: Any) -> None:
+        if optimizer not in self.optimizers:
+            self.optimizers.append(optimizer)
+        self._order.append(self.optimizers.index(optimizer))
+        layers.paths.look(self._ends[-1] if self._ends else 0)
+        self._ends.append(self.runtime.ledger.now)
+        period = self._period()
+        if period is None or self.updates < self._enough:
+            return
+        self.window = (self._ends[-period - 1], self._ends[-1])
+        if not self.evaluates or self.leaves_epoch:
+            self._seen()
+        self.leaves_epoch = True
+        self._enough = self.updates + 2 * period
+        self._evaluation_until = time.monotonic() + EVALUATION_PATIENCE
+
+    def _seen(self) -> NoReturn:
+        """End the program. What it lets go of by that, whenever garbage is collected, was alive when the step ended."""
+        self.runtime.ledger.now += 1
+        raise StepSeen
+
+    def _period(self) -> int | None:
+        order = self._order
+        waited = time.monotonic() - self._started
+        for length in range(1, min(LONGEST_PERIOD, len(order) // 2) + 1):
+            if order[-length:] == order[-2 * length : -length]:
+                expected = self._known | weakref.WeakSet(self.optimizers)
+                complete = len(set(order[-length:])) >= len(expected)
+                if complete or waited > PATIENCE or (waited > IDLE_SECONDS and self._others_idle()):
+                    return length
+        return None
+
+    def _others_idle(self) -> bool:
+        """Whether every optimizer that never updated is of layers that nothing has called since the first update, or of
+        parameters that others update. Of tensors that are no layer's parameters nobody can tell."""
+        if self.updates < IDLE_UPDATES:
+            return False
+        updated = {id(p) for optimizer in self.optimizers for p in changes.parameters(optimizer)}
+        idle = [optimizer for optimizer in self._known if optimizer not in self.optimizers]
+        parameters = [p for optimizer in idle for p in changes.parameters(optimizer) if id(p) not in updated]
+        if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in parameters):
+            return False
+        return not layers.paths.uses(map(id, parameters), self._ends[0])
+
+    def check(self) -> None:
+        """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
+        if self.probe is not None and self.probe.is_done:
+            raise StepSeen
+        deadline.check()
+        child_processes.check()
+        if self.window is None and not self._ends and time.monotonic() > self._gives_up:
+            raise StepSeen
+        if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
+            return
+        raise StepSeen
+
+    def _is_in_time(self) -> bool:
+        if time.monotonic() < self._evaluation_until:
+            return True
+        self.runtime.note("evaluation_cut")
+        return False
+
+    def last_window(self) -> tuple[int, int] | None:
+        """The best window when the program ended by itself: the last update's step."""
+        if self.window is not None:
+            return self.window
+        if not self._ends:
+            self.window = self._window_by_hand()
+            return self.window
+        self.window = self._first_repeated()
+        if self.window is not None:
+            return self.window
+        if len(self._ends) > 1:
+            return self._ends[-2], self._ends[-1]
+        return self._first_forward(), self.runtime.ledger.now
+
+    def _first_repeated(self) -> tuple[int, int] | None:
+        """The second of the first two equal periods, of a program that has ended: an optimizer that never updated is
+        none of the step's. The last ones of a program may be those of an epoch's incomplete batch."""
+        order = self._order
+        for length in range(1, min(LONGEST_PERIOD, len(order) // 2) + 1):
+            for start in range(len(order) - 2 * length + 1):
+                middle, end = start + length, start + 2 * length
+                if order[start:middle] == order[middle:end] and set(order[start:middle]) == set(order):
+                    return self._ends[middle - 1], self._ends[end - 1]
+        return None
+
+    def _first_forward(self) -> int:
+        operations = self.runtime.ledger.operations
+        first_backward = next((i for i, op in enumerate(operations) if op.phase == "backward"), len(operations))
+        start = first_backward
+        while start > 0 and operations[start - 1].name not in {"to_tensor", "parameter"}:
+            start -= 1
+        return start
+
+
+watch: StepWatch | None = None
+"""The watch of the running trace, beside `interception.current()`."""
+_installed = False
+
+
+def begin(runtime: Runtime, probe: Probe | None = None) -> StepWatch:
+    """Start watching a run."""
+    global watch  # noqa: PLW0603
+    watch = StepWatch(runtime)
+    watch.probe = probe
+    runtime.before_call = lambda name, tensors: watch.check() if watch is not None else None
+    return watch
+
+
+def backward_begins() -> None:
+    """A backward pass is about to run.
+
+    Before the first one young garbage is collected, as Python does by itself within a real training's first steps:
+    recurrent layers are in cycles of references, so that one which was only tried out outlives its name. What has
+    outlived the collection behind another chapter is left, as Python leaves it for long.
+    """
+    if watch is not None and not watch.has_collected:
+        watch.has_collected = True
+        gc.collect(1)
+    if watch is not None and watch.probe is not None and watch.probe.backward():
+        raise StepSeen
+
+
+def gradients_arrived() -> None:
+    """A backward pass has run."""
+    if watch is not None:
+        watch.gradients_arrived()
+
+
+def cleared(tensor: Any) -> None:
+    """The gradient of a tensor is cleared."""
+    if watch is not None:
+        watch.cleared(tensor)
+
+
+def _count_as_parameter(tensor: Any) -> None:
+    """What is trained is one, also where no layer made it."""
+    state = known_state(tensor)
+    if state is not None and state.node is None and state.array.storage is not None:
+        state.array.storage.record.kind = "parameters"
+
+
+def wrapped(optimizer: Any) -> None:
+    """Updates of an optimizer come from one that wraps it from now on."""
+    if watch is not None:
+        watch.wrapped(optimizer)
+
+
+def plain(optimizer: Any) -> Any:
+    """The optimizer inside of the wrappers of distributed training."""
+    inner = vars(optimizer).get("_inner_opt") or vars(optimizer).get("_optim")
+    return optimizer if inner is None or inner is optimizer else plain(inner)
+
+
+def watch_updates(kind: type) -> None:
+    """Count the updates of optimizers of a kind."""
+    for name in ("step", "minimize"):
+        if name in vars(kind) and not hasattr(vars(kind)[name], "watched"):
+            setattr(kind, name, _watched(vars(kind)[name]))
+
+
+def _subclasses(kind: Any) -> list[Any]:
+    found = [kind]
+    for child in kind.__subclasses__():
+        found.extend(_subclasses(child))
+    return found
+
+
+def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
+    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        if runtime is None or watch is None:
+            return original(self, *args, **kwargs)
+        return watch.update(self, lambda: original(self, *args, **kwargs))
+
+    update.__name__ = original.__name__
+    update.watched = True  # type: ignore[attr-defined]
+    return update
+
+
+def _state_kind(original: Callable[..., Any]) -> Callable[..., Any]:
+    def allocate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        runtime = current()
+        if runtime is None:
+            return original(self, *args, **kwargs)
+        with runtime.ledger.allocating("optimizer_state"):
+            return original(self, *args, **kwargs)
+
+    return allocate
+
+
+def install() -> None:
+    """Wrap every optimizer's update and its state's allocation, once a process."""
+    global _installed  # noqa: PLW0603
+    if _installed:
+        return
+    _installed = True
+    base = paddle.optimizer.Optimizer
+    for kind in _subclasses(base):
+        watch_updates(kind)
+        for name in ("_add_accumulator", "_create_master_weight", "_create_global_learning_rate"):
+            if name in vars(kind):
+                setattr(kind, name, _state_kind(vars(kind)[name]))
+    init = base.__init__
+
+    def create(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        if current() is not None and watch is not None:
+            watch.created(self)
+
+    base.__init__ = create

@@ -1,0 +1,216 @@
+"""Conditions on values that are not computed: both of their ways are followed, within a bound.
+
+A decision belongs to the place in the user's code that takes it. The first trace goes the first way everywhere: an
+`if` is entered unless it breaks or raises, a `while` turns `TURNS` times unless it holds the training step itself.
+Further traces take one decision otherwise each, and further ones those that only then come up, until `MOST_TRACES` or
+`PATIENCE` is reached.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import paddle
+
+from .. import call_stack
+from ..kernels import dependent_shapes
+
+MOST_TRACES = 4
+"""Traces beside the first."""
+PATIENCE = 10.0
+"""Seconds after which no further trace is begun."""
+TURNS = 4
+"""Turns of a `while` whose condition is not known."""
+VISITS = 64
+"""Visits of another decision without an update in between, after which it goes the other way: a loop that it ends."""
+Site = tuple[str, int, int]
+"""File, line and instruction of a decision."""
+Result = dict[str, Any]
+
+
+class Decisions:
+    """What one trace decides. `taken` are the user's decisions in their order, with the way that was taken."""
+
+    def __init__(self, forced: dict[Site, bool]) -> None:
+        self.forced = forced
+        self.taken: dict[Site, bool] = {}
+        self._turns: dict[Site, tuple[int, int]] = {}
+
+    def decide(self, updates: int) -> bool:
+        """The way to take at the place that asks; `updates` of optimizers have ended so far."""
+        frame = call_stack.of_program()
+        if frame is None:
+            return not is_way_out()
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        loop = _read(file)[0].get(line)  # a loop's condition is compiled twice: before the first turn, after each
+        site = (file, line, 0 if loop else frame.f_lasti)
+        way = self.taken.setdefault(site, self.forced.get(site, True))
+        if loop is None:
+            return way is not self._is_turned_out(site, updates, VISITS)
+        going_on, most = loop
+        return (way and not self._is_turned_out(site, updates, most)) is going_on
+
+    def _is_turned_out(self, site: Site, updates: int, most: int) -> bool:
+        since, turns = self._turns.get(site, (updates, 0))
+        turns = turns + 1 if since == updates else 1  # an update in between: the training loop itself
+        over = turns > most
+        self._turns[site] = (updates, 0 if over else turns)
+        return over
+
+
+current = Decisions({})
+"""The decisions of the running trace."""
+
+
+def begin(forced: dict[Site, bool]) -> Decisions:
+    """Start a run's decisions."""
+    global current  # noqa: PLW0603
+    current = Decisions(forced)
+    return current
+
+
+def explored(run: Callable[[], Result], target: str) -> Result:
+    """The largest of the traces that different decisions give, with their range in `extra`.
+
+    Args:
+        run: one trace.
+        target: cpu or gpu: which transients count for the comparison.
+    """
+    started = time.monotonic()
+    waiting: list[dict[Site, bool]] = [{}]
+    results: list[Result] = []
+    while waiting and len(results) <= MOST_TRACES and (not results or time.monotonic() - started < PATIENCE):
+        forced = waiting.pop(0)
+        decisions = begin(forced)
+        results.append(run())
+        waiting += [{**forced, site: not way} for site, way in decisions.taken.items() if site not in forced]
+    begin({})
+    return dependent_shapes.widened(_joined(results, target), run, lambda result: peak(result, target))
+
+
+def _joined(results: list[Result], target: str) -> Result:
+    best = min(map(_fault, results))
+    good = [result for result in results if _fault(result) == best]
+    if best == _NO_STEP:
+        return results[0]
+    sizes = [peak(result, target) for result in good]
+    largest = good[sizes.index(max(sizes))]
+    if len(good) > 1:
+        largest["extra"] = {"branches": {"low": min(sizes), "high": max(sizes), "ways": len(good)}}
+        for note in largest["notes"]:
+            if note["code"] == "stand_in_branch":
+                note.update(code="branches_followed", params={**note["params"], "ways": len(good)})
+    parts = [result["seconds"] for result in results]
+    largest["seconds"] = {name: sum(part[name] for part in parts) for name in parts[0]}
+    return largest
+
+
+_NO_STEP = 2
+
+
+def _fault(result: Result) -> int:
+    """0 for a whole step, 1 for a first one only, 2 for none: a way that ends in an exception tells nothing."""
+    if result["status"] != "ok":
+        return _NO_STEP
+    return int(any(note["code"] == "few_steps" for note in result["notes"]))
+
+
+def peak(result: Result, target: str) -> int:
+    """The most bytes alive at once in a traced step; of a GPU's transients the least."""
+    transient = 5 if target == "cpu" else 6
+    operations = result["operations"]
+    change = [0] * (len(operations) + 3)
+    for size, start, end, *_ in result["storages"]:
+        change[start + 1] += size
+        change[end + 2] -= size
+    alive, most = change[0], 0
+    for now, operation in enumerate(operations):
+        alive += change[now + 1]
+        most = max(most, alive + operation[transient])
+    return most
+
+
+def is_way_out() -> bool:
+    """Whether Paddle's own code asks if it may stop early, as L-BFGS does: nobody knows that training has converged."""
+    frame = call_stack.of_paddle()
+    if frame is None:
+        return False
+    following = linecache.getline(frame.f_code.co_filename, frame.f_lineno + 1)
+    return following.split(maxsplit=1)[:1] in (["break"], ["return"])
+
+
+Loop = tuple[bool, int]
+"""What a condition comes to when the loop goes on, and how often it does."""
+_known: dict[tuple[str, int], tuple[dict[int, Loop], dict[int, set[str]]]] = {}
+_HARMLESS = frozenset(
+    (
+        *("print", "save", "write", "flush", "info", "debug", "warning", "float", "round", "str", "format", "join"),
+        *("item", "state_dict", "set_description", "set_postfix"),
+    )
+)
+"""Calls that leave no tensor behind."""
+
+
+def is_quiet(frame: FrameType) -> bool:
+    """Whether an `if` is decided that only keeps numbers, prints and saves: both ways take the same memory."""
+    names = _read(frame.f_code.co_filename)[1].get(frame.f_lineno)
+    if names is None:
+        return False
+    known = {**frame.f_globals, **frame.f_locals}
+    return not any(isinstance(known.get(name), (paddle.Tensor, list, tuple, dict)) for name in names)
+
+
+def _read(file: str) -> tuple[dict[int, Loop], dict[int, set[str]]]:
+    """What a file's conditions are about, by line.
+
+    Returns:
+        Conditions of `while` and of an `if` that breaks or raises; conditions of quiet `if`s, with the names that must
+        hold no tensor.
+    """
+    source = "".join(linecache.getlines(file))
+    key = (file, hash(source))
+    if key not in _known:
+        try:
+            nodes = list(ast.walk(ast.parse(source)))
+        except SyntaxError:
+            nodes = []
+        loops: dict[int, Loop] = {}
+        quiet: dict[int, set[str]] = {}
+        for node in nodes:
+            if not isinstance(node, (ast.While, ast.If)):
+                continue
+            if isinstance(node, ast.While) or isinstance(node.body[-1], (ast.Break, ast.Raise)):
+                inverted = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+                most = TURNS if isinstance(node, ast.While) else TURNS - 1  # after a turn, not before one
+                loops.update(dict.fromkeys(_lines(node.test), (isinstance(node, ast.While) is not inverted, most)))
+            elif isinstance(node, ast.If) and all(map(_is_quiet, [*node.body, *node.orelse])):
+                names = {name for statement in [*node.body, *node.orelse] for name in _kept(statement)}
+                quiet.update(dict.fromkeys(_lines(node.test), names))
+        _known[key] = loops, quiet
+    return _known[key]
+
+
+def _lines(node: ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_quiet(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.If):
+        return all(map(_is_quiet, [*statement.body, *statement.orelse]))
+    if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Pass)):
+        return False
+    calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return all(getattr(call, "attr", getattr(call, "id", "")) in _HARMLESS for call in calls)
+
+
+def _kept(node: ast.AST) -> set[str]:
+    """Names outside of calls."""
+    if isinstance(node, ast.Call):
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
+    return own.union(*map(_kept, ast.iter_child_nodes(node)))

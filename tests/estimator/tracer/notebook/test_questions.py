@@ -1,0 +1,31 @@
+"""For which assignments an answer is asked: what a person can type."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("rows = np.load('absent.npy').shape[0]", "rows"),
+        ("size = json.load(open('absent.json'))['size']", "size"),
+        ("classes = count_lines('absent.txt')", "classes"),
+        ("total = sum(1 for _ in open('absent.txt'))", "total"),
+        ("half = len(os.listdir('absent')) // 2", "half"),
+        ("pixels = np.load('absent.npy') / 255", ""),
+        ("column = pd.read_csv('absent.csv')['y']", ""),
+        ("first = words('absent.txt')[:10]", ""),
+        ("files = os.listdir('absent')", ""),
+        ("files = [name for name in os.listdir('absent')]", ""),
+        ("frame = pd.read_csv('absent.csv')", ""),
+        ("train_data = Folder('absent')", ""),
+        ("loader = paddle.io.DataLoader(Folder('absent'), batch_size=4)", ""),
+        ("batch = next(iter(open('absent.txt')))", ""),
+        ("features, labels = read('absent.txt')", ""),
+    ],
+)
+def test_only_for_numbers_and_entries_an_answer_is_asked(statement, name):
+    questions = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions")
+    source = f"import os\n{statement}"
+    assert questions.assigned_at(source, 2, [source]) == name

@@ -1,0 +1,362 @@
+# ruff: noqa: E501 - one script a line reads as a table
+"""What the entry points make of notebooks: answers, questions, what-ifs, mixed precision, live objects."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+TRACER = Path(__file__).resolve().parents[4] / "jupyter_paddle_gpu" / "estimator"
+CHILD = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+from paddle.base import core
+
+def short(found):
+    kinds = {}
+    for size, start, end, kind, *_ in found.get("storages", []):
+        if start == -1:
+            kinds[kind] = kinds.get(kind, 0) + size
+    phases = {}
+    for name, phase, layer, flops, *_ in found.get("operations", []):
+        phases[phase] = phases.get(phase, 0) + flops
+    keep = {k: v for k, v in found.items() if k not in ("storages", "operations")}
+    casts = [o[0] for o in found.get("operations", [])].count("cast")
+    keep["workspaces"] = {o[0]: o[-2:] for o in found.get("operations", [])}
+    paths = sorted({o[2] for o in found.get("operations", [])})
+    return {**keep, "kinds": kinds, "flops": phases, "casts": casts, "paths": paths, "bytes": sum(s[0] for s in found.get("storages", []))}
+
+for name, request in json.load(sys.stdin).items():
+    print(json.dumps([name, short(tracer.trace_notebook(request))]))
+print(json.dumps(["allocated", core.host_memory_stat_peak_value("Allocated", 0)]))
+"""
+NET = """
+import numpy as np, paddle, paddle.nn.functional as F
+from paddle import nn
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return np.zeros(20, 'float32'), i % 3
+    def __len__(self):
+        return 1000
+model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Sequential(nn.Linear(64, 64), nn.ReLU()), nn.Linear(64, 3))
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+"""
+LOOP = """
+for epoch in range(3):
+    for x, y in paddle.io.DataLoader(Data(), batch_size=batch_size, shuffle=True):
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+
+
+def cells(*sources: str) -> list[dict]:
+    return [{"index": index, "source": source} for index, source in enumerate(sources)]
+
+
+PLAIN = cells("batch_size = 32", NET, LOOP)
+AUTO_CAST = LOOP.replace("loss = F", "with paddle.amp.auto_cast(level='O1', dtype='float16'): loss = F")
+BLOCKS = """
+import paddle
+from paddle import nn
+model = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 2, 64, dropout=0.0), 4)
+optimizer = paddle.optimizer.AdamW(parameters=model.parameters())
+x = paddle.randn([4, 16, 32])
+x.stop_gradient = False
+for step in range(9):
+    model(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+FROZEN = """
+import paddle
+from paddle import nn
+model = nn.Sequential(nn.Conv2D(3, 8, 3), nn.BatchNorm2D(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 4), nn.Linear(4, 2))
+for parameter in model[4].parameters():
+    parameter.stop_gradient = True
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(9):
+    model(paddle.randn([2, 3, 8, 8])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+DROPS = """
+data = paddle.io.TensorDataset([paddle.randn([100, 20]), paddle.randint(0, 3, [100])])
+loader = paddle.io.DataLoader(data, batch_size=batch_size, drop_last=True)
+schedule = paddle.optimizer.lr.LinearWarmup(0.1, 10 // len(loader), 0.0, 0.1)
+for epoch in range(5):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+SINGLE = NET.replace("return np.zeros(20, 'float32'), i % 3", "return np.zeros(20, 'float32')")
+SINGLE_LOOP = LOOP.replace("for x, y in", "for x in").replace("F.cross_entropy(model(x), y)", "model(x).mean()")
+RECURRENT = """
+import paddle
+net = paddle.nn.LSTM(8, 16, num_layers=2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(4):
+    net(paddle.randn([4, 10, 8]))[0].mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+REQUESTS = {
+    "recurrent": {"cells": cells(RECURRENT), "target": "gpu"},
+    "single": {"cells": cells("batch_size = 8", SINGLE, SINGLE_LOOP), "target": "cpu"},
+    "beyond-data": {"cells": cells("batch_size = 10", NET, DROPS), "batch_size": 5000, "target": "cpu"},
+    "plain": {"cells": PLAIN},
+    "batch": {"cells": PLAIN, "batch_size": 128},
+    "answer": {"cells": cells("batch_size = int(input())", NET, LOOP), "answers": {"batch_size": 16}},
+    "download": {"cells": cells("import paddle\ndata = paddle.vision.datasets.Flowers(mode='train')", NET, LOOP)},
+    "mnist": {
+        "cells": cells("""
+import paddle
+from paddle.vision.transforms import ToTensor
+train = paddle.vision.datasets.MNIST(mode='train', transform=ToTensor())
+model = paddle.Model(paddle.vision.models.LeNet())
+model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.CrossEntropyLoss(), paddle.metric.Accuracy())
+model.fit(train, epochs=1, batch_size=64, verbose=1)
+""")
+    },
+    "file": {"cells": cells("import numpy as np\nrows = np.load('rows.npy')")},
+    "text": {"cells": cells("words = open('words.txt').read().split()")},
+    "count": {"cells": cells("vocabulary = len(open('words.txt').read().split())")},
+    "module": {"cells": cells("import no_such_module_anywhere")},
+    "failing": {"cells": cells("import paddle\n\nwidth = 1 / 0")},
+    "no-model": {"cells": cells("import paddle\nx = paddle.ones([3])")},
+    "bad-cell-elsewhere": {"cells": [{"index": 0, "source": "import plot_that_is_not_there"}, *PLAIN]},
+    "caught": {"cells": cells("batch_size = 8", NET, "try:\n" + LOOP.replace("\n", "\n    ") + "\nexcept:\n    pass")},
+    "amp-off": {"cells": cells("batch_size = 32", NET, AUTO_CAST), "amp": "off", "target": "gpu"},
+    "amp-own": {"cells": cells("batch_size = 32", NET, AUTO_CAST), "target": "gpu"},
+    "amp-cpu": {"cells": cells("batch_size = 32", NET, AUTO_CAST), "target": "cpu"},
+    "amp-asked": {"cells": PLAIN, "amp": "O1", "amp_dtype": "bfloat16", "target": "gpu"},
+    "amp-o2": {"cells": PLAIN, "amp": "O2", "target": "gpu"},
+    "accumulation": {"cells": PLAIN, "accumulation": 4},
+    "blocks": {"cells": cells(BLOCKS)},
+    "recompute": {"cells": cells(BLOCKS), "recompute": True},
+    "saves": {"cells": cells("batch_size = 8", NET, "paddle.save(model.state_dict(), 'model.pdparams')", LOOP)},
+    "branch": {"cells": cells("batch_size = 8", NET, LOOP.replace("optimizer.step", "if loss > 1: print(1)\n        optimizer.step"))},
+    "frozen": {"cells": cells(FROZEN)},
+    "large": {"cells": cells("""
+import paddle
+model = paddle.nn.Sequential(*[paddle.nn.Linear(8192, 8192) for _ in range(8)])
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(4):
+    model(paddle.randn([4096, 8192])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+""")},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory, run_code):
+    folder = tmp_path_factory.mktemp("notebook")
+    sent = {name: {"folder": str(folder), "answers": {}, **request} for name, request in REQUESTS.items()}
+    found = run_code(CHILD, sent)
+    found["files"] = [path.name for path in folder.iterdir()]
+    return found
+
+
+def test_a_plain_loop_is_read(answers):
+    found = answers["plain"]
+    assert (found["status"], found["evidence"], found["model"]) == ("ok", "trace", "Sequential")
+    assert (found["batch_size"], found["optimizer"], found["loss"]) == (32, "Adam", "cross_entropy")
+    assert found["inputs"] == ["float32[32, 20]", "int64[32]"]
+    count = 20 * 64 + 64 + 64 * 64 + 64 + 64 * 3 + 3
+    assert found["parameters"] == found["trainable_parameters"] == count
+    assert sum(row[2] for row in found["layers"]) == count
+    assert {"0", "2.0", "3"} <= set(found["paths"])
+
+
+def test_trainable_parameters_have_a_gradient(answers):
+    """Neither frozen parameters nor running means and variances, which a training step writes over."""
+    found = answers["frozen"]
+    convolution, scale, statistics, frozen, last = 3 * 9 * 8 + 8, 2 * 8, 2 * 8, 288 * 4 + 4, 4 * 2 + 2
+    assert found["parameters"] == convolution + scale + statistics + frozen + last
+    assert found["trainable_parameters"] == convolution + scale + last
+
+
+def test_what_is_there_before_the_step(answers):
+    kinds, count = answers["plain"]["kinds"], answers["plain"]["parameters"]
+    assert kinds["parameters"] == kinds["gradients"] == 4 * count
+    assert 8 * count <= kinds["optimizer_state"] <= 8 * count + 200
+
+
+def test_flops_count_a_multiply_add_as_two(answers):
+    products = 2 * 32 * (20 * 64 + 64 * 64 + 64 * 3)
+    flops = answers["plain"]["flops"]
+    assert products <= flops["forward"] <= products * 1.2
+    assert flops["backward"] == pytest.approx(2 * products, rel=0.25)
+
+
+def test_a_batch_size_asked_for_and_an_answer_are_taken(answers):
+    assert answers["batch"]["batch_size"] == 128
+    assert answers["answer"]["batch_size"] == 16
+
+
+def test_the_workspace_of_recurrent_layers_is_a_range_on_a_gpu(answers):
+    for name in ("rnn", "rnn_grad"):  # four gates, two layers, ten steps of four samples, sixteen wide
+        low, high = answers["recurrent"]["workspaces"][name]  # a strided gradient's copy is in both
+        assert high - low == 4 * 2 * 10 * 4 * 16 * 4
+
+
+def test_batches_that_paddle_keeps_are_named(answers):
+    assert answers["single"]["status"] == "ok"
+    assert "batches_pile_up" in {note["code"] for note in answers["single"]["notes"]}
+    assert "batches_pile_up" not in {note["code"] for note in answers["plain"]["notes"]}
+
+
+def test_a_batch_larger_than_the_data_set_is_taken_as_if_there_were_data_enough(answers):
+    assert (answers["beyond-data"]["status"], answers["beyond-data"]["batch_size"]) == ("ok", 5000)
+    assert "float32[5000, 20]" in answers["beyond-data"]["inputs"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("download", "download"), ("file", "file_missing"), ("module", "module_missing")]
+)
+def test_missing_data_is_a_question(answers, name, why):
+    assert answers[name]["questions"][0]["why"] == why
+
+
+def test_a_question_says_where_and_what_for(answers):
+    question = answers["file"]["questions"][0]
+    assert (question["name"], question["cell"], question["line"]) == ("", 0, 2)  # nobody types an array
+    assert answers["count"]["questions"][0]["name"] == "vocabulary"
+    text = answers["text"]["questions"][0]
+    assert (text["name"], text["why"]) == ("", "file_missing")  # nobody types a text: only the file helps
+    failing = answers["failing"]["questions"][0]
+    assert (failing["name"], failing["line"], failing["params"]["error"]) == ("width", 3, "ZeroDivisionError")
+
+
+def test_known_data_sets_need_no_files(answers):
+    assert answers["mnist"]["status"] == "ok"
+    assert answers["mnist"]["inputs"] == ["float32[64, 1, 28, 28]", "int64[64, 1]"]
+    assert [note["code"] for note in answers["mnist"]["notes"]] == ["dataset_stand_in"]
+
+
+def test_nothing_to_train_and_a_failing_cell_elsewhere(answers):
+    assert answers["no-model"]["status"] == "no_model"
+    assert answers["bad-cell-elsewhere"]["status"] == "ok"
+    assert answers["caught"]["status"] == "ok"
+
+
+def test_mixed_precision_follows_target_and_request(answers):
+    assert [answers[name]["amp"] for name in ("amp-own", "amp-off", "amp-asked", "amp-o2")] == ["O1", "off", "O1", "O2"]
+    assert answers["amp-cpu"]["amp"] == "off"
+    # a weight, a bias or an input of each of the four products is cast, loss and logits back
+    assert answers["amp-own"]["casts"] == answers["amp-asked"]["casts"] > answers["amp-off"]["casts"]
+    count = answers["plain"]["parameters"]
+    assert answers["amp-o2"]["kinds"]["parameters"] == 2 * count
+    assert answers["amp-o2"]["kinds"]["optimizer_state"] >= 12 * count  # float32 moments and master weights
+
+
+def test_accumulation_and_recomputation(answers):
+    assert answers["accumulation"]["batch_size"] == 8
+    assert answers["accumulation"]["inputs"] == ["float32[8, 20]", "int64[8]"]
+    assert answers["recompute"]["flops"]["backward"] > answers["blocks"]["flops"]["backward"] * 1.2
+    assert answers["recompute"]["flops"]["forward"] == answers["blocks"]["flops"]["forward"]
+
+
+def test_nothing_is_written_and_nothing_allocated(answers):
+    assert answers["saves"]["status"] == "ok"
+    assert answers["files"] == []
+    assert answers["large"]["parameters"] == 8 * (8192 * 8192 + 8192)
+    assert answers["allocated"] < 1 << 20
+
+
+def test_a_branch_on_an_unknown_number_is_noted(answers):
+    assert "branches_followed" in [note["code"] for note in answers["branch"]["notes"]]
+
+
+LIVE = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import paddle, tracer
+from paddle import nn
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2D(3, 8, 3), nn.Linear(8, 3)
+        self.blocks = nn.Sequential(*[nn.Sequential(nn.Conv2D(8, 8, 3, padding=1), nn.BatchNorm2D(8), nn.ReLU()) for _ in range(4)])
+    def forward(self, x):
+        x = self.blocks(self.first(x))
+        if x.mean() > 1:
+            x = paddle.concat([x, x, x, x], 2)
+        return self.last(x.mean([2, 3]))
+model = Net()
+optimizer = paddle.optimizer.AdamW(parameters=model.parameters())
+x, y = paddle.randn([4, 3, 32, 32]), paddle.randint(0, 3, [4])
+asked = [{}, {"batch_size": 64}, {"image_size": 48}, {"accumulation": 4, "batch_size": 64}, {"recompute": True},
+         {"sequence_length": 9}]
+def peak(found):
+    change = [0] * (len(found["operations"]) + 3)
+    for size, start, end, *_ in found["storages"]:
+        change[start + 1] += size
+        change[end + 2] -= size
+    alive = [sum(change[:time + 1]) for time in range(len(change))]
+    return max(alive)
+if os.fork() == 0:
+    for options in asked:
+        found = tracer.trace_live(model, nn.CrossEntropyLoss(), optimizer, [x], [y], **options)
+        short = {key: found.get(key) for key in ("status", "batch_size", "optimizer", "inputs", "image_size", "notes")}
+        short["ways"] = found.get("extra", {}).get("branches", {}).get("ways")
+        print(json.dumps({**short, "peak": peak(found) if found["status"] == "ok" else None}), flush=True)
+    flat = nn.Sequential(nn.Flatten(), nn.Linear(3072, 3))
+    for options in ({"image_size": 48}, {}):
+        try:
+            found = tracer.trace_live(flat if options else nn.Linear(7, 3), None, None, [x], **options)
+            print(json.dumps(found["notes"]), flush=True)
+        except Exception as problem:
+            print(json.dumps(type(problem).__name__ + " " + str(problem)), flush=True)
+    os._exit(0)
+os.wait()
+loss = nn.functional.cross_entropy(model(x), y)
+loss.backward()
+optimizer.step()
+print(json.dumps([float(loss) > 0, [p for p in model.parameters() if "_traced_state" in p.__dict__]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def live():
+    pytest.importorskip("paddle")
+    command = [sys.executable, "-W", "ignore", "-c", LIVE, str(TRACER)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [json.loads(line) for line in done.stdout.splitlines() if line[0] in '[{"']
+
+
+def test_live_objects_are_traced_in_forks(live):
+    own, larger = live[:2]
+    assert (own["status"], own["batch_size"], own["optimizer"]) == ("ok", 4, "AdamW")
+    assert own["inputs"] == ["float32[4, 3, 32, 32]", "int64[4]"] and own["image_size"] == [32, 32]
+    assert larger["inputs"] == ["float32[64, 3, 32, 32]", "int64[64]"]
+    assert live[-1] == [True, []]
+
+
+def test_live_objects_are_asked_what_a_notebook_is(live):
+    own, larger, images, accumulated, recomputed, sequences = live[:6]
+    assert images["inputs"] == ["float32[4, 3, 48, 48]", "int64[4]"] and images["peak"] > own["peak"]
+    assert accumulated["inputs"] == ["float32[16, 3, 32, 32]", "int64[16]"]
+    assert own["peak"] < accumulated["peak"] < larger["peak"]
+    assert recomputed["peak"] < own["peak"]
+    assert [note["code"] for note in sequences["notes"]] == ["no_sequences"]
+
+
+def test_live_objects_go_both_ways_and_say_what_they_refuse(live):
+    assert {found["ways"] for found in live[:5]} == {2}
+    assert [note["code"] for note in live[0]["notes"]] == ["branches_followed", "live_step"]
+    refused, failed = live[6:8]
+    assert refused[0]["code"] == "image_refused_live" and "3072" in refused[0]["params"]["problem"]
+    assert failed.startswith("StepFailedError ValueError")
