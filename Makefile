@@ -14,7 +14,7 @@ FRONTEND := labextension/package.json
 SOURCES := $(shell find src -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build-environment lab demo test test-python test-frontend test-ui lint types format build wheel locale bench bench-accuracy ui screenshots clean
+.PHONY: help build-environment lab demo test test-python test-frontend test-ui test-compat lint types format build wheel locale bench bench-accuracy ui screenshots clean
 
 help:  ## List these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test-ui: $(ENVIRONMENT)  ## The whole walk in a real browser (Chromium)
 
 test-python: $(ENVIRONMENT)  ## Tests of everything in Python: real kernels, Paddle, Docker
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+test-compat: $(ENVIRONMENT)  ## The built wheel in clean environments: the oldest promised JupyterLab and the newest, listed and walked
+	$(BIN)/python tests/distribution/compatibility.py
 
 lint: $(ENVIRONMENT) types  ## ruff, import rules, eslint, prettier, stylelint, tsc
 	$(BIN)/ruff check .

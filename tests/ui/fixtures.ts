@@ -5,12 +5,19 @@ import type { Locator, Page } from '@playwright/test';
 
 import { type IServerOptions, LabServer } from './server';
 
+/** What the console says when a package that JupyterLab shares is not of the version that was asked for. */
+const VERSIONS = /unsatisfied version|no satisfying version|shared (singleton )?module/i;
+
+interface IFixtures {
+  versions: string[];
+}
+
 interface IWorkerFixtures {
   serverOptions: IServerOptions;
   server: LabServer;
 }
 
-export const test = galata.extend<object, IWorkerFixtures>({
+export const test = galata.extend<IFixtures, IWorkerFixtures>({
   serverOptions: [{}, { option: true, scope: 'worker' }],
   // One server for all tests with the same options: starting one takes longer than most tests.
   server: [
@@ -21,6 +28,22 @@ export const test = galata.extend<object, IWorkerFixtures>({
       await server.dispose();
     },
     { scope: 'worker', timeout: 300_000 }
+  ],
+  // Looked at in every test: what JupyterLab shares with us fits.
+  versions: [
+    async ({ page }, use) => {
+      const warnings: string[] = [];
+      page.on('console', message => {
+        // Each extension asks by its own script; others' answers are not ours to judge.
+        const { url } = message.location();
+        if (url.includes('jupyter-paddle-gpu') && VERSIONS.test(message.text())) {
+          warnings.push(message.text());
+        }
+      });
+      await use(warnings);
+      expect(warnings).toEqual([]);
+    },
+    { auto: true }
   ],
   baseURL: async ({ server }, use) => use(server.url),
   // Settings, state and workspaces are the server's own, so that a reload and a restart find them again.

@@ -10,7 +10,11 @@ import { tmpdir } from 'os';
 import { join, resolve } from 'path';
 
 const ROOT = resolve(__dirname, '..', '..');
-const BIN = join(ROOT, process.env.VENV ?? '.venv', 'bin');
+/** The environment whose JupyterLab is started, and the one whose kernel trains. */
+const BIN = resolve(ROOT, process.env.VENV ?? '.venv', 'bin');
+const KERNEL = resolve(ROOT, '.venv', 'bin', 'python');
+/** Whether `VENV` has the built wheel installed: then nothing of this folder is shown or enabled in its place. */
+const INSTALLED = Boolean(process.env.PADDLE_GPU_UI_INSTALLED);
 /** Numbered lines that `counting.ipynb` prints, in some fifteen seconds and a pause where it is held. */
 export const LINES = 300;
 /** Notebooks beside the examples: name -> sources of code cells. */
@@ -60,24 +64,31 @@ export class LabServer {
     for (const [name, cells] of Object.entries(NOTEBOOKS)) {
       writeFileSync(join(this.root, name), JSON.stringify(notebook(cells)));
     }
-    // JupyterLab takes the built extension from here, whether the package is installed or not.
-    const labextensions = join(this.folder, 'share', 'jupyter', 'labextensions');
-    mkdirSync(labextensions, { recursive: true });
-    cpSync(join(ROOT, 'labextension'), join(labextensions, 'jupyter-paddle-gpu'), {
-      recursive: true
-    });
+    const share = join(this.folder, 'share', 'jupyter');
+    if (INSTALLED) {
+      putKernel(join(share, 'kernels', 'python3'));
+    } else {
+      // JupyterLab takes the built extension from here, whether the package is installed or not.
+      const labextensions = join(share, 'labextensions');
+      mkdirSync(labextensions, { recursive: true });
+      cpSync(join(ROOT, 'labextension'), join(labextensions, 'jupyter-paddle-gpu'), {
+        recursive: true
+      });
+    }
     if (options.cards) {
       buildCards(this.folder);
       this.setCards(options.cards);
     }
     const config = join(this.folder, 'config');
     mkdirSync(config);
-    writeFileSync(
-      join(config, 'jupyter_server_config.json'),
-      JSON.stringify({
-        ServerApp: { jpserver_extensions: { jupyter_paddle_gpu: !options.without } }
-      })
-    );
+    if (!INSTALLED || options.without) {
+      writeFileSync(
+        join(config, 'jupyter_server_config.json'),
+        JSON.stringify({
+          ServerApp: { jpserver_extensions: { jupyter_paddle_gpu: !options.without } }
+        })
+      );
+    }
     const settings = {
       '@jupyterlab/apputils-extension:notification': {
         fetchNews: 'false',
@@ -234,6 +245,19 @@ function buildCards(folder: string): void {
   const source = join(ROOT, 'tests', 'devices', 'nvml_stand_in.c');
   const library = join(folder, 'libnvidia-ml.so.1');
   execFileSync('gcc', ['-shared', '-fPIC', '-o', library, source]);
+}
+
+/** The project's own interpreter as the kernel: the environment of the server needs no Paddle. */
+function putKernel(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'kernel.json'),
+    JSON.stringify({
+      argv: [KERNEL, '-m', 'ipykernel_launcher', '-f', '{connection_file}'],
+      display_name: 'Python 3 (ipykernel)',
+      language: 'python'
+    })
+  );
 }
 
 /** A notebook with these code cells. */
