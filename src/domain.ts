@@ -249,6 +249,8 @@ export interface IMatched {
 
 export interface IEngineFeatures {
   name: string;
+  /** What people call it. */
+  title: IMessage;
   gpus: boolean;
   containers: boolean;
   several_devices: boolean;

@@ -72,7 +72,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const context: IApp = {
       trans,
       language: model.api.language,
-      commands: app.commands
+      commands: app.commands,
+      engineTitle: name =>
+        model.engines.find(engine => engine.name === name)?.title.message ?? name
     };
     const jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({
       namespace: 'jupyter-paddle-gpu-jobs'

@@ -1,4 +1,4 @@
-"""What an engine must do. Written for three: a detached process, a container, a Kubernetes job.
+"""What an engine must do; what it may do besides stands in `capabilities`, where it is registered in `registry`.
 
 Calls are synchronous and may block on a daemon; whoever lives on an event loop calls them from a thread. An engine
 keeps no state of its own: all it needs to find a job again is in the job's folder, in `handle` and in the labels it
@@ -7,15 +7,13 @@ put on what it started, so any process of the same user can go on where another 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 import msgspec
 
-from ..domain.estimates import Estimate
-from ..domain.jobs import Job, Resources
-from ..domain.limits import Limits
+from ..domain.jobs import Job
 from ..domain.messages import Message
 from . import own_files
 
@@ -26,9 +24,14 @@ RUNNER = Path(__file__).parent.parent / "runner"
 
 
 class Features(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine can do, so that faces hide what it cannot."""
+    """What an engine can do, so that faces hide what it cannot.
+
+    Attributes:
+        name: as it stands in submissions, policy and rows; `title` what people call it.
+    """
 
     name: str
+    title: Message
     gpus: bool
     containers: bool
     memory_limit: bool
@@ -240,42 +243,4 @@ class Engine(Protocol):
 
     def collect(self, job: Job, folder: JobFolder) -> None:
         """After the end: fetch what is not in the folder yet and remove what the engine holds. Idempotent."""
-        ...
-
-
-@runtime_checkable
-class Limiter(Protocol):
-    """An engine that limits what a job takes of the machine."""
-
-    @property
-    def limits_follow_estimate(self) -> bool:
-        """Whether an estimate sets limits that the job does not ask for itself."""
-        ...
-
-    def limits(self, wanted: Resources, estimate: Estimate | None, devices: int) -> Limits:
-        """What a job gets of memory and processors, and why, where the machine has so many accelerators.
-
-        Raises `PaddleGpuError` where that cannot be told now.
-        """
-        ...
-
-
-@runtime_checkable
-class Examiner(Protocol):
-    """An engine of which more can be found out than it says of itself."""
-
-    def examine(self) -> tuple[Message, ...]:
-        """As `problems` of its features, and what only a trial shows. Never raises."""
-        ...
-
-
-@runtime_checkable
-class Sweeper(Protocol):
-    """An engine that may hold things of jobs that no store knows any more."""
-
-    def remove_leftovers(self, known: Collection[str]) -> tuple[str, ...]:
-        """Remove what is ours, ended and of no known job; the ids of its jobs. Raises `PaddleGpuError`.
-
-        `known` is asked after the engine's own list was made, and a job is in it before anything of it is started.
-        """
         ...

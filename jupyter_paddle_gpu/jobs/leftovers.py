@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ENDED, MOVES
-from ..engines.base import Engine, Sweeper
+from ..engines.base import Engine
+from ..engines.capabilities import Sweeper
 from .store import JobStore
 
 _logger = logging.getLogger(__name__)

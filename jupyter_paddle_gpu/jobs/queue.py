@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -29,30 +29,45 @@ class Turn(msgspec.Struct, frozen=True):
     hopeless: bool = False
 
 
+class Supply(msgspec.Struct, frozen=True, kw_only=True):
+    """What an engine has for its jobs now.
+
+    Attributes:
+        pool: engines that share their devices share its name; empty: this machine's.
+        devices: None: not known here.
+        trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
+        assigned: the engine gives out its devices itself, and has a queue for them.
+        slots: how many jobs without a device may run at once; None: as many as come.
+    """
+
+    pool: str = ""
+    devices: tuple[Device, ...] | None = None
+    trouble: Message | None = None
+    assigned: bool = False
+    slots: int | None = 1
+
+
 def turns(
     queued: Iterable[Job],
     active: Iterable[Job],
     *,
     claims: Mapping[str, str],
-    devices: Iterable[Device] | None,
+    supply: Callable[[str], Supply],
     settings: JobSettings,
     now: float,
     policy: Policy | None = None,
-    trouble: Message | None = None,
 ) -> list[Turn]:
     """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job wants (a slot of
-    its engine, its devices, any device) is out of reach for the ones behind it.
+    its engine, its devices, any device of its pool) is out of reach for the ones behind it.
 
     Args:
         claims: device id -> the job that has it.
-        devices: as they are now; None: not known here.
+        supply: what an engine has, by its name.
         now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
         policy: which devices may be chosen for a job that names none, and in which order.
-        trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
     """
     used: dict[str, int] = {}
-    known = None if devices is None else list(devices)
-    state = _State(dict(claims), used, known, settings=settings, now=now, policy=policy or Policy(), trouble=trouble)
+    state = _State(dict(claims), used, supply, settings=settings, now=now, policy=policy or Policy())
     for job in active:
         if not job.spec.resources.gpus:
             used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
@@ -67,19 +82,16 @@ class _State:
         self,
         busy: dict[str, str],
         used: dict[str, int],
-        devices: list[Device] | None,
+        supply: Callable[[str], Supply],
         *,
         settings: JobSettings,
         now: float,
         policy: Policy,
-        trouble: Message | None,
     ) -> None:
-        self.busy, self.used, self.devices = busy, used, devices
+        self.busy, self.used, self.supply = busy, used, supply
         self.settings, self.now, self.policy = settings, now, policy
-        failed = [device.problem for device in devices or () if is_failed(device)]
-        self.trouble = trouble or next(iter(failed), None)
         self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
-        self.any_wanted: str | None = None  # a job ahead that waits for any device
+        self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
         self.away: dict[str, str] = {}  # engines that answered nobody, and the job that tries whether they do again
 
@@ -96,8 +108,8 @@ class _State:
         if wanted.gpus or wanted.device_ids:
             return self._device_turn(job)
         engine = job.spec.engine
-        slots, running = self.settings.slots(engine), self.used.get(engine, 0)
-        if running < slots:
+        slots, running = self.supply(engine).slots, self.used.get(engine, 0)
+        if slots is None or running < slots:
             self.used[engine] = running + 1
             return Turn(job, True)
         self.ahead[engine] = self.ahead.get(engine, 0) + 1
@@ -109,19 +121,30 @@ class _State:
             self.away.setdefault(job.spec.engine, job.id)
 
     def _device_turn(self, job: Job) -> Turn:
-        if job.spec.resources.device_ids:
-            return self._chosen(job, job.spec.resources.device_ids)
+        supply, wanted = self.supply(job.spec.engine), job.spec.resources
+        if supply.assigned:  # nothing to claim; what the engine cannot tell beforehand it says of the job
+            impossible = None if wanted.device_ids else self._impossible(job, supply)
+            return impossible or Turn(job, True)
+        if wanted.device_ids:
+            return self._chosen(job, wanted.device_ids)
+        if (impossible := self._impossible(job, supply)) is not None:
+            return impossible
+        if (first := self.any_wanted.get(supply.pool)) is not None:
+            return Turn(job, False, reason=_waits_job(first))
+        return self._any(job, supply)
+
+    def _impossible(self, job: Job, supply: Supply) -> Turn | None:
+        """The turn of a job that the devices could not serve even if all were free; None where they could."""
         count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
-        devices = usable(self.devices or (), self.policy, count)
+        trouble = supply.trouble or next((d.problem for d in supply.devices or () if is_failed(d)), None)
+        devices = usable(supply.devices or (), self.policy, count)
         if len(devices) < count:
-            if self.trouble is not None:
-                return Turn(job, False, reason=self.trouble)
+            if trouble is not None:
+                return Turn(job, False, reason=trouble)
             return Turn(job, False, reason=_too_few(job, len(devices)), hopeless=True)
-        if self.trouble is None and (largest := too_small(devices, need, self.policy)) is not None:
+        if trouble is None and (largest := too_small(devices, need, self.policy)) is not None:
             return Turn(job, False, reason=_too_small(need, largest), hopeless=True)
-        if self.any_wanted is not None:
-            return Turn(job, False, reason=_waits_job(self.any_wanted))
-        return self._any(job, count, with_room(devices, need, self.policy, {*self.busy, *self.wanted}))
+        return None
 
     def _chosen(self, job: Job, ids: tuple[str, ...]) -> Turn:
         blocked = [(device, self.busy.get(device) or self.wanted.get(device)) for device in ids]
@@ -135,13 +158,16 @@ class _State:
         device, holder = taken[0]
         return Turn(job, False, reason=_waits_device(device, holder))
 
-    def _any(self, job: Job, count: int, free: list[Device]) -> Turn:
+    def _any(self, job: Job, supply: Supply) -> Turn:
+        count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
+        devices = usable(supply.devices or (), self.policy, count)
+        free = with_room(devices, need, self.policy, {*self.busy, *self.wanted})
         if len(free) >= count:
             chosen = tuple(device.id for device in free[:count])
             for device in chosen:
                 self.busy[device] = job.id
             return Turn(job, True, device_ids=chosen)
-        self.any_wanted = job.id
+        self.any_wanted[supply.pool] = job.id
         return Turn(job, False, reason=_waits_free(count, len(free)))
 
 

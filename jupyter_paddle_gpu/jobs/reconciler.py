@@ -24,6 +24,7 @@ from ..domain.jobs import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
+from ..engines.capabilities import inventory_of
 from ..matching.policy import Policy
 from . import clocks, leftovers, log, queue, rows
 from .device_failures import lost_device
@@ -34,12 +35,10 @@ from .sampling import Sampling
 from .settings import JobSettings
 from .starting import Starting
 from .store import JobStore
+from .supplies import Supplies
 
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
-
-PASSING = frozenset({"driver_failed", "driver_no_answer", "driver_mismatch", "driver_not_loaded"})
-"""A driver that is there and does not answer: jobs that want a device wait until it does, and say so."""
 
 Learn = Callable[[Job, JobResult], tuple[Message, ...]]
 """What is done with a job that ended well, and what is to be said of it. Must bear being called again."""
@@ -64,6 +63,7 @@ class Reconciler:
         self._settings, self._inventory, self._policy = settings, inventory, policy
         self._progress: dict[str, tuple[ProgressReader, float]] = {}
         self._sampling = Sampling(settings, inventory)
+        self._supplies = Supplies(engines, settings, inventory)
         self._starting = Starting(store, folder_of, engines, settings)
         self._learn = learn
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
@@ -100,19 +100,18 @@ class Reconciler:
     # ---- dispatching
 
     def _dispatch(self, queued: tuple[Job, ...]) -> None:
-        needs_devices = any(job.spec.resources.gpus and not job.spec.resources.device_ids for job in queued)
-        seen = self._inventory() if needs_devices and self._inventory else None
+        asking = [job for job in queued if job.spec.resources.gpus and not job.spec.resources.device_ids]
+        supply = self._supplies.ask({job.spec.engine for job in asking})
         active = self._store.select(states=ACTIVE)
         claims = self._store.claims()
         plan = queue.turns(
             queued,
             active,
             claims=claims,
-            devices=seen.devices if seen else None,
+            supply=supply,
             settings=self._settings,
             now=time.time(),
             policy=self._policy,
-            trouble=next((p for p in seen.problems if p.code in PASSING), None) if seen else None,
         )
         for turn in plan:
             if turn.job.spec.engine not in self._engines:
@@ -212,7 +211,7 @@ class Reconciler:
             self._keep_engine_log(job, engine, folder)
         engine.collect(job, folder)
         ending = with_measurements(ending_of(job, folder, observation), job, self._sampling.finish(job, folder))
-        ending = self._learnt_from(job, self._with_lost_device(job, ending))
+        ending = self._learnt_from(job, self._with_lost_device(job, engine, ending))
         if ending.result is None or ending.result.reason == "runner_vanished":
             log.say(folder, ending.reason.render())
             _publish_partial(job, folder)
@@ -238,11 +237,11 @@ class Reconciler:
         self._stopping.pop(job.id, None)
         self._killed.discard(job.id)
 
-    def _with_lost_device(self, job: Job, ending: Ending) -> Ending:
+    def _with_lost_device(self, job: Job, engine: Engine, ending: Ending) -> Ending:
         """A card that failed explains an end better than the error that followed from it."""
         if ending.state != "failed" or not job.device_ids or self._inventory is None:
             return ending
-        reason = lost_device(job, self._inventory().devices)
+        reason = lost_device(job, inventory_of(engine, self._inventory).devices)
         return ending if reason is None else _change(ending, reason=reason)
 
     def _learnt_from(self, job: Job, ending: Ending) -> Ending:

@@ -14,6 +14,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job
 from ..domain.statistics import DevicePoint, StatisticsPoint, StatisticsSummary
 from ..engines.base import Engine, JobFolder
+from ..engines.capabilities import OwnDevices
 from ..engines.usage import Measuring, Usage
 from .settings import JobSettings
 from .statistics import History
@@ -78,7 +79,7 @@ class Sampling:
             usage = engine.usage(job, folder)
             if usage is None:
                 return
-            devices = self._devices(job.device_ids)
+            devices = self._devices(engine, job.device_ids)
             history = History(folder, self._settings.statistics_points)
             kept = history.read()
             history.add(self._point(job, usage, devices, kept[-1] if kept else None), kept)
@@ -87,14 +88,19 @@ class Sampling:
         except Exception:
             _logger.exception("statistics of job %s", job.id)
 
-    def _devices(self, wanted: tuple[str, ...]) -> list[Device]:
-        if not wanted or self._inventory is None:
+    def _devices(self, engine: Measuring, wanted: tuple[str, ...]) -> list[Device]:
+        if not wanted:
             return []
+        devices = engine.inventory().devices if isinstance(engine, OwnDevices) else self._here()
+        return [device for device in devices if device.id in wanted and not device.simulated]
+
+    def _here(self) -> tuple[Device, ...]:
+        if self._inventory is None:
+            return ()
         with self._looking:
             if self._seen is None or not 0 <= time.time() - self._seen.time < INVENTORY_SECONDS:
                 self._seen = self._inventory()
-            devices = self._seen.devices
-        return [device for device in devices if device.id in wanted and not device.simulated]
+            return self._seen.devices
 
     def _point(self, job: Job, usage: Usage, devices: list[Device], before: StatisticsPoint | None) -> StatisticsPoint:
         now = time.time()

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import msgspec
-
-from ..domain.errors import PaddleGpuError
 from .settings import POLICY_VARIABLE, Settings
 
 if TYPE_CHECKING:
     from ..devices.service import DeviceService
+    from ..domain.devices import Inventory
     from ..domain.images import LocalImage
+    from ..domain.jobs import Job, JobResult
+    from ..domain.messages import Message
     from ..engines.base import Engine
-    from ..engines.docker import DockerEngine
+    from ..engines.engine_type import EngineType
+    from ..engines.registry import Registry
     from ..estimator.service import EstimateService
     from ..jobs.service import JobService
     from ..matching.policy import Policy
@@ -28,10 +30,15 @@ DISPATCHER = f"{__package__}.dispatching:job_service"
 
 
 class Components:
-    """Holds the settings and what is built from them; knows how they are wired, nothing else."""
+    """Holds the settings and what is built from them; knows how they are wired, nothing else.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        engine_types: our engines; None: all there are (`engines.registry.BUILT_IN`).
+    """
+
+    def __init__(self, settings: Settings, engine_types: Iterable[EngineType[Any]] | None = None) -> None:
         self.settings = settings
+        self._engine_types = engine_types
         self._built: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -70,7 +77,7 @@ class Components:
         def build() -> Policies:
             from .policies import load_policies
 
-            return load_policies(self.settings.policy_file, self.settings.data_folder)
+            return load_policies(self.settings.policy_file, self.settings.data_folder, self.registry.types)
 
         return self._once("policies", build)
 
@@ -80,32 +87,44 @@ class Components:
         return self.policies.matching
 
     @property
+    def registry(self) -> Registry:
+        """The engines that are installed."""
+
+        def build() -> Registry:
+            from ..engines import registry
+
+            return registry.load(registry.BUILT_IN if self._engine_types is None else self._engine_types)
+
+        return self._once("registry", build)
+
+    @property
     def engines(self) -> dict[str, Engine]:
-        """The engines by name, the default first: the policy's, else the embedded one."""
+        """The engines by name, the default first: the policy's, else the first of the registry."""
 
         def build() -> dict[str, Engine]:
-            from ..engines.local import LocalEngine
-
-            engines: list[Engine] = [LocalEngine(), self.docker]
-            engines.sort(key=lambda engine: engine.name != self.policies.engine)
-            return {engine.name: engine for engine in engines}
+            policies, types = self.policies, self.registry.types
+            order = sorted(types, key=lambda name: name != policies.engine)
+            return {name: self._engine(types[name]) for name in order}
 
         return self._once("engines", build)
 
-    @property
-    def docker(self) -> DockerEngine:
-        """The Docker engine, which asks this house for an image where a job names none."""
+    def _engine(self, kind: EngineType[Any]) -> Engine:
+        from ..engines.capabilities import inventory_of
+        from ..engines.engine_type import EngineContext
+        from .imaging import chooser
 
-        def build() -> DockerEngine:
-            from ..engines.docker import DockerEngine
-            from .imaging import chooser
+        policies = self.policies
 
-            policies = self.policies
-            settings = msgspec.structs.replace(policies.docker, store=str(self.settings.data_folder / "jobs"))
-            inventory = lambda: self.devices.snapshot()  # noqa: E731, PLW0108  # built when asked
-            return DockerEngine(settings, choose=chooser(inventory, policies.images, policies.matching))
+        def inventory() -> Inventory:
+            return inventory_of(self.engines[kind.name], self.devices.snapshot)
 
-        return self._once("docker", build)
+        context = EngineContext(
+            jobs_folder=self.settings.data_folder / "jobs",
+            inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when asked
+            choose_image=chooser(inventory, policies.images, policies.matching),
+            place_images=policies.chosen_images(),
+        )
+        return kind.make(policies.of_engine(kind), context)
 
     def _dispatcher_environment(self) -> dict[str, str]:
         """The policy that holds here holds for whoever goes on with these jobs."""
@@ -113,11 +132,10 @@ class Components:
         return {} if file is None else {POLICY_VARIABLE: str(file.absolute())}
 
     def local_images(self) -> tuple[LocalImage, ...]:
-        """What the container daemon has; nothing where there is none, or none that answers."""
-        try:
-            return self.docker.local_images()
-        except PaddleGpuError:
-            return ()
+        """The images that engines have here; nothing of one that does not answer."""
+        from ..engines.capabilities import local_images_of
+
+        return local_images_of(self.engines.values())
 
     @property
     def jobs(self) -> JobService:
@@ -125,7 +143,6 @@ class Components:
 
         def build() -> JobService:
             from ..jobs.service import JobService
-            from .learning import learn
 
             return JobService.open(
                 self.engines,
@@ -133,11 +150,18 @@ class Components:
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),
-                learn=lambda job, result: learn(lambda: self.estimator, self.devices.snapshot, job, result),
+                learn=self._learn,
                 policy=self.policy,
             )
 
         return self._once("jobs", build)
+
+    def _learn(self, job: Job, result: JobResult) -> tuple[Message, ...]:
+        from ..engines.capabilities import inventory_of
+        from .learning import learn
+
+        inventory = partial(inventory_of, self.engines[job.spec.engine], self.devices.snapshot)
+        return learn(lambda: self.estimator, inventory, job, result)
 
     def close(self) -> None:
         """Stop threads and workers of whatever was built. Jobs go on."""

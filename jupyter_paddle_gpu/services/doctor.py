@@ -12,7 +12,9 @@ import msgspec
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message, Param, Translate
-from ..engines.base import Engine, Examiner
+from ..engines.base import Engine
+from ..engines.capabilities import problems_of
+from ..engines.registry import Registry
 from ..version import __version__
 from .requests import Check
 
@@ -24,6 +26,7 @@ def examine(
     kernel_name: str,
     *,
     inventory: Callable[[], Inventory],
+    registry: Callable[[], Registry],
     engines: Callable[[], Mapping[str, Engine]],
     data_folder: Path,
 ) -> tuple[Check, ...]:
@@ -35,6 +38,7 @@ def examine(
     parts: tuple[tuple[str, Callable[[], Iterable[Check]]], ...] = (
         ("kernel", lambda: _kernel(kernel_name)),
         ("devices", lambda: _devices(inventory())),
+        ("engines_installed", lambda: _left_out(registry())),
         ("engines", lambda: _engines(engines())),
         ("data_folder", lambda: _data_folder(data_folder)),
     )
@@ -128,11 +132,18 @@ def _devices(inventory: Inventory) -> Iterable[Check]:
         yield Check(name="driver", ok=True, finding=finding, needed=False)
 
 
+def _left_out(registry: Registry) -> Iterable[Check]:
+    for problem in registry.problems:
+        yield Check(name="engines_installed", ok=False, finding=problem, needed=False)
+
+
 def _engines(engines: Mapping[str, Engine]) -> Iterable[Check]:
+    """Of each engine what it misses; the default one, to which jobs go that name none, is needed."""
+    default = next(iter(engines), "")
     for engine in engines.values():
         features = engine.supported_features()
-        name, needed = f"engine_{features.name}", features.name == "local"
-        problems = engine.examine() if isinstance(engine, Examiner) else features.problems
+        name, needed = f"engine_{features.name}", features.name == default
+        problems = problems_of(engine)
         for problem in problems:
             yield Check(name=name, ok=features.available, finding=problem, needed=needed)
         if features.available and not problems:

@@ -11,9 +11,9 @@ from ..devices import catalogue
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.images import LocalImage
 from ..domain.placements import Placement
 from ..engines.base import Engine
+from ..engines.capabilities import inventory_of, local_images_of
 from .imaging import image_for
 from .policies import Policies
 
@@ -25,13 +25,11 @@ class Site:
     Attributes:
         engines: by name, the default first.
         inventory: this machine's devices now.
-        local_images: what the container daemon has.
     """
 
     engines: Mapping[str, Engine]
     inventory: Callable[[], Inventory]
     policies: Policies
-    local_images: Callable[[], tuple[LocalImage, ...]]
 
 
 def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
@@ -62,7 +60,7 @@ def place(
     image: str = "",
     paddle_version: str | None = None,
 ) -> Placement:
-    """The match on this machine.
+    """The match on the devices that the engine's jobs can have.
 
     Args:
         estimate: for the GPU target; None where there is none.
@@ -73,7 +71,8 @@ def place(
     from ..matching.match import match
 
     name = engine_name(site.engines, engine)
-    features, inventory = site.engines[name].supported_features(), site.inventory()
+    chosen = site.engines[name]
+    features, inventory = chosen.supported_features(), inventory_of(chosen, site.inventory)
     placement = match(
         estimate,
         inventory,
@@ -90,7 +89,7 @@ def place(
         placement.device_ids,
         paddle_version,
         wanted=image,
-        local=site.local_images(),
+        local=local_images_of([chosen]),
         policy=site.policies.images,
     )
     return msgspec.structs.replace(placement, image=choice)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from ..domain.errors import PaddleGpuError
-from ..engines.docker.settings import DockerSettings
+from ..engines.engine_type import EngineType
 from ..images.choice import ImagePolicy
 from ..matching.policy import Policy
 
 FILE = "policy.json"
 """Its name in the data folder, where no other is named."""
 
-_OURS = frozenset({"store", "server"})
-"""Fields of `DockerSettings` that follow from where we run; a file cannot give them."""
-_FOLDERS = ("roots", "data_folders", "writable_data_folders")
-_ENGINES = ("local", "docker")
 _AT = re.compile(r" - at `\$\.?([^`]*)`")
 
+S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
 
 
@@ -31,18 +29,30 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         engine: where jobs run that name no engine; empty: the embedded one.
         matching: how a device is chosen.
-        docker: folders, networks, images and limits of the Docker engine.
         images: registries in their order, allowed and preferred images.
+        engines: by name the settings of each engine that has a section; the others have their defaults.
     """
 
     engine: str = ""
     matching: Policy = Policy()
-    docker: DockerSettings = DockerSettings()
     images: ImagePolicy = ImagePolicy()
+    engines: dict[str, Any] = {}
+
+    def of_engine(self, kind: EngineType[S]) -> S:
+        """The settings of an engine."""
+        found: S = self.engines.get(kind.name) or kind.settings()
+        return found
+
+    def chosen_images(self) -> tuple[str, ...]:
+        """Patterns of what `images` may choose: an own mirror, a team's image."""
+        own = (*self.images.allowed, self.images.preferred, *(name for name in self.images.registries if "/" in name))
+        return tuple(name for name in own if name)
 
 
-def load_policies(file: Path | None, data_folder: Path) -> Policies:
+def load_policies(file: Path | None, data_folder: Path, types: Mapping[str, EngineType[Any]]) -> Policies:
     """What the file says, or where none is named the one in the data folder; without that the defaults.
+
+    Each engine has a section of its name, with the fields of its settings.
 
     Raises:
         PaddleGpuError: `policy_unreadable`, `policy_wrong` (503), with the file and the field.
@@ -58,24 +68,27 @@ def load_policies(file: Path | None, data_folder: Path) -> Policies:
         raise _unreadable(path, error.strerror or str(error)) from error
     except msgspec.DecodeError as error:
         raise _unreadable(path, str(error)) from error
-    return _checked(raw, path)
+    return _checked(raw, path, types)
 
 
-def _checked(raw: Any, path: Path) -> Policies:
-    known = Policies.__struct_fields__
-    sections = _section(raw, path, "", known)
+def _checked(raw: Any, path: Path, types: Mapping[str, EngineType[Any]]) -> Policies:
+    own = tuple(name for name in Policies.__struct_fields__ if name != "engines")
+    sections = _section(raw, path, "", (*own, *types))
     matching = _convert(_section(sections.get("matching", {}), path, "matching", Policy), path, "matching", Policy)
     images = _convert(_section(sections.get("images", {}), path, "images", ImagePolicy), path, "images", ImagePolicy)
-    wanted = _section(sections.get("docker", {}), path, "docker", DockerSettings, less=_OURS)
-    docker = _docker(_convert(wanted, path, "docker", DockerSettings), path)
     engine = sections.get("engine", "")
-    if engine not in ("", *_ENGINES):
-        raise _wrong(path, "engine", f"“{engine}” is none of {', '.join(_ENGINES)}")
-    # What the catalogue may choose from the engine must accept: an own mirror, a team's image.
-    own = (*images.allowed, images.preferred, *(name for name in images.registries if "/" in name))
-    allowed = (*docker.allowed_images, *(name for name in own if name))
-    docker = msgspec.structs.replace(docker, allowed_images=allowed)
-    return Policies(engine=engine, matching=matching, docker=docker, images=images)
+    if engine not in ("", *types):
+        raise _wrong(path, "engine", f"“{engine}” is none of {', '.join(types)}")
+    engines = {name: _engine(sections[name], path, kind) for name, kind in types.items() if name in sections}
+    return Policies(engine=engine, matching=matching, images=images, engines=engines)
+
+
+def _engine(raw: Any, path: Path, kind: EngineType[S]) -> S:
+    wanted = _section(raw, path, kind.name, kind.settings, less=kind.given)
+    settings = _convert(wanted, path, kind.name, kind.settings)
+    for field, why in kind.wrong(settings):
+        raise _wrong(path, f"{kind.name}.{field}", why)
+    return settings
 
 
 def _section(raw: Any, path: Path, name: str, known: Any, less: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -96,24 +109,6 @@ def _convert(raw: dict[str, Any], path: Path, name: str, kind: type[T]) -> T:
         at = _AT.search(str(error))
         field = f"{name}.{at[1]}" if at else name
         raise _wrong(path, field, _AT.sub("", str(error))) from error
-
-
-def _docker(settings: DockerSettings, path: Path) -> DockerSettings:
-    for field in _FOLDERS:
-        for folder in getattr(settings, field):
-            if not folder.startswith("/") or ".." in Path(folder).parts:
-                raise _wrong(path, f"docker.{field}", f"“{folder}” is no absolute path without “..”")
-    if not settings.networks:
-        raise _wrong(path, "docker.networks", "it must name at least one network")
-    if not settings.user == "" and not re.fullmatch(r"\d+(:\d+)?", settings.user):
-        raise _wrong(path, "docker.user", "it must be uid:gid in numbers")
-    for field in DockerSettings.__struct_fields__:
-        value = getattr(settings, field)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
-            raise _wrong(path, f"docker.{field}", "it must not be negative")
-    if settings.memory_headroom < 1:
-        raise _wrong(path, "docker.memory_headroom", "less than 1 would end jobs that take what was estimated")
-    return settings
 
 
 def _unreadable(path: Path, why: str) -> PaddleGpuError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..engines.base import Features
+    from ..engines.engine_type import EngineType
     from ..estimator.calibrate import CalibrationReport
     from ..notebook.reading import NotebookSource
     from .placing import Site
@@ -39,8 +40,8 @@ class Services(Components):
     it is first needed. Refusals are `PaddleGpuError`s.
     """
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        super().__init__(settings or Settings())
+    def __init__(self, settings: Settings | None = None, engine_types: Iterable[EngineType[Any]] | None = None) -> None:
+        super().__init__(settings or Settings(), engine_types)
         cache = EstimateCache(self.settings.estimates_kept)
         self.estimates = Estimating(lambda: self.estimator, self.inventory, catalogue.find, cache)
 
@@ -166,6 +167,7 @@ class Services(Components):
         return examine(
             kernel_name,
             inventory=self.inventory,
+            registry=lambda: self.registry,
             engines=lambda: self.engines,
             data_folder=self.settings.data_folder,
         )
@@ -221,4 +223,4 @@ class Services(Components):
     def _site(self) -> Site:
         from .placing import Site
 
-        return Site(self.engines, self.inventory, self.policies, self.local_images)
+        return Site(self.engines, self.inventory, self.policies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,10 +14,18 @@ from ..domain.devices import Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, EstimateRequest, processes_of
 from ..domain.jobs import Job, JobSpec, Resources
-from ..domain.limits import Limits
 from ..domain.messages import Message
 from ..domain.notebooks import FactValue, NotebookFacts
-from ..engines.base import Engine, Limiter
+from ..engines.base import Engine
+from ..engines.capabilities import (
+    accelerators,
+    inventory_of,
+    limits_follow_estimate,
+    limits_of,
+    options_of,
+    shared_memory_of,
+    takes_options,
+)
 from ..matching.policy import Policy
 from .estimating import Estimating
 from .placing import engine_name
@@ -29,10 +37,6 @@ if TYPE_CHECKING:
 
 RUNS_FOLDER = "paddle-gpu-runs"
 """Beside the notebook: where executed notebooks are published."""
-SHARED_MARGIN = 1.25
-"""Batches of samples that are larger than those the estimate has looked at."""
-SHARED_LEAST = 64 << 20
-"""Bytes; what else uses /dev/shm (NCCL, locks of multiprocessing): Docker's own default."""
 
 
 @dataclass(frozen=True)
@@ -73,18 +77,20 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSp
             name=source.path.name,
         )
     name = engine_name(desk.engines, submission.engine)
-    engine, devices = desk.engines[name], desk.inventory().devices
+    engine = desk.engines[name]
+    inventory = inventory_of(engine, desk.inventory)
+    devices = inventory.devices
     _check_unused(engine, submission)
     sets = _sets(facts, submission.request)
-    resources = _named(submission.resources, devices) if submission.resources else _resources(engine, devices)
-    wanted = submission.estimate or resources.gpus > 0 or _limits_follow(engine)
+    resources = _named(submission.resources, devices) if submission.resources else _resources(engine, inventory)
+    wanted = submission.estimate or resources.gpus > 0 or limits_follow_estimate(engine)
     estimate = _estimate(desk.estimates, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted)
-    limits = _limits(engine, resources, estimate, devices)
+    limits = limits_of(engine, resources, estimate, _whole(inventory))
     if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
         needed = _needed(estimate, resources.gpus, devices, desk.policies.matching)
         resources = msgspec.structs.replace(resources, gpu_memory_bytes=needed)
     if estimate is not None and resources.shm_bytes is None:
-        shared = _shared(name, estimate, resources.gpus, desk.policies)
+        shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
         resources = msgspec.structs.replace(resources, shm_bytes=shared)
     return JobSpec(
         name=submission.name or source.path.stem,
@@ -107,7 +113,7 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSp
         estimated_batch_size=estimate.batch_size if estimate else None,
         estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
         limits=limits,
-        options=_options(name, facts, submission),
+        options={**options_of(engine, facts), **submission.options},
     )
 
 
@@ -126,26 +132,18 @@ def preflight(desk: Desk, source: NotebookSource, submission: Submission) -> tup
 
 
 def _check_unused(engine: Engine, submission: Submission) -> None:
-    """Refuse what an engine without containers would leave aside without a word."""
-    wishes = (*(("image",) if submission.image else ()), *sorted(submission.options))
-    if wishes and not engine.supported_features().containers:
+    """Refuse what an engine would leave aside without a word: an image without containers, options without any."""
+    unused = sorted(submission.options) if not takes_options(engine) else []
+    if submission.image and not engine.supported_features().containers:
+        unused.insert(0, "image")
+    if unused:
         raise PaddleGpuError(
             "option_unknown",
-            "The engine {engine} knows no “{option}”: it has no containers.",
-            hint="Leave it out, or choose an engine that has containers.",
+            "The engine {engine} knows no “{option}”.",
+            hint="Leave it out, or choose an engine that knows it.",
             engine=engine.name,
-            option=wishes[0][:100],
+            option=unused[0][:100],
         )
-
-
-def _options(engine: str, facts: NotebookFacts, submission: Submission) -> dict[str, Any]:
-    """What the notebook says by itself (packages, several devices), below what was asked for."""
-    if engine != "docker":
-        return submission.options
-    from ..engines.docker.policy import options_of
-
-    distribution = facts.distribution.value if facts.distribution else None
-    return {**options_of(facts.requirements, distribution), **submission.options}
 
 
 def _python(kernel_name: str) -> str:
@@ -171,12 +169,11 @@ def _sets(facts: NotebookFacts, request: EstimateRequest) -> dict[str, FactValue
     return {**sets, fact.name: wanted}
 
 
-def _resources(engine: Engine, devices: Sequence[Device]) -> Resources:
-    """One device where the engine can hand one out and the machine has one; else the CPU."""
+def _resources(engine: Engine, inventory: Inventory) -> Resources:
+    """One device where the engine can hand one out and there is one; else the CPU."""
     if not engine.supported_features().gpus:
         return Resources()
-    real = [device for device in devices if not device.simulated and device.vendor != "cpu"]
-    return Resources(gpus=1 if real else 0)
+    return Resources(gpus=1 if accelerators(inventory) else 0)
 
 
 def _named(resources: Resources, devices: Sequence[Device]) -> Resources:
@@ -205,35 +202,11 @@ def _needed(estimate: Estimate, count: int, devices: Sequence[Device], policy: P
     return estimate.low or upper
 
 
-def _shared(engine: str, estimate: Estimate, gpus: int, policies: Policies) -> int | None:
-    """What DataLoader workers need of /dev/shm; None where they need none or the engine gives more anyway.
-
-    The local engine compares it with what is free, a container gets it with a margin.
-    """
-    needed = estimate.shared_memory_bytes * processes_of(estimate, gpus)
-    if engine != "docker":
-        return needed or None
-    wanted = round(needed * SHARED_MARGIN) + SHARED_LEAST
-    return wanted if needed and wanted > policies.docker.shm_bytes else None
-
-
-def _limits_follow(engine: Engine) -> bool:
-    """Whether an engine's limits follow from an estimate: then it is worth its seconds."""
-    return isinstance(engine, Limiter) and engine.limits_follow_estimate
-
-
-def _limits(
-    engine: Engine, resources: Resources, estimate: Estimate | None, devices: Sequence[Device]
-) -> Limits | None:
-    """What the engine gives the job; None where it limits nothing, or cannot tell now."""
-    if not isinstance(engine, Limiter):
-        return None
-    real = [device for device in devices if not device.simulated and device.vendor != "cpu"]
+def _whole(inventory: Inventory) -> int:
+    """How many accelerators there are, of a divided one its slices."""
+    real = accelerators(inventory)
     cut = divided(real)
-    try:
-        return engine.limits(resources, estimate, sum(device.id not in cut for device in real))
-    except PaddleGpuError:  # a daemon that does not answer: the submit says so next
-        return None
+    return sum(device.id not in cut for device in real)
 
 
 def _estimate(

@@ -10,6 +10,8 @@ export interface IApp {
   /** Language tag for dates. */
   language: string;
   commands: CommandRegistry;
+  /** What people call an engine, by its name. */
+  engineTitle: (name: string) => string;
 }
 
 const AppContext = React.createContext<IApp | null>(null);

@@ -4,11 +4,10 @@ import * as React from 'react';
 
 import type { IJob } from '../domain';
 import { duration } from '../format';
-import { engineName } from './submit';
 import { useApp } from './context';
 
 export function Details({ job }: { job: IJob }): JSX.Element {
-  const { trans, language } = useApp();
+  const { trans, language, engineTitle } = useApp();
   const { result, spec } = job;
   const time = (value: number | null) =>
     value === null ? '' : new Date(value * 1000).toLocaleString(language || undefined);
@@ -20,7 +19,7 @@ export function Details({ job }: { job: IJob }): JSX.Element {
     [trans.__('Job'), job.id],
     [trans.__('Notebook'), spec.notebook],
     [trans.__('Executed notebook'), spec.output.replace('{id}', job.id)],
-    [trans.__('Engine'), engineName(spec.engine, trans)],
+    [trans.__('Engine'), engineTitle(spec.engine)],
     [trans.__('Image'), spec.image],
     [trans.__('Kernel'), spec.kernel_name],
     [trans.__('Python'), spec.python],

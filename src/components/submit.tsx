@@ -100,7 +100,7 @@ function Choices(props: {
                 disabled={!item.available}
                 onChange={() => training.choose({ engine: item.name })}
               />
-              {engineName(item.name, trans)}
+              {item.title.message}
             </label>
             {item.problems.map((problem, index) => (
               <div key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
@@ -185,7 +185,7 @@ function summary(
   const place = names.join(', ') || (known || none ? trans.__('CPU') : '');
   const image = engine?.containers ? placement?.image?.reference : '';
   return [
-    engine ? engineName(engine.name, trans) : '',
+    engine?.title.message,
     place,
     image,
     ...wishesOf(training, trans).flatMap(({ label, runs }) => (runs ? [label] : [])),
@@ -193,18 +193,4 @@ function summary(
   ]
     .filter(Boolean)
     .join(' · ');
-}
-
-/** What people call an engine. */
-export function engineName(name: string, trans: TranslationBundle): string {
-  switch (name) {
-    case 'local':
-      return trans.__('in the background here');
-    case 'docker':
-      return trans.__('Docker');
-    case 'kubernetes':
-      return trans.__('Kubernetes');
-    default:
-      return name;
-  }
 }

@@ -25,7 +25,12 @@ afterEach(() => {
 
 /** Draw, or draw anew; answers the element that holds what was drawn. */
 export function draw(what: React.ReactElement): HTMLElement {
-  const app = { trans, language: 'en', commands: new CommandRegistry() };
+  const app = {
+    trans,
+    language: 'en',
+    commands: new CommandRegistry(),
+    engineTitle: (name: string) => name
+  };
   act(() => root.render(<AppProvider value={app}>{what}</AppProvider>));
   return box;
 }

@@ -36,16 +36,23 @@ def plan(
     settings: JobSettings | None = None,
     policy: Policy | None = None,
     trouble: Message | None = None,
+    own: dict[str, queue.Supply] | None = None,
 ) -> dict[str, queue.Turn]:
     found = queue.turns(
         queued,
         active,
         claims=claims or {},
-        devices=devices,
+        supply=lambda engine: (
+            (own or {}).get(engine)
+            or queue.Supply(
+                devices=None if devices is None else tuple(devices),
+                trouble=trouble,
+                slots=(settings or JobSettings()).slots(engine),
+            )
+        ),
         settings=settings or JobSettings(),
         now=100.0,
         policy=policy,
-        trouble=trouble,
     )
     return {turn.job.id: turn for turn in found}
 

@@ -157,7 +157,7 @@ def test_in_a_container_a_number_of_the_host_is_not_taken_for_one_of_ours(
 
     service = open_service(OFTEN, inventory=inventory)
     service._dispatcher = None
-    service._keeper._sampling._host_numbers = host
+    service._reconciler._sampling._host_numbers = host
     job = service.submit(spec(resources=Resources(gpus=1, device_ids=("GPU-7",))), make_notebook(WAIT))
     service.start()
     until(lambda: service.statistics(job.id).summary.samples > 3)

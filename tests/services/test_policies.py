@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.engines import registry
 from jupyter_paddle_gpu.services import Services, Settings
 from jupyter_paddle_gpu.services.imaging import image_for
 from jupyter_paddle_gpu.services.placing import engine_name
 from jupyter_paddle_gpu.services.policies import Policies, load_policies
 
+TYPES = registry.load().types
 WHOLE = {
     "engine": "docker",
     "matching": {"memory_threshold": 0.8, "prefer": "least_free", "excluded": ["0"]},
@@ -29,7 +31,7 @@ def written(folder: Path, content: object) -> Path:
 
 
 def test_without_a_file_the_defaults_hold(tmp_path):
-    assert load_policies(None, tmp_path) == Policies()
+    assert load_policies(None, tmp_path, TYPES) == Policies()
 
 
 def test_the_file_reaches_every_room(tmp_path):
@@ -38,7 +40,7 @@ def test_the_file_reaches_every_room(tmp_path):
     assert list(services.engines) == ["docker", "local"]
     assert engine_name(services.engines, "") == "docker"
     assert (services.policy.memory_threshold, services.policy.excluded) == (0.8, ("0",))
-    docker = services.docker.settings
+    docker = services.engines["docker"].settings
     assert (docker.data_folders, docker.networks, docker.pids) == (("/data",), ("none",), 100)
     assert docker.allowed_images == ("a.example/x", "team.example/*", "mirror.example/paddle")
     assert docker.store == str(tmp_path / "data" / "jobs")
@@ -80,14 +82,14 @@ def test_the_variable_names_a_file_for_every_face_and_the_dispatcher(tmp_path, m
 def test_what_is_wrong_is_named_with_file_and_field(tmp_path, content, code, names):
     path = written(tmp_path, content)
     with pytest.raises(PaddleGpuError) as caught:
-        load_policies(None, tmp_path)
+        load_policies(None, tmp_path, TYPES)
     assert caught.value.code == code
     assert str(path) in str(caught.value) and names in str(caught.value)
 
 
 def test_a_named_file_must_be_there(tmp_path):
     with pytest.raises(PaddleGpuError) as caught:
-        load_policies(tmp_path / "absent.json", tmp_path)
+        load_policies(tmp_path / "absent.json", tmp_path, TYPES)
     assert caught.value.code == "policy_unreadable"
 
 

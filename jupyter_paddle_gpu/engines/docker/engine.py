@@ -19,8 +19,10 @@ from ...domain.images import LocalImage, RegistryAnswer
 from ...domain.jobs import Job, Resources
 from ...domain.limits import Limits
 from ...domain.messages import Message
+from ...domain.notebooks import NotebookFacts
 from .. import own_files
 from ..base import ALONE, Features, Handle, JobFolder, Observation, Place, Say
+from ..engine_type import ChooseImage
 from ..usage import Usage
 from .container import (
     LABEL_JOB,
@@ -40,12 +42,16 @@ from .faults import explained, refusal
 from .limits import settle
 from .links import remove_links
 from .output import read_output
-from .policy import authorize
-from .preparing import Chooser, Preparation, notebook_metadata
+from .policy import authorize, options_of
+from .preparing import Preparation, notebook_metadata
 from .settings import DockerSettings
 from .statistics import pids_of, read_usage
 
 _UNREACHABLE = frozenset({"docker_missing", "docker_permission", "engine_unreachable"})
+SHARED_MARGIN = 1.25
+"""Batches of samples that are larger than those the estimate has looked at."""
+SHARED_LEAST = 64 << 20
+"""Bytes; what else uses /dev/shm (NCCL, locks of multiprocessing): Docker's own default."""
 _TAIL_LINES = 200
 _TAIL_BYTES = 64 * 1024
 
@@ -60,7 +66,7 @@ class DockerEngine:
     """
 
     def __init__(
-        self, settings: DockerSettings | None = None, *, choose: Chooser | None = None, root: Path = Path("/")
+        self, settings: DockerSettings | None = None, *, choose: ChooseImage | None = None, root: Path = Path("/")
     ) -> None:
         self.name = "docker"
         self.settings = settings or DockerSettings()
@@ -75,6 +81,7 @@ class DockerEngine:
         gpus = available and self.doctor.hands_out_gpus(self.daemon.facts())
         return Features(
             name=self.name,
+            title=Message(code="engine_docker", text="Docker"),
             gpus=gpus,
             containers=True,
             memory_limit=available and self.daemon.facts().limits_memory,
@@ -101,6 +108,15 @@ class DockerEngine:
     def limits(self, wanted: Resources, estimate: Estimate | None, devices: int) -> Limits:
         """What a job gets of memory and processors, and why. Raises `PaddleGpuError`: the daemon does not answer."""
         return settle(wanted, estimate, self.settings, self.daemon.facts(), devices)
+
+    def shared_memory(self, needed: int) -> int | None:
+        """What loaders need with a margin; None where every container's own /dev/shm is as large."""
+        wanted = round(needed * SHARED_MARGIN) + SHARED_LEAST
+        return wanted if wanted > self.settings.shm_bytes else None
+
+    def options_of(self, facts: NotebookFacts) -> dict[str, Any]:
+        """Packages and several devices, as the notebook itself says them."""
+        return options_of(facts.requirements, facts.distribution.value if facts.distribution else None)
 
     def local_images(self) -> tuple[LocalImage, ...]:
         """What the daemon has, for choosing an image."""

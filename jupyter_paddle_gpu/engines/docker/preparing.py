@@ -13,12 +13,13 @@ from typing import Any
 
 from ...domain import reasons
 from ...domain.errors import PaddleGpuError
-from ...domain.images import AskRegistry, LocalImage, RegistryAnswer
+from ...domain.images import AskRegistry, RegistryAnswer
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.placements import ImageChoice
 from .. import own_files
 from ..base import ALONE, Handle, JobFolder, Place, Say
+from ..engine_type import ChooseImage
 from .container import identity
 from .daemon import Daemon
 from .faults import classify, disk_full, pull_refused, refusal, registry_unreachable
@@ -26,14 +27,11 @@ from .layers import build, find_layers
 from .policy import Grant, authorize, check_image
 from .pulls import pull
 
-Chooser = Callable[[Job, tuple[LocalImage, ...], AskRegistry], ImageChoice]
-"""Chooses an image for a job that names none; handed in, because engines know nothing of images."""
-
 
 class Preparation:
     """Gets the image of a job onto the daemon."""
 
-    def __init__(self, daemon: Daemon, choose: Chooser | None) -> None:
+    def __init__(self, daemon: Daemon, choose: ChooseImage | None) -> None:
         self.daemon = daemon
         self.choose = choose
         self._silent: dict[str, float] = {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -105,3 +108,24 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     probe_seconds: float = 600.0
     log_bytes: int = 16 << 20
     disk_bytes: int = 512 << 20
+
+
+_FOLDERS = ("roots", "data_folders", "writable_data_folders")
+
+
+def wrong_fields(settings: DockerSettings) -> Iterator[tuple[str, str]]:
+    """What the fields' types cannot say: `(field, why)` for each value that cannot be."""
+    for field in _FOLDERS:
+        for folder in getattr(settings, field):
+            if not folder.startswith("/") or ".." in Path(folder).parts:
+                yield field, f"“{folder}” is no absolute path without “..”"
+    if not settings.networks:
+        yield "networks", "it must name at least one network"
+    if settings.user and not re.fullmatch(r"\d+(:\d+)?", settings.user):
+        yield "user", "it must be uid:gid in numbers"
+    for field in DockerSettings.__struct_fields__:
+        value = getattr(settings, field)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
+            yield field, "it must not be negative"
+    if settings.memory_headroom < 1:
+        yield "memory_headroom", "less than 1 would end jobs that take what was estimated"

@@ -46,6 +46,7 @@ class LocalEngine:
         problems = () if processes.supported() else (_unsupported(),)
         return Features(
             name=self.name,
+            title=Message(code="engine_local", text="in the background here"),
             gpus=True,
             containers=False,
             memory_limit=Path("/proc/self/stat").exists(),

@@ -17,7 +17,8 @@ import pytest
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation, runner_spec
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.engines.docker import DockerSettings
+from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings
+from jupyter_paddle_gpu.engines.docker import DockerSettings
+from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 

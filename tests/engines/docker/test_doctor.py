@@ -23,10 +23,11 @@ from stand_ins.image import make_image
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Resources
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings, doctor
+from jupyter_paddle_gpu.engines.docker import DockerSettings, doctor
 from jupyter_paddle_gpu.engines.docker.container import LABEL_OWNER, LABEL_ROLE, owner
 from jupyter_paddle_gpu.engines.docker.daemon import read_facts
 from jupyter_paddle_gpu.engines.docker.devices import access
+from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 
 
@@ -113,7 +114,8 @@ def test_a_socket_nobody_listens_on(tmp_path):
 # Everything is imported while it may be read; then a user without any group asks the real daemon's socket.
 _NOBODY = """
 import json, os, sys
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings, doctor
+from jupyter_paddle_gpu.engines.docker import DockerSettings, doctor
+from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 DockerEngine(DockerSettings(host="unix:///absent.sock")).supported_features()
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 features = DockerEngine(DockerSettings(host=sys.argv[1])).supported_features()

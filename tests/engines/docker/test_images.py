@@ -12,7 +12,7 @@ from stand_ins.registry import LOGIN, Registry
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.placements import ImageChoice
-from jupyter_paddle_gpu.engines.docker import DockerEngine
+from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.engines.docker.pulls import PullProgress
 from jupyter_paddle_gpu.images.choice import ImagePolicy, choose_image
 

@@ -295,7 +295,7 @@ def test_from_a_notebook_to_the_containers_limit(daemon, tmp_path):
         assert known.host.data >= 150_000_000, "160 MB, as far as they can be measured from outside"
         assert job.spec.limits.memory_bytes == 2 * known.host.bytes
         services.start_jobs()
-        inspected = until(lambda: services.docker.daemon.inspect_container(container_name(job.id)))
+        inspected = until(lambda: services.engines["docker"].daemon.inspect_container(container_name(job.id)))
         assert inspected["HostConfig"]["Memory"] == 2 * known.host.bytes
         ended = services.jobs.wait(job.id, LIMIT)
         assert ended.state == "succeeded", ended.reason

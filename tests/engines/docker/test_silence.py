@@ -15,7 +15,8 @@ from conftest import IMAGE, LIMIT, Bench, notebook_of, until
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
-from jupyter_paddle_gpu.engines.docker import DockerEngine, DockerSettings, doctor
+from jupyter_paddle_gpu.engines.docker import DockerSettings, doctor
+from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.services import Services, Settings, Submission

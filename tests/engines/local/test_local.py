@@ -16,8 +16,9 @@ import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.engines.base import Engine, JobFolder, write_spec
-from jupyter_paddle_gpu.engines.local import LocalEngine, processes
+from jupyter_paddle_gpu.engines.local import LocalEngine
 
 LOOP = "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)"
 
