@@ -213,3 +213,21 @@ def test_a_device_is_waited_for_in_order_whichever_engine_wants_it() -> None:
     }
     after = plan([*mixed[1:], job("d", 1, engine="local")], claims={"g1": "x"}, devices=[gpu(0, 100), gpu(1, 50)])
     assert started(after) == {"b": ("g0",)}, "the one that came first has it, and not the container's job"
+
+
+def test_each_pool_of_devices_has_a_queue_of_its_own() -> None:
+    """Who waits for a card of this machine keeps nobody from a cluster's cards."""
+    far = queue.Supply(pool="far", devices=(msgspec.structs.replace(gpu(0), id="far/0"),))
+    queued = [job("a", 1), job("b", 1), job("c", 1, engine="far"), job("d", 1, engine="far"), job("e", 1)]
+    turns = plan(queued, devices=[gpu(0)], own={"far": far})
+    assert started(turns) == {"a": ("g0",), "c": ("far/0",)}
+    assert turns["d"].reason and turns["d"].reason.code == "waits_free_device"
+    assert turns["e"].reason and turns["e"].reason.params["job"] == "b"
+
+
+def test_an_engine_with_a_queue_of_its_own_gets_every_job_it_could_serve() -> None:
+    far = queue.Supply(pool="far", devices=(gpu(0),), assigned=True, slots=None)
+    queued = [job("a", 1, engine="far"), job("b", 1, engine="far"), job("c", 2, engine="far"), job("d", engine="far")]
+    turns = plan(queued, devices=[], own={"far": far}, active=(job("e", engine="far"),))
+    assert started(turns) == {"a": (), "b": (), "d": ()}
+    assert turns["c"].hopeless
