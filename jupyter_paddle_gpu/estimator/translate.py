@@ -33,6 +33,11 @@ NOTES: dict[str, Message] = {
             text="A value that the notebook reads could not be computed; a stand-in was used.",
         ),
         Message(
+            code="rule_failed",
+            text="The rule for the operator {op} failed ({problem}); what its kernel takes is not in this figure.",
+            hint="This is a fault of the estimate, not of the notebook: please report it with these words.",
+        ),
+        Message(
             code="create_graph",
             text="Gradients of the third order are taken; the figure may be too low by a tenth or more.",
         ),

@@ -16,20 +16,12 @@ import paddle
 from paddle.amp import amp_lists
 from paddle.amp.auto_cast import need_keep_fp32, set_excluded_layers
 
+from ..kernels.registry import rule_of
+from ..kernels.rules import Amp
 from ..memory.arrays import ORIGINAL, allocate, known_state, new_tensor
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
 from .interception import call, current, entry
 from .runtime import Runtime
-
-_FLUID_NAMES = {
-    "matmul": "matmul_v2", "sum": "reduce_sum", "mean": "reduce_mean", "prod": "reduce_prod", "mean_all": "mean",
-    "cross_entropy_with_softmax": "softmax_with_cross_entropy", "embedding": "lookup_table_v2",
-    "linear_interp": "linear_interp_v2", "nearest_interp": "nearest_interp_v2", "bilinear_interp": "bilinear_interp_v2",
-    "bicubic_interp": "bicubic_interp_v2", "trilinear_interp": "trilinear_interp_v2",
-}  # fmt: skip
-"""Names under which the lists know operators (phi::TransToFluidOpName)."""
-_ONLY_X = frozenset({"batch_norm", "layer_norm", "sync_batch_norm_", "instance_norm", "group_norm"})
-_NEVER = frozenset({"cast", "assign", "full", "full_like", "adam_", "adamw_", "momentum_", "sgd_", "lamb_"})
 
 
 @dataclass
@@ -85,7 +77,7 @@ def policy(level: str, dtype: str, white: Any = None, black: Any = None, promote
 
 
 def _target(active: Policy, name: str, tensors: list[Any]) -> str:
-    name = _FLUID_NAMES.get(name, name)
+    name = rule_of(name).amp_name or name
     if name in active.white:
         return active.dtype
     if name in active.black:
@@ -106,7 +98,8 @@ def converter(active: Policy) -> Any:
     def convert(name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
         runtime = current()
         assert runtime is not None
-        if name in _NEVER or name.endswith(("_grad", "_")) or runtime.ledger.phase == "update":
+        treatment = rule_of(name).amp
+        if treatment is Amp.NEVER or name.endswith(("_grad", "_")) or runtime.ledger.phase == "update":
             return args, kwargs
         tensors: list[Any] = []
         _collect(args, tensors)
@@ -115,7 +108,7 @@ def converter(active: Policy) -> Any:
             return args, kwargs
         outer, runtime.convert = runtime.convert, None
         try:
-            if name in _ONLY_X:
+            if treatment is Amp.FIRST_OPERAND:
                 return (_cast(args[0], target), *args[1:]), kwargs
             return _cast(args, target), kwargs
         finally:

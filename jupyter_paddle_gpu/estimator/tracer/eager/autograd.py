@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Union
 
-from ..kernels.templates import Gradient, slots_of
 from ..memory.arrays import Array, State, new_tensor
-from . import composites, second_gradients
+from ..program.templates import Gradient, slots_of
+from . import composites
 from .backward_kernels import run_gradient
 from .saved_tensors import left, unpacked
 
@@ -65,8 +65,8 @@ class Node:
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
         for step in gradient.steps:
-            if step.name in second_gradients.RULES:
-                composites.run(step, environment, lambda slot, array: new_tensor(array))
+            if step.rule.composed is not None:
+                composites.run(step.rule.composed, step, environment, lambda slot, array: new_tensor(array))
             else:
                 run_gradient(runtime.ledger, step, environment, gradient, self.layer)
         wanted = {}

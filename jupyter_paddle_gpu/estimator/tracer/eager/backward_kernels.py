@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from math import prod
 
-from ..kernels import broadcasts, costs
-from ..kernels.gradient_kernels import FILLS_ZEROS
-from ..kernels.odd_results import ONLY_WANTED, REFUSED, gradient_meta
-from ..kernels.selected_rows import looked_up
-from ..kernels.templates import Gradient, GradStep, Meta, Operand, slots_of
-from ..kernels.views import RULES as VIEWS
-from ..kernels.views import view_of
+from ..kernels.arithmetic import is_common
+from ..kernels.rules import Arrays, Meta, Place
 from ..memory.arrays import Array, allocate, contiguous_strides, lay_out
 from ..memory.dtypes import SIZE
 from ..memory.ledger import Ledger
+from ..program.templates import Gradient, GradStep, Operand, slots_of
+from . import costs
+from .sparse_gradients import looked_up
 
 Environment = dict[int, "Array | None"]
 _INCOMING = ("out_grad", "grad_x_grad")
@@ -30,8 +28,9 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     Raises:
         ValueError: what Paddle refuses, in its words.
     """
-    if step.name in REFUSED and step.results[0] is None:
-        raise ValueError(REFUSED[step.name])
+    rule = step.rule
+    if rule.refused and step.results[0] is None:
+        raise ValueError(rule.refused)
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
     _fill_zeros(ledger, step, environment, gradient)
@@ -43,12 +42,12 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     results: list[list[Array]] = []
     for index, operand in enumerate(step.results):
         made = []
-        for slot in slots_of(operand):
-            if step.name in ONLY_WANTED and slot not in gradient.outgoing.values():
+        for position, slot in enumerate(slots_of(operand)):
+            if rule.only_wanted and slot not in gradient.outgoing.values():
                 continue
-            array = _view(step, slot, environment, gradient)
+            array = _view(ledger, step, environment, gradient.metas[slot])
             if array is None:
-                shape, dtype = gradient_meta(step, index, operands, gradient.metas[slot])
+                shape, dtype = _meta(ledger, step, operands, Place(index, position, gradient.metas[slot]))
                 array = _overwrite(step, index, environment, (shape, dtype))
                 if array is None:
                     array = allocate(ledger, shape, dtype, step.name)
@@ -56,7 +55,7 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
             environment[slot] = array
             made.append(array)
         results.append(made)
-    costs.account(operation, step, operands, results)
+    costs.account(ledger, operation, step, operands, results)
     del operands, results
     ledger.finish(operation)
     ledger.layer = outer
@@ -69,7 +68,7 @@ def _present(operand: Operand, environment: Environment) -> list[Array]:
 
 def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient) -> None:
     """EagerUtils::FillZeroForEmptyGradInput: absent incoming gradients become zeros for some kernels."""
-    if step.name not in FILLS_ZEROS:
+    if not step.rule.fills_zeros:
         return
     for operand in step.operands:
         for slot in slots_of(operand):
@@ -78,13 +77,28 @@ def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradie
                 environment[slot] = allocate(ledger, shape, dtype, "full")
 
 
-def _view(step: GradStep, slot: int, environment: Environment, gradient: Gradient) -> Array | None:
-    if step.name not in VIEWS:
+def _view(ledger: Ledger, step: GradStep, environment: Environment, meta: Meta) -> Array | None:
+    if step.rule.view is None:
         return None
     name = next((name for name in _INCOMING if name in step.operand_names), step.operand_names[0])
     operand = step.operands[step.operand_names.index(name)]
     source = environment.get(operand) if isinstance(operand, int) else None
-    return None if source is None else view_of(step.name, source, gradient.metas[slot], step.attrs)
+    try:
+        return None if source is None else step.rule.view_over(source, meta, step.attrs)
+    except Exception as problem:
+        ledger.failed(step.name, problem)
+        return None
+
+
+def _meta(ledger: Ledger, step: GradStep, operands: Arrays, place: Place) -> Meta:
+    """Shape and type of a result, by the kernel's rule; without one, or where it fails, as the program builder says."""
+    if step.rule.result is None:
+        return place.meta
+    try:
+        return step.rule.result(step.attrs, operands, place) or place.meta
+    except Exception as problem:
+        ledger.failed(step.name, problem)
+        return place.meta
 
 
 def _is_overwritable(step: GradStep, index: int, environment: Environment, meta: Meta) -> bool:
@@ -101,11 +115,11 @@ def _is_overwritable(step: GradStep, index: int, environment: Environment, meta:
 
 def _is_row(step: GradStep, environment: Environment, meta: Meta) -> bool:
     """Whether the result is a row's gradient that keeps the whole incoming one's memory (measured)."""
-    if step.name not in broadcasts.IN_PLACE:
+    if not step.rule.takes_larger:
         return False
     operand = step.operands[1]
     other = environment.get(operand) if isinstance(operand, int) else None
-    return other is not None and len(meta[0]) < len(other.shape) and not broadcasts.is_common(meta[0], other.shape)
+    return other is not None and len(meta[0]) < len(other.shape) and not is_common(meta[0], other.shape)
 
 
 def _overwrite(step: GradStep, index: int, environment: Environment, meta: Meta) -> Array | None:

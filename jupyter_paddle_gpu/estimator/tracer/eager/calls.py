@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from paddle import _C_ops
 from paddle.base import core
 
 from .. import call_stack
-from ..kernels import costs, dependent_shapes
-from ..kernels.odd_results import INDEX_LAID_OUT, STRIDES_KEPT, forward_array, forward_meta, surplus
-from ..kernels.templates import Gradient, Meta, Operand, Step, Template, slots_of
-from ..kernels.views import RULES as VIEWS
-from ..kernels.views import view_of
+from ..kernels.registry import rule_of
+from ..kernels.rules import Arrays, Meta, Place, Rows, Strides
 from ..memory.arrays import ORIGINAL, Array, State, allocate, known_state, new_tensor
 from ..memory.dtypes import FLOATING, name_of
 from ..memory.ledger import Ledger
-from ..memory.values import Computed, Drawn, Part, Value, is_random
+from ..memory.values import Drawn, Part, Value, is_random
 from ..program.inference import Argument
+from ..program.templates import Gradient, Operand, Step, Template, slots_of
+from . import costs, dependent_shapes
 from .autograd import Node, edge_of, needed_slots
 from .saved_tensors import hooks
 
@@ -48,9 +45,9 @@ class Call:
 
     def run(self, name: str, values: Value | None) -> Any:
         """Execute the steps; the result has the structure the operator returns."""
-        # Of the tensor that another is expanded to, the shape counts: whoever asks for the numbers can have them.
-        if values is None and name == "expand_as" and self.states[0].array.value is not None:
-            values = Computed(_C_ops.expand, (self.states[0].array.value, list(self.states[1].array.shape)), {})
+        known = rule_of(name).value
+        if values is None and known is not None:
+            values = known([state.array for state in self.states])
         if self.template.is_dynamic:
             self._find_shapes(name, values)
         for step in self.template.steps:
@@ -65,11 +62,8 @@ class Call:
             drawn = Drawn(values, _elements) if is_random(values) else values
             _match(self.template.returned, self.runtime.evaluate(drawn), self.shapes)
             return
-        if name == "masked_select" and self._count_chosen():
-            return
-        if name == "repeat_interleave_with_tensor_index" and self._count_rows(_chosen):
-            return
-        if name == "segment_pool" and self._count_rows(_segments):
+        rule = rule_of(name)
+        if rule.rows is not None and self._count_rows(rule.rows):
             return
         most = max((state.array.numel for state in self.states), default=1)
         largest, classes = dependent_shapes.taken(most, self.states)
@@ -80,39 +74,33 @@ class Call:
             self.runtime.note("unknown_shape_line" if line else "unknown_shape", op=name, line=line)
         for slot, (shape, dtype) in self.template.metas.items():
             if any(size < 0 for size in shape):
-                # `nonzero` has a row of indices for each element, whatever its rank
-                known = 1 if name == "nonzero" else prod(size for size in shape if size > 0)
+                known = 1 if rule.row_each else prod(size for size in shape if size > 0)
                 self.shapes[slot] = (tuple(max(1, largest // known) if s < 0 else s for s in shape), dtype)
 
-    def _count_chosen(self) -> bool:
-        """Numbers that hang on the model, chosen by a mask that does not: the count is known."""
-        if len(self.states) < 2 or self.states[1].array.value is None or self.runtime.evaluate is None:
+    def _count_rows(self, rows: Rows) -> bool:
+        """Rows that hang on the model, as many as an operand says that does not."""
+        evaluate = self.runtime.evaluate
+        if evaluate is None:
             return False
-        x, mask = (state.array for state in self.states[:2])
-        whole = prod(max(sizes) for sizes in zip_longest(reversed(x.shape), reversed(mask.shape), fillvalue=1))
-        assert mask.value is not None
-        drawn = Drawn(mask.value, _chosen) if is_random(mask.value) else mask.value
-        chosen = _chosen(self.runtime.evaluate(drawn))
-        self.shapes[self.template.returned] = ((chosen * whole // max(mask.numel, 1),), x.dtype)
-        return True
 
-    def _count_rows(self, count: Callable[[Any], int]) -> bool:
-        """Rows that hang on the model, as many as `count` makes of a second operand that does not."""
-        value = self.states[1].array.value if len(self.states) > 1 else None
-        if value is None or self.runtime.evaluate is None:
+        def counted(value: Value, count: Callable[[Any], int]) -> int:
+            return count(evaluate(Drawn(value, count) if is_random(value) else value))
+
+        found = rows([state.array for state in self.states], counted)
+        if found is None:
             return False
-        rows = count(self.runtime.evaluate(Drawn(value, count) if is_random(value) else value))
         for slot, (shape, dtype) in self.template.metas.items():
             if any(size < 0 for size in shape):
-                self.shapes[slot] = tuple(rows if size < 0 else size for size in shape), dtype
+                self.shapes[slot] = tuple(found if size < 0 else size for size in shape), dtype
         return True
 
     def _run(self, step: Step) -> None:
         operation = self.ledger.begin(step.name)
-        if step.name not in STRIDES_KEPT and step.name not in VIEWS:
+        rule = step.rule
+        if rule.strides is Strides.LAID_OUT and rule.view is None:
             self._lay_out(step, range(len(step.operands)))
-        elif step.name in INDEX_LAID_OUT and not self.runtime.reads_by_brackets:
-            self._lay_out(step, (1,))
+        elif rule.lays_out and not self.runtime.reads_by_brackets:
+            self._lay_out(step, rule.lays_out)
         operands = [gather(operand, self.environment) for operand in step.operands]
         if step.gradient is not None and step.inplace:
             self._keep_overwritten(step, step.gradient)
@@ -120,13 +108,11 @@ class Call:
         for index, operand in enumerate(step.results):
             made = []
             for position, slot in enumerate(slots_of(operand)):
-                array = forward_array(step, index, position, operands)
-                if array is None:
-                    array = self._result(step, index, slot, operands)
+                array = self._result(step, Place(index, position, self.template.metas[slot]), slot, operands)
                 self.environment[slot] = array
                 made.append(array)
             results.append(made)
-        costs.account(operation, step, operands, results)
+        costs.account(self.ledger, operation, step, operands, results)
         if step.gradient is not None:
             self._record(step, step.gradient)
         self.ledger.finish(operation)
@@ -150,20 +136,31 @@ class Call:
                 array = self.environment[slot]
                 self.environment[slot] = allocate(self.ledger, array.shape, array.dtype, "assign")
 
-    def _result(self, step: Step, index: int, slot: int, operands: list[list[Array]]) -> Array:
-        shape, dtype = forward_meta(step, index, operands, self.shapes, slot) or self.template.metas[slot]
-        overwritten = step.inplace.get(index)
-        if overwritten is not None and operands[overwritten]:
-            source = operands[overwritten][0]
-            if (shape, dtype) == (source.shape, source.dtype):
-                return source
-            if dtype == source.dtype:
-                return view_of(step.name.rstrip("_"), source, (shape, dtype), step.attrs) or source
-        if operands and operands[0] and step.name in VIEWS:
-            view = view_of(step.name, operands[0][0], (shape, dtype), step.attrs)
-            if view is not None:
-                return view
-        more = surplus(step, index, operands)
+    def _result(self, step: Step, place: Place, slot: int, operands: Arrays) -> Array:
+        """One result, by the kernel's rule; where that fails, what the program builder says is allocated."""
+        rule, attrs, more = step.rule, step.attrs, 0
+        meta = self.shapes.get(slot) or place.meta
+        try:
+            if rule.shares is not None and (shared := rule.shares(attrs, operands, place)) is not None:
+                return shared
+            if rule.result is not None:
+                meta = rule.result(attrs, operands, place) or meta
+            overwritten = step.inplace.get(place.result)
+            if overwritten is not None and operands[overwritten]:
+                source = operands[overwritten][0]
+                if meta == (source.shape, source.dtype):
+                    return source
+                if meta[1] == source.dtype:
+                    return rule_of(step.name.rstrip("_")).view_over(source, meta, attrs) or source
+            if rule.view is not None and operands and operands[0]:
+                view = rule.view_over(operands[0][0], meta, attrs)
+                if view is not None:
+                    return view
+            if rule.surplus is not None and place.result == 0:
+                more = rule.surplus(attrs, operands, [])
+        except Exception as problem:
+            self.ledger.failed(step.name, problem)
+        shape, dtype = meta
         return allocate(self.ledger, tuple(max(size, 0) for size in shape), dtype, step.name, more)
 
     def _record(self, step: Step, gradient: Gradient) -> None:
@@ -282,15 +279,6 @@ def _elements(result: Any) -> int:
     if isinstance(result, (list, tuple)):
         return sum(map(_elements, result))
     return int(prod(result.shape)) if isinstance(result, _TENSOR) else 0
-
-
-def _chosen(mask: Any) -> int:
-    return int(ORIGINAL["numpy"](mask).sum())
-
-
-def _segments(numbers: Any) -> int:
-    """`segment_pool_kernel.cc`: the last number, for they ascend, and one."""
-    return int(ORIGINAL["numpy"](numbers)[-1]) + 1
 
 
 def _match(structure: Any, result: Any, found: dict[int, Meta]) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..kernels.templates import Gradient, GradStep, slots_of
+from ..kernels.rules import Further
 from ..memory.arrays import Array, known_state, new_tensor
+from ..program.templates import Gradient, GradStep, slots_of
 from . import composites
 from .autograd import Accumulation, Edge, Node, Turns, edge_of, leading
 from .backward_kernels import run_gradient
@@ -19,20 +20,6 @@ if TYPE_CHECKING:
     from .runtime import Runtime
 
 Places = dict[int, "Edge | None"]
-NOT_FOLLOWED = frozenset({
-    "index_elementwise_get_grad", "index_elementwise_put_grad", "index_elementwise_put_with_tensor_grad",
-    "linear_v2_grad", "put_along_axis_grad", "repeat_interleave_grad",
-    "repeat_interleave_with_tensor_index_grad",
-})  # fmt: skip
-"""Gradient operators of which eager mode has a gradient that neither the program builder nor `composites` knows."""
-LAST = frozenset({
-    "batch_norm_double_grad", "celu_double_grad", "conv2d_grad_grad", "conv2d_transpose_double_grad",
-    "conv3d_double_grad", "depthwise_conv2d_grad_grad", "divide_double_grad", "elu_double_grad",
-    "instance_norm_double_grad", "leaky_relu_double_grad", "pool2d_double_grad", "relu_double_grad",
-    "rsqrt_double_grad", "softplus_double_grad", "sqrt_double_grad", "square_double_grad", "sin_triple_grad",
-    "cos_triple_grad", "sigmoid_triple_grad", "pow_triple_grad",
-})  # fmt: skip
-"""Of gradients of gradients those of which eager mode has no further gradient (messages of libpaddle.so, 3.3.1)."""
 
 
 class RecordedBackward:
@@ -90,8 +77,11 @@ class RecordedBackward:
             places[slot] = None if grad is None else _place(grad)
         held = list(environment.values())  # with a graph of its own, no gradient is written over
         for index, step in enumerate(gradient.steps):
-            if step.name in composites.RECORDED:
-                for slot, tensor in composites.run(step, environment, lambda s, array: _tensor(array, places.get(s))):
+            composite = step.rule.composed or step.rule.recorded
+            if composite is not None:
+                for slot, tensor in composites.run(
+                    composite, step, environment, lambda s, array: _tensor(array, places.get(s))
+                ):
                     places[slot] = _place(tensor)
                 continue
             run_gradient(self._runtime.ledger, step, environment, gradient, node.layer)
@@ -147,7 +137,8 @@ class RecordedBackward:
         is_first = step.name.endswith("_grad") and not step.name.endswith(
             ("_double_grad", "_triple_grad", "_grad_grad")
         )
-        if step.name in LAST or (is_first and step.name not in NOT_FOLLOWED):
+        further = step.rule.further
+        if further is Further.REFUSED or (is_first and further is not Further.NOT_FOLLOWED):
             message = (
                 f"(Unavailable) The Op {step.name} doesn't have any grad op. If you don't intend calculating higher "
                 "order derivatives, please set `create_graph`to False."

@@ -7,12 +7,13 @@ from typing import Any
 
 from paddle.base import framework
 
-from ..kernels import selected_rows
+from ..kernels.registry import rule_of
 from ..memory.arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
 from ..memory.dtypes import FLOATING
 from ..memory.ledger import Ledger
 from ..memory.values import Computed, Value
 from ..program.inference import Inference
+from . import sparse_gradients
 from .autograd import Backward
 from .calls import Call, encode, overwritten_too, values_of
 
@@ -75,10 +76,10 @@ class Runtime:
             self.before_call(name, tensors)
         states = [self.state(tensor) for tensor in tensors]
         if any(state.array.rows is not None for state in states):
-            made = selected_rows.answer(self, name, args, tensors, states)
+            made = sparse_gradients.answer(self, name, args, tensors, states)
             if made is not None:
                 return made
-        metas = [(selected_rows.whole(state.array), state.array.dtype) for state in states]
+        metas = [(sparse_gradients.whole(state.array), state.array.dtype) for state in states]
         recording = framework.global_var._dygraph_tracer_._has_grad
         wants = [
             recording and not tensor.stop_gradient and state.array.dtype in FLOATING
@@ -97,7 +98,8 @@ class Runtime:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, more)
         values = None
         if not any(wants) and all(state.array.value is not None for state in states):
-            values = Computed(function, values_of(encoded, states), values_of(encoded_kwargs, states))
+            given = values_of(encoded, states), values_of(encoded_kwargs, states)
+            values = Computed(function, *given, draws=rule_of(name).draws)
         return Call(self, template, tensors, states).run(name, values)
 
     def _plain_numbers(self, args: Any, tensors: list[Any], states: list[State]) -> Any:
@@ -138,7 +140,7 @@ class Runtime:
         lay_out(self.ledger, grad)
         lay_out(self.ledger, present)
         if present.rows is not None or grad.rows is not None:
-            return selected_rows.added(self.ledger, present, grad)
+            return sparse_gradients.added(self.ledger, present, grad)
         operation = self.ledger.begin("add_")
         operation.flops = present.numel
         operation.bytes_moved = 3 * present.nbytes

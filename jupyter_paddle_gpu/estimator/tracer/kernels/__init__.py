@@ -1,1 +1,4 @@
-"""What is known of Paddle's operators: results, views, transients, what gradients read, costs."""
+"""What is known of Paddle's operators: a rule each, in one file a family.
+
+`rules` has the type, `registry` the one table that everything else asks.
+"""

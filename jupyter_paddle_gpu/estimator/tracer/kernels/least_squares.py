@@ -1,4 +1,4 @@
-"""`lstsq` on a CPU: LAPACK's four drivers and what each asks for as work, verified to the byte.
+"""`lstsq`: LAPACK's four drivers and what each asks for as work.
 
 Sizes are numbers of elements: `m` rows and `n` columns of a matrix, `k` right sides. Blocks are those of ilaenv.f.
 """
@@ -6,13 +6,10 @@ Sizes are numbers of elements: `m` rows and `n` columns of a matrix, `k` right s
 from __future__ import annotations
 
 from math import log2, prod
-from typing import Any
 
-from ..memory.arrays import Array
 from ..memory.dtypes import SIZE
-from .templates import Meta
+from .rules import Arrays, Attributes, Meta, Operator, Place, Rule
 
-Arrays = list[list[Array]]
 _BLOCK = 32
 """Block size of `geqrf`, `gelqf`, `gebrd` and of the products with their factors (ilaenv.f)."""
 _TRIANGLE = 65 * 64
@@ -37,7 +34,7 @@ def _gelsy(m: int, n: int, k: int) -> int:
 
 
 def _gelss(m: int, n: int, k: int) -> int:
-    """gelss.f: QR or LQ of a long matrix, then bidiagonal form, its products and `bdsqr`."""
+    """QR or LQ of a long matrix, then bidiagonal form, its products and `bdsqr` (gelss.f)."""
     least, long = min(m, n), max(m, n)
     applied, formed = k * _BLOCK, max(least * _BLOCK, 1)
     needed = max(3 * least + max(long, k), 5 * least)
@@ -57,7 +54,7 @@ def _levels(least: int) -> int:
 
 
 def _gelsd(m: int, n: int, k: int) -> int:
-    """gelsd.f: as `gelss`, with `lalsd` in place of `bdsqr`."""
+    """As `gelss`, with `lalsd` in place of `bdsqr` (gelsd.f)."""
     least, long = min(m, n), max(m, n)
     conquered = least * (9 + 2 * _LEAF + 8 * _levels(least) + k) + (_LEAF + 1) ** 2
     if not _is_long(long, least):
@@ -72,35 +69,49 @@ def _gelsd(m: int, n: int, k: int) -> int:
 _WORK = {"gels": _gels, "gelsy": _gelsy, "gelss": _gelss, "gelsd": _gelsd}
 
 
-def result_meta(index: int, attrs: dict[str, Any], operands: Arrays) -> Meta | None:
-    """Shape and type of a result that the program builder leaves open or that the driver does not find."""
+def _results(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """Residuals, rank and singular values are there where the driver finds them."""
     x, y = operands[0][0], operands[1][0]
-    if index == 1:
-        found = finds_residuals(attrs, *x.shape[-2:])
+    if place.result == 1:
+        found = _finds_residuals(attrs, *x.shape[-2:])
         return ((*y.shape[:-2], y.shape[-1]) if found else (0,)), x.dtype
-    if index == 2 and attrs["driver"] == "gels":
+    if place.result == 2 and attrs["driver"] == "gels":
         return (0,), "int32"
-    if index == 3 and attrs["driver"] in {"gels", "gelsy"}:
+    if place.result == 3 and attrs["driver"] in {"gels", "gelsy"}:
         return (0,), x.dtype
     return None
 
 
-def finds_residuals(attrs: dict[str, Any], m: int, n: int) -> bool:
+def _finds_residuals(attrs: Attributes, m: int, n: int) -> bool:
     """Whether the kernel computes residuals (GetResidualsTensor of lstsq_kernel_impl.h)."""
     return m > n and attrs.get("driver") != "gelsy"
 
 
-def workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """Transient bytes of lstsq_kernel.cc.
+def _surplus(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """The solution is written where the right side was, which has more rows."""
+    x, y = operands[0][0], operands[1][0]
+    rows, columns = x.shape[-2:]
+    return max(0, y.nbytes // rows * (rows - columns))
 
-    Two copies of the operand and of the solution and the driver's work; with residuals then product, difference,
-    squares and sums, while all of that is there.
-    """
+
+def _workspace(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Two copies of the operand and of the solution and the driver's work; with residuals then product, difference,
+    squares and sums, while all of that is there."""
     x, y = operands[0][0], operands[1][0]
     (m, n), k, size = x.shape[-2:], y.shape[-1], SIZE[x.dtype]
     driver, least = attrs["driver"], min(m, n)
     integers = {"gelsy": n, "gelsd": 3 * least * _levels(least) + 11 * least}.get(driver, 0)
     sides = prod(y.shape[:-2]) * k
     solution = max(m, n) * sides * size
-    residuals = (3 * m + 1) * sides * size if finds_residuals(attrs, m, n) else 0
+    residuals = (3 * m + 1) * sides * size if _finds_residuals(attrs, m, n) else 0
     return 2 * (x.nbytes + solution) + size * _WORK[driver](m, n, k) + 4 * integers + residuals
+
+
+OPERATORS = (
+    Operator(
+        "lstsq",
+        "`lstsq_kernel.cc`, `lstsq_kernel_impl.h`, LAPACK's `gels`, `gelsy`, `gelss` and `gelsd`; 12 shapes, wide, "
+        "tall and very long ones, to the byte",
+        Rule(result=_results, surplus=_surplus, sized_here=True, workspace=_workspace),
+    ),
+)

@@ -1,19 +1,15 @@
 """LSTM, GRU and SimpleRNN: one fused operator whose program shapes say nothing about its memory.
 
-Sizes of `reserve` from AllocateReserveData (paddle/phi/kernels/cpu/rnn_functor.h, rnn_grad_kernel.cc of 3.3); the
-transients were fitted exactly to measurements of 39 configurations (cell x time x batch x sizes x layers x directions).
 With T steps, B samples, D directions, L layers, H hidden: `block` = D*T*B*H elements, `state` = B*H elements.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..memory.arrays import Array, Shape
+from ..memory.arrays import Array
 from ..memory.dtypes import SIZE
+from .rules import Arrays, Attributes, Meta, Operator, Place, Rule
 
-Arrays = list[list[Array]]
-
+_RESULTS = ("out", "dropout_state_out", "state", "reserve")
 _RESERVED_GATES = {"LSTM": 6, "GRU": 4, "RNN_TANH": 1, "RNN_RELU": 1}
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _GRAD_BLOCKS = {"LSTM": 3, "GRU": 2, "RNN_TANH": 0, "RNN_RELU": 0}
@@ -25,7 +21,7 @@ _LAID_OUT_LAYERS = 2
 amount where the input is wide (measured on 42 configurations; with three layers it does not)."""
 
 
-def _dimensions(attrs: dict[str, Any], x: Array) -> tuple[int, int, int, int]:
+def _dimensions(attrs: Attributes, x: Array) -> tuple[int, int, int, int]:
     """(block elements, state elements, layers, directions)."""
     steps, batch = x.shape[:2]
     directions = 2 if attrs["is_bidirec"] else 1
@@ -33,29 +29,30 @@ def _dimensions(attrs: dict[str, Any], x: Array) -> tuple[int, int, int, int]:
     return directions * steps * batch * hidden, batch * hidden, int(attrs["num_layers"]), directions
 
 
-def result_meta(result: str, attrs: dict[str, Any], x: Array) -> tuple[Shape, str] | None:
-    """Shape and type of the results that the program leaves open; None for the others."""
+def _reserve(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """`reserve` holds the activations of all gates and layers, `dropout_state_out` a byte an element."""
+    result, x = _RESULTS[place.result], operands[0][0]
     block, _, layers, _ = _dimensions(attrs, x)
     if attrs.get("is_test"):
         return ((0,), "uint8") if result in {"reserve", "dropout_state_out"} else None
     if result == "reserve":
         rows = (layers - 1) + _RESERVED_GATES[attrs["mode"]] * layers
         return (rows * block * SIZE[x.dtype],), "uint8"
-    if result == "dropout_state_out":  # one byte an element, allocated whether or not there is dropout
+    if result == "dropout_state_out":  # allocated whether or not there is dropout
         return (block,), "uint8"
     return None
 
 
-def gpu_workspace(attrs: dict[str, Any], operands: Arrays) -> tuple[int, int]:
-    """Range of cuDNN's temporary space in bytes: nothing, up to what each gate of every layer is before its activation,
-    computed for all steps at once. Only `cudnnGetRNNTempSpaceSizes` and a handle could tell more."""
+def _cudnn(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, int]:
+    """Nothing up to what each gate of every layer is before its activation, computed for all steps at once: only
+    `cudnnGetRNNTempSpaceSizes` and a handle could tell more."""
     x = operands[0][0]
     block, _, layers, _ = _dimensions(attrs, x)
     return 0, _GATES[attrs["mode"]] * layers * block * SIZE[x.dtype]
 
 
-def forward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """Transient bytes of the forward kernel on a CPU."""
+def _forward(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """A state, blocks for further layers and the second direction, a GRU's recurrent weights once more."""
     x = operands[0][0]
     block, state, layers, directions = _dimensions(attrs, x)
     elements = state + block * ((layers > 1) + (directions == 2))
@@ -64,8 +61,9 @@ def forward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays) 
     return elements * SIZE[x.dtype]
 
 
-def backward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """Transient bytes of the gradient kernel on a CPU; the input's gradient is computed even if nobody wants it."""
+def _gradient(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Blocks and states by cell, layers and directions, a mask of the lengths, the input's gradient even if nobody
+    wants it."""
     x = operands[0][0]
     block, state, layers, directions = _dimensions(attrs, x)
     mode = attrs["mode"]
@@ -76,3 +74,26 @@ def backward_workspace(attrs: dict[str, Any], operands: Arrays, results: Arrays)
     if len(operands) > 3 and operands[3]:  # sequence_length: a mask of [T, B], the states before it
         masks = x.shape[0] * x.shape[1] + state * (2 if mode == "LSTM" else 1)
     return (max(blocks * block + _GRAD_STATES[mode] * state + masks, wide) + unwanted) * SIZE[x.dtype]
+
+
+def _flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Two for each sample, step and weight of a matrix."""
+    steps, batch = operands[0][0].shape[:2]
+    weights = sum(array.numel for array in operands[2] if len(array.shape) == 2)
+    return 2 * steps * batch * weights
+
+
+def _gradient_flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Twice those of the forward kernel."""
+    return 2 * _flops(attrs, operands, results)
+
+
+OPERATORS = (
+    Operator(
+        "rnn",
+        "AllocateReserveData (`phi/kernels/cpu/rnn_functor.h`), `rnn_grad_kernel.cc`; fitted exactly to 39 "
+        "configurations (cell, time, batch, sizes, layers, directions) and to 42 with inputs wider than the state",
+        Rule(result=_reserve, sized_here=True, flops=_flops, workspace=_forward, gpu=_cudnn),
+        gradient=Rule(flops=_gradient_flops, workspace=_gradient, gpu=_cudnn, only_wanted=True, fills_zeros=True),
+    ),
+)

@@ -1,24 +1,21 @@
-"""Transients of singular values, eigenvalues and their gradients on a CPU, verified to the byte."""
+"""Singular values, eigenvalues of any matrices, and their gradients."""
 
 from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
-from typing import Any
 
-from ..memory.arrays import Array
 from ..memory.dtypes import SIZE
+from .rules import Arrays, Attributes, Operator, Rule
 
-Arrays = list[list[Array]]
 
-
-def highest(changes: list[int]) -> int:
+def _highest(changes: list[int]) -> int:
     """The most that is held at a time by who takes (positive) and gives back (negative) in this order."""
     return max(accumulate(changes, initial=0))
 
 
-def svd_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """svd_grad (x, u, vh, s, gradients of u, vh, s): a term for each gradient that is there, then their sum.
+def _svd_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """A term for each gradient that is there, then their sum (operands: x, u, vh, s, gradients of u, vh, s).
 
     `b` matrices of m rows and n columns, of which `k` singular values (svd_grad_kernel_impl.h).
     """
@@ -40,7 +37,7 @@ def svd_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
         changes += [4 * square, 2 * columns, -1 - 2 * square - columns, *_projected(b, n, k, columns)]
         changes += [whole, -columns, -2 * square]
     changes += [whole if of_u or of_s else 1, whole]
-    return (highest(changes) - whole) * SIZE[x.dtype]
+    return (_highest(changes) - whole) * SIZE[x.dtype]
 
 
 def _projected(b: int, size: int, k: int, term: int) -> list[int]:
@@ -50,18 +47,18 @@ def _projected(b: int, size: int, k: int, term: int) -> list[int]:
     return [size * size + 2 * b * size * size, -size * size - b * size * size, 3 * term, -3 * term, -b * size * size]
 
 
-def svd(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+def _svd(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """The operand transposed, then each of u and vh transposed in turn (svd_kernel.cc)."""
     u, _, vh = (group[0] for group in results)
     return operands[0][0].nbytes + max(u.nbytes, vh.nbytes)
 
 
-def svdvals(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+def _svdvals(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """The operand transposed; LAPACK's work is not Paddle's memory (svdvals_kernel.cc)."""
     return operands[0][0].nbytes
 
 
-def svdvals_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+def _svdvals_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """The gradient as a diagonal, the whole decomposition again, two products (svdvals_grad_kernel_impl.h)."""
     x, grad = operands[0][0], operands[1][0]
     b, m, n, k = prod(x.shape[:-2]), x.shape[-2], x.shape[-1], grad.shape[-1]
@@ -80,14 +77,14 @@ def _values_work(n: int) -> int:
     return max(34 * n, n + 33 * window + 4160 if n > 15 else 0)
 
 
-def eigvals(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+def _eigvals(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """Of real matrices: LAPACK's work, a copy of one matrix, both parts of its values (eigvals_kernel.cc)."""
     x = operands[0][0]
     n = x.shape[-1]
     return (_values_work(n) + n * n + 2 * n) * SIZE[x.dtype]
 
 
-def eig(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
+def _eig(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """Of real matrices: parts of values, vectors; LAPACK with two copies, then complex vectors (eig_kernel.cc)."""
     x, values, vectors = operands[0][0], results[0][0], results[1][0]
     n = x.shape[-1]
@@ -95,8 +92,8 @@ def eig(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     return values.nbytes + x.nbytes + max(2 * x.nbytes + work, values.nbytes + x.nbytes + vectors.nbytes)
 
 
-def eig_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
-    """eig_grad (values, vectors, their gradients): ten of the vectors' size, zeros for an absent gradient (measured).
+def _eig_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Ten of the vectors' size, zeros for an absent gradient (operands: values, vectors, their gradients).
 
     The gradient of a real matrix is complex until the kernel has ended.
     """
@@ -105,8 +102,24 @@ def eig_grad(attrs: dict[str, Any], operands: Arrays, results: Arrays) -> int:
     return 10 * vectors[0].nbytes + 2 * values[0].nbytes + absent - results[0][0].nbytes
 
 
-RULES = {
-    "svd": svd, "svd_grad": svd_grad, "svdvals": svdvals, "svdvals_grad": svdvals_grad,
-    "eigvals": eigvals, "eig": eig, "eig_grad": eig_grad,
-}  # fmt: skip
-"""Rules of the kernels here, by operator."""
+OPERATORS = (
+    Operator(
+        "svd",
+        "`svd_kernel.cc`, `svd_grad_kernel_impl.h`; with `pinv`, `cond` and the norms, to the byte",
+        Rule(workspace=_svd),
+        gradient=Rule(workspace=_svd_grad),
+    ),
+    Operator(
+        "svdvals",
+        "`svdvals_kernel.cc`, `svdvals_grad_kernel_impl.h`; to the byte",
+        Rule(workspace=_svdvals),
+        gradient=Rule(workspace=_svdvals_grad),
+    ),
+    Operator("eigvals", "`eigvals_kernel.cc`, LAPACK's `geev`; real matrices, to the byte", Rule(workspace=_eigvals)),
+    Operator(
+        "eig",
+        "`eig_kernel.cc`, LAPACK's `geev`; its gradient measured only; real matrices, to the byte",
+        Rule(workspace=_eig),
+        gradient=Rule(workspace=_eig_grad),
+    ),
+)

@@ -18,7 +18,7 @@ from .ledger import Ledger, Storage
 
 if TYPE_CHECKING:
     from ..eager.autograd import Node
-    from ..kernels.selected_rows import Rows
+    from .rows import Rows
     from .values import Value
 
 ATTRIBUTE = "_traced_state"

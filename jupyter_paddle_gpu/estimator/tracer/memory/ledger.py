@@ -58,6 +58,8 @@ class Ledger:
         self.kind = "activations"
         self.phase = "forward"
         self.layer = ""
+        self.faults: dict[str, str] = {}
+        """By kernel, how its rule failed."""
 
     def allocate(self, size: int, op: str, shape: Shape, dtype: str) -> Storage:
         """A new storage, alive from the operation that runs now."""
@@ -73,6 +75,10 @@ class Ledger:
         """The operation is over: everything released from here on was last alive at it."""
         self.operations.append(operation)
         self.now += 1
+
+    def failed(self, name: str, problem: Exception) -> None:
+        """The rule of a kernel has failed: a fault of ours, which the trace tells of."""
+        self.faults.setdefault(name, f"{type(problem).__name__}: {problem}")
 
     @contextmanager
     def allocating(self, kind: str) -> Iterator[None]:

@@ -45,11 +45,11 @@ class Known(Value):
 class Computed(Value):
     """The result of an operator on known values; computed once, then its recipe is dropped."""
 
-    __slots__ = ("args", "function", "is_random", "kwargs")
+    __slots__ = ("args", "draws", "function", "is_random", "kwargs")
 
-    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
-        self.is_random = _draws(function) or is_random(args) or is_random(kwargs)
+    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, *, draws: bool = False) -> None:
+        self.function, self.args, self.kwargs, self.draws = function, args, kwargs, draws
+        self.is_random = draws or is_random(args) or is_random(kwargs)
 
     def get(self) -> Any:
         """All results of the operator."""
@@ -73,13 +73,6 @@ class Part(Value):
         for index in self.path:
             result = result[index]
         return result
-
-
-_RANDOM = frozenset({"randint", "randperm", "uniform", "gaussian", "bernoulli", "multinomial", "poisson"})
-
-
-def _draws(function: Any) -> bool:
-    return getattr(function, "__name__", "") in _RANDOM
 
 
 def is_random(node: Any) -> bool:
@@ -155,7 +148,7 @@ def varies(value: Value) -> bool:
         if first is not None and found is not first:
             return True
         first = found
-    return not any(_draws(node.function) for node, _ in drawn.values())
+    return not any(node.draws for node, _ in drawn.values())
 
 
 def _resolve(node: Any) -> Any:

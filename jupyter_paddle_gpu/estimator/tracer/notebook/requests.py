@@ -171,6 +171,8 @@ def _result(
     window = watch.last_window()
     questions = [] if run is None else list(run.questions)
     notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
+    for name, problem in runtime.ledger.faults.items():
+        notes.append({"code": "rule_failed", "params": {"op": name, "problem": problem}})
     if window is None:
         if run is not None and run.failure is not None and not questions:
             questions.append(run.failure)

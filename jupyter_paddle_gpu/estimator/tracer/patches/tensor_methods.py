@@ -10,11 +10,11 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from ..eager import sparse_gradients
 from ..eager.autograd import edge_of
 from ..eager.indexing import get_item, set_item
 from ..eager.interception import call, current, tracing
 from ..eager.runtime import Runtime
-from ..kernels import selected_rows
 from ..memory.arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, contiguous_strides, known_state, new_tensor
 from ..memory.dtypes import name_of
 from ..step import changes, steps
@@ -184,7 +184,7 @@ def _is_selected_rows(runtime: Runtime, tensor: Any) -> bool:
 
 
 def _values_of_rows(runtime: Runtime, tensor: Any) -> Any:
-    return new_tensor(selected_rows.dense(runtime.state(tensor).array))
+    return new_tensor(sparse_gradients.dense(runtime.state(tensor).array))
 
 
 def _register_grad_hook(runtime: Runtime, tensor: Any, hook: Any) -> int:

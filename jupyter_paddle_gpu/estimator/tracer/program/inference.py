@@ -15,19 +15,16 @@ from paddle import _C_ops
 from paddle.base import core, framework
 from paddle.pir.core import switch_main_program
 
-from ..kernels.precision import retyped
-from ..kernels.templates import Gradient, Meta, Template
+from ..kernels.rules import Meta
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
+from .precision import retyped
 from .reader import Reader
+from .templates import Gradient, Template
 
-SIZED_ELSEWHERE = frozenset({"batch_norm", "batch_norm_", "sync_batch_norm_", "rnn", "einsum", "lstsq"})
-"""Operators with results of open shape that hold nothing on a CPU or are sized in `odd_results`."""
 _anywhere: Any = core.Place
 _restore_program: Callable[..., Any] = switch_main_program
 _SAFE_ORDER = 2
 """Beyond it, the program builder crashes on gradients of operators with absent operands."""
-_CRASHES = frozenset({"conv2d_transpose_grad", "conv3d_transpose_grad", "depthwise_conv2d_transpose_grad"})
-"""Gradients whose gradient the program builder ends with a signal; eager mode refuses them too."""
 _PROGRAM_LIMIT = 60
 """Operations after which a fresh scratch program is begun: Paddle lists all of them whenever some are asked for."""
 
@@ -109,7 +106,7 @@ class Inference:
             step.gradient = reader.differentiate(step, operation, block, self._placeholder)
             if step.gradient is not None:
                 step.gradient.origin = (call, metas, wants, ((reader.steps.index(step), None),))
-        fixed = all(step.name in SIZED_ELSEWHERE for step in reader.steps)
+        fixed = all(step.rule.sized_here for step in reader.steps)
         dynamic = not fixed and any(size < 0 for shape, _ in reader.metas.values() for size in shape)
         return Template(len(metas), reader.steps, reader.metas, reader.structure(returned), dynamic)
 
@@ -121,7 +118,7 @@ class Inference:
             index: of the operator among its steps.
             wanted: operands of the step whose gradients it computes.
         """
-        if gradient.origin is None or gradient.steps[index].name in _CRASHES:
+        if gradient.origin is None or gradient.steps[index].rule.crashes:
             return None
         if (index, wanted) not in gradient.deeper:
             call, metas, wants, path = gradient.origin

@@ -13,13 +13,14 @@ import paddle
 from paddle.base import core
 from paddle.base.libpaddle import pir
 
-from ..kernels.gradient_kernels import awaited, inplace_twin, without_absent
-from ..kernels.templates import Gradient, GradStep, Meta, Operand, Step, slots_of
+from ..kernels.registry import rule_of
+from ..kernels.rules import Meta
 from ..memory.dtypes import FLOATING, name_of
+from .gradient_kernels import awaited, inplace_twin, without_absent
+from .templates import Gradient, GradStep, Operand, Step, slots_of
 
 _INHERITED = ("sparse", "equation", "axes", "starts", "ends", "steps", "decrease_axes")
 """Attributes of an operator that rules of its gradient ask for."""
-_CONSTANTS = frozenset({"full", "full_int_array"})
 
 
 def _bare(operation: Any) -> tuple[str, str]:
@@ -55,7 +56,7 @@ class Reader:
             self._regroup(name, operation, operands)
             return
         results = operation.results()
-        if name in _CONSTANTS and results[0].id not in self._returned:
+        if rule_of(name).is_constant and results[0].id not in self._returned:
             self._constants[results[0].id] = operation.attrs().get("value")
             self._slots[results[0].id] = None
             return
@@ -219,7 +220,7 @@ class Reader:
             operands = [operation.operand_source(i) for i in range(operation.num_operands())]
             self._regroup(name, operation, operands)
             return False
-        if name in _CONSTANTS:
+        if rule_of(name).is_constant:
             self._slots[operation.results()[0].id] = None
             return False
         return True

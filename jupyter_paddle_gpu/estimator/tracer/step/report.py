@@ -8,6 +8,7 @@ from typing import Any
 
 import paddle
 
+from ..kernels.registry import rule_of
 from ..memory.ledger import Ledger, Record
 
 
@@ -54,14 +55,6 @@ def versions() -> dict[str, str]:
     return {"paddle_version": paddle.__version__, "python": platform.python_version()}
 
 
-_LOSSES = {
-    "cross_entropy_with_softmax": "cross_entropy", "nll_loss": "nll_loss", "warpctc": "ctc_loss",
-    "bce_loss": "binary_cross_entropy",
-    "sigmoid_cross_entropy_with_logits": "binary_cross_entropy_with_logits", "square": "mse_loss", "abs": "l1_loss",
-    "huber_loss": "smooth_l1_loss", "kldiv_loss": "kl_div", "log_loss": "log_loss", "hsigmoid_loss": "hsigmoid_loss",
-    "margin_cross_entropy": "margin_cross_entropy", "cosine_similarity": "cosine_embedding_loss",
-}  # fmt: skip
-"""Names of losses as users know them, by the operator that tells them."""
 _NEAR_THE_END = 8
 
 
@@ -70,6 +63,6 @@ def loss_name(ledger: Ledger) -> str | None:
     operations = ledger.operations
     first = next((i for i, operation in enumerate(operations) if operation.phase == "backward"), 0)
     for operation in reversed(operations[max(first - _NEAR_THE_END, 0) : first]):
-        if operation.name in _LOSSES:
-            return _LOSSES[operation.name]
+        if loss := rule_of(operation.name).loss:
+            return loss
     return None

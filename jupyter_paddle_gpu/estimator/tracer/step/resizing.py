@@ -21,6 +21,7 @@ import numpy as np
 import paddle
 
 from ..eager.interception import tracing
+from ..kernels.registry import rule_of
 from ..memory.arrays import Shape, known_state
 from ..memory.dtypes import name_of
 from ..memory.values import Known, Value
@@ -191,11 +192,12 @@ def arguments(name: str, args: Any) -> Any:
     if change is None or (_sampling and not change.in_samples):
         return args
     tensors = [arg for arg in args if isinstance(arg, paddle.Tensor)]
-    if name == "embedding":
+    rule = rule_of(name)
+    if rule.looks_up:
         _stay_inside_table(*tensors[:2])
     if not layers.paths.is_outside:
         return args
-    if name == "arange":
+    if rule.counts_up:
         _count_further(*tensors)
     if tensors:
         return args

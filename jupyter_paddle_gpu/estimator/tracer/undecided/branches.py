@@ -18,7 +18,7 @@ from typing import Any
 import paddle
 
 from .. import call_stack
-from ..kernels import dependent_shapes
+from ..eager import dependent_shapes
 
 MOST_TRACES = 4
 """Traces beside the first."""

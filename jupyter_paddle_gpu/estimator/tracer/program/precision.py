@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
+from ..kernels.rules import Meta
 from ..memory.dtypes import LOW_PRECISION
-from .templates import Meta, Step, Template, slots_of
-
-_STAY_FLOAT32 = {
-    "batch_norm": (1, 2, 3, 4), "batch_norm_": (1, 2, 3, 4), "sync_batch_norm_": (1, 2, 3, 4), "layer_norm": (1, 2),
-    "group_norm": (1, 2), "instance_norm": (1, 2), "rms_norm": (1,),
-}  # fmt: skip
-"""Statistics that normalisations keep in float32 (phi kernels register them so)."""
-_PROMOTING = frozenset({"add", "subtract", "multiply", "divide", "where", "maximum", "minimum", "elementwise_pow"})
-"""Binary operators whose result is float32 when one operand is."""
+from .templates import Step, Template, slots_of
 
 
 def retyped(template: Template, metas: list[Meta]) -> Template:
@@ -40,13 +33,13 @@ def _low_type(step: Step, types: dict[int, str]) -> str | None:
     floats = [
         types[s] for operand in step.operands for s in slots_of(operand) if types[s] in {*LOW_PRECISION, "float32"}
     ]
-    if not floats or (step.name in _PROMOTING and "float32" in floats):
+    if not floats or (step.rule.promotes and "float32" in floats):
         return None
     return floats[0] if floats[0] in LOW_PRECISION else None
 
 
 def _forward(step: Step, types: dict[int, str]) -> None:
-    if step.name == "cast":
+    if step.rule.keeps_types:
         return
     low = _low_type(step, types)
     for index, operand in enumerate(step.results):
@@ -55,5 +48,5 @@ def _forward(step: Step, types: dict[int, str]) -> None:
         for slot in slots_of(operand):
             if isinstance(source, int):
                 types[slot] = types[source]
-            elif low and types[slot] == "float32" and index not in _STAY_FLOAT32.get(step.name, ()):
+            elif low and types[slot] == "float32" and index not in step.rule.float32_results:
                 types[slot] = low

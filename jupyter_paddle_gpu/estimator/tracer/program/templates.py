@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-Shape = tuple[int, ...]
+from ..kernels.registry import rule_of
+from ..kernels.rules import Meta, Rule
+
 Operand = int | tuple[int, ...] | None
 """A slot, the slots of a list of tensors, or nothing (absent, or an attribute that Paddle passes as a constant)."""
-Meta = tuple[Shape, str]
-"""Shape and dtype name."""
 
 
 @dataclass
@@ -21,7 +21,8 @@ class GradStep:
     """One gradient operator.
 
     `operands` and `results` are slots; `needed` tells for each operand whether its data (not only its shape) is used;
-    `inplace` maps a result's index to the operand whose memory it takes when nothing else holds it.
+    `inplace` maps a result's index to the operand whose memory it takes when nothing else holds it; `rule` is what is
+    known of the kernel.
     """
 
     name: str
@@ -31,6 +32,10 @@ class GradStep:
     results: tuple[Operand, ...]
     attrs: dict[str, Any]
     inplace: dict[int, int] = field(default_factory=dict)
+    rule: Rule = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.rule = rule_of(self.name)
 
 
 @dataclass
@@ -82,6 +87,10 @@ class Step:
     attrs: dict[str, Any]
     inplace: dict[int, int]
     gradient: Gradient | None = None
+    rule: Rule = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.rule = rule_of(self.name)
 
 
 @dataclass

@@ -15,8 +15,8 @@ CHECK = """
 import itertools, random, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-from tracer.kernels.views import reshaped_strides
-from tracer.kernels.einsums import is_copied
+from tracer.kernels.layout import reshaped_strides
+from tracer.kernels.einsum import is_copied
 random.seed(0)
 checked = copies = 0
 for _ in range(3000):

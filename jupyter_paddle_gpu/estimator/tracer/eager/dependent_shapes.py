@@ -14,6 +14,8 @@ from math import ceil
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
+from ..kernels.registry import rule_of
+from ..kernels.rules import Choice
 from ..memory.arrays import State, known_state
 
 LIKELY, LEAST, MOST = "likely", "least", "most"
@@ -37,10 +39,6 @@ _shares: WeakKeyDictionary[State, Share] = WeakKeyDictionary()
 """By mask."""
 _constants: WeakSet[State] = WeakSet()
 """Tensors of one number, to which Paddle compares in place of the number."""
-_PASSING = (
-    *("assign", "cast", "contiguous", "expand", "flatten", "gather", "reshape", "share_data", "slice", "squeeze"),
-    *("strided_slice", "transpose", "unsqueeze"),
-)
 Result = dict[str, Any]
 
 
@@ -57,11 +55,11 @@ def taken(most: int, states: list[State]) -> tuple[int, int | None]:
 
 def follow(name: str, states: list[State], result: Any) -> None:
     """What is known of the choice goes on to an operator's result."""
-    rule = _RULES.get(name.rstrip("_"))
-    if rule is not None:
+    choice = rule_of(name.rstrip("_")).choice
+    if choice is not None:
         made = [known_state(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
         if all(state is not None for state in made):
-            rule(states, [state for state in made if state is not None])
+            _BY_CHOICE[choice](states, [state for state in made if state is not None])
 
 
 def _chooses(states: list[State], made: list[State]) -> None:
@@ -114,15 +112,14 @@ def _passes(states: list[State], made: list[State]) -> None:
         _shares[made[0]] = _shares[states[0]]
 
 
-_RULES: dict[str, Callable[[list[State], list[State]], None]] = {
-    **dict.fromkeys(("full", "full_like"), _fills),
-    "topk": _chooses,
-    "argmax": _chooses,
-    "equal": _compares,
-    "not_equal": _differs,
-    "one_hot": _marks,
-    "any": _joins,
-    **dict.fromkeys(_PASSING, _passes),
+_BY_CHOICE: dict[Choice, Callable[[list[State], list[State]], None]] = {
+    Choice.FILLS: _fills,
+    Choice.CHOOSES: _chooses,
+    Choice.COMPARES: _compares,
+    Choice.DIFFERS: _differs,
+    Choice.MARKS: _marks,
+    Choice.JOINS: _joins,
+    Choice.PASSES: _passes,
 }
 
 

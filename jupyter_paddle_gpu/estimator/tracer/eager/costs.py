@@ -1,0 +1,44 @@
+"""What an operation costs: floating point operations, bytes moved, transient bytes of its kernel."""
+
+from __future__ import annotations
+
+from ..kernels.rules import Arrays, Strides, one_each
+from ..memory.ledger import Ledger, Operation
+from ..program.templates import GradStep, Step
+
+
+def account(ledger: Ledger, operation: Operation, step: Step | GradStep, operands: Arrays, results: Arrays) -> None:
+    """Fill in an operation's row. Kernels that are not views copy strided operands first.
+
+    One that writes over a strided tensor also fills a copy, which then goes to its place (measured). Where a rule
+    fails, one operation an element and no transient bytes stand in, and the ledger says so.
+    """
+    rule = step.rule
+    if rule.view is not None:
+        return
+    copies = moved = 0
+    for group in operands:
+        for array in group:
+            size = array.nbytes
+            moved += size
+            if array.storage is not None and not array.is_contiguous and rule.strides is not Strides.READ:
+                copies += size
+    overwritten = step.inplace if isinstance(step, Step) else ()
+    for index, group in enumerate(results):
+        for array in group:
+            moved += array.nbytes
+            if index in overwritten and array.storage is not None and not array.is_contiguous:
+                copies += array.nbytes
+    operation.bytes_moved = 2 * copies + moved
+    operation.workspace_cpu = operation.workspace_low = operation.workspace_high = copies
+    try:
+        operation.flops = rule.flops(step.attrs, operands, results)
+    except Exception as problem:
+        ledger.failed(step.name, problem)
+        operation.flops = one_each(step.attrs, operands, results)
+    try:
+        operation.workspace_cpu += rule.workspace(step.attrs, operands, results)
+        low, high = rule.gpu(step.attrs, operands, results)
+        operation.workspace_low, operation.workspace_high = copies + low, copies + high
+    except Exception as problem:
+        ledger.failed(step.name, problem)

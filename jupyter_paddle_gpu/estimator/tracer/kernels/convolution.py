@@ -1,0 +1,177 @@
+"""Convolutions, transposed and deformable ones: an image's columns on a CPU, what cuDNN chooses on a GPU."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..memory.arrays import Array
+from ..memory.dtypes import SIZE
+from .rules import Arrays, Attributes, Further, Operator, Rule, Strides
+
+LIMIT = 512 << 20
+"""kDefaultConvWorkspaceSizeLimitMB (paddle/phi/backends/gpu/cuda/cudnn_workspace_helper.h): cuDNN's limit."""
+
+
+def cudnn(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, int]:
+    """Nothing up to what the kernel touches, at most cuDNN's limit: its algorithm is not known beforehand."""
+    touched = sum(array.nbytes for group in (*operands, *results) for array in group)
+    return 0, min(LIMIT, touched)
+
+
+def _flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Two for each element of the result and weight of its kernel."""
+    weight = operands[1][0].shape  # [out, in / groups, *kernel]
+    return 2 * results[0][0].numel * prod(weight[1:])
+
+
+def _gradient_flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """As forward, for each gradient that is asked for."""
+    weight, out_grad = operands[1][0].shape, operands[2][0]
+    return 2 * out_grad.numel * prod(weight[1:]) * sum(bool(group) for group in results)
+
+
+def _transposed_flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Two for each element of the input and weight of its kernel."""
+    weight = operands[1][0].shape  # [in, out / groups, *kernel]
+    return 2 * operands[0][0].numel * prod(weight[1:])
+
+
+def _transposed_gradient_flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """As forward, for each gradient that is asked for."""
+    return _transposed_flops(attrs, operands, results) * sum(bool(group) for group in results)
+
+
+def _is_pointwise(attrs: Attributes, kernel: tuple[int, ...]) -> bool:
+    return (
+        all(size == 1 for size in kernel)
+        and all(s == 1 for s in attrs.get("strides", ()))
+        and not any(attrs.get("paddings", ()))
+    )
+
+
+def channels_last(attrs: Attributes) -> bool:
+    """Whether images come with their channels behind height and width."""
+    return not attrs.get("data_format", "NCHW").startswith(("NC", "Any"))
+
+
+def _im2col(x: Array, weight: Array, output: Array, attrs: Attributes) -> int:
+    """One image's columns: C / groups * kernel * output positions. With channels last the kernel first lays input and
+    output out anew."""
+    kernel = weight.shape[2:]
+    last = channels_last(attrs)
+    layout = x.nbytes + output.nbytes if last else 0
+    if _is_pointwise(attrs, kernel):
+        return layout
+    positions = output.shape[1:-1] if last else output.shape[2:]
+    return prod(weight.shape[1:]) * prod(positions) * SIZE[x.dtype] + layout
+
+
+def _columns(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """One image's columns (im2col); with channels last also input and output, laid out anew."""
+    return _im2col(operands[0][0], operands[1][0], results[0][0], attrs)
+
+
+def _gradient_columns(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """The columns; with channels last also the input's gradient, before the filter's is there (measured)."""
+    x = operands[0][0]
+    columns = _im2col(x, operands[1][0], operands[2][0], attrs)
+    if not channels_last(attrs) or not results or not results[0]:
+        return columns
+    return columns + max(0, x.nbytes - sum(group[0].nbytes for group in results[1:] if group))
+
+
+def _second_columns(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Of the second gradient (input, filter, gradient, gradients of gradients) columns as in the first (measured).
+
+    With channels last input, gradient and the input's gradient of the gradient are laid out anew. The results are not
+    all there while the input's is laid out, the first of them, and the last one's copy comes last.
+    """
+    columns = _im2col(operands[0][0], operands[1][0], operands[2][0], attrs)
+    if not channels_last(attrs):
+        return columns
+    again = operands[3][0].nbytes if len(operands) > 3 and operands[3] else 0
+    first, weight, last = (group[0].nbytes if group else 0 for group in results)
+    return columns + again + max(last, first - weight - last)
+
+
+def _transposed_columns(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """One image's columns of the output, all groups: Cout * kernel * input positions."""
+    x, weight = operands[0][0], operands[1][0]
+    return prod(weight.shape[1:]) * int(attrs.get("groups") or 1) * prod(x.shape[2:]) * SIZE[x.dtype]
+
+
+def _deformable(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """The columns of all images, and the result once more."""
+    x, weight, out = operands[0][0], operands[2][0], results[0][0]
+    return x.shape[1] * prod(weight.shape[2:]) * out.shape[0] * prod(out.shape[2:]) * SIZE[x.dtype] + out.nbytes
+
+
+def _deformable_gradient(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """The columns of `im2col_step` images and one of their weight gradients."""
+    x, weight, grad = operands[0][0], operands[2][0], operands[-1][0]
+    images = int(attrs.get("im2col_step", 1))
+    return x.shape[1] * prod(weight.shape[2:]) * images * prod(grad.shape[2:]) * SIZE[x.dtype] + weight.nbytes
+
+
+_SOURCE = "`phi/kernels/impl/conv_kernel_impl.h`, `cudnn_workspace_helper.h`; measured to the byte"
+_GRADIENT = Rule(flops=_gradient_flops, workspace=_gradient_columns, gpu=cudnn)
+_TRANSPOSED = Rule(flops=_transposed_flops, workspace=_transposed_columns, gpu=cudnn)
+_TRANSPOSED_GRADIENT = Rule(flops=_transposed_gradient_flops, workspace=_transposed_columns, gpu=cudnn, crashes=True)
+_VOLUMES = {0: "grad_filter_grad", 1: "grad_input_grad"}
+_IMAGES = {**_VOLUMES, 2: "grad_input_grad"}
+
+OPERATORS = (
+    Operator(
+        "conv2d",
+        _SOURCE,
+        Rule(strides=Strides.KEPT, flops=_flops, workspace=_columns, gpu=cudnn),
+        gradient=_GRADIENT,
+        second=Rule(
+            name="conv2d_grad_grad",
+            workspace=_second_columns,
+            fills_zeros=True,
+            rests_on=_IMAGES,
+            further=Further.REFUSED,
+        ),
+    ),
+    Operator(
+        "depthwise_conv2d",
+        _SOURCE,
+        Rule(strides=Strides.KEPT, flops=_flops, workspace=_columns, gpu=cudnn),
+        gradient=_GRADIENT,
+        second=Rule(rests_on=_IMAGES),
+    ),
+    Operator(
+        "conv3d",
+        _SOURCE,
+        Rule(flops=_flops, workspace=_columns, gpu=cudnn),
+        gradient=_GRADIENT,
+        second=Rule(
+            workspace=_second_columns,
+            fills_zeros=True,
+            rests_on=_VOLUMES,
+            awaits_all=True,
+            further=Further.REFUSED,
+        ),
+    ),
+    Operator(
+        "conv2d_transpose",
+        _SOURCE,
+        _TRANSPOSED,
+        gradient=_TRANSPOSED_GRADIENT,
+        second=Rule(fills_zeros=True, further=Further.REFUSED),
+    ),
+    Operator("conv3d_transpose", _SOURCE, _TRANSPOSED, gradient=_TRANSPOSED_GRADIENT),
+    Operator(
+        "depthwise_conv2d_transpose",
+        _SOURCE,
+        Rule(workspace=_transposed_columns),
+        gradient=Rule(workspace=_transposed_columns, crashes=True),
+    ),
+    Operator(
+        "deformable_conv",
+        "`phi/kernels/impl/deformable_conv_kernel_impl.h`; measured to the byte",
+        Rule(workspace=_deformable),
+        gradient=Rule(workspace=_deformable_gradient),
+    ),
+)

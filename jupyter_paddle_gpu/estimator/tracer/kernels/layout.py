@@ -1,0 +1,222 @@
+"""Views, which share their operand's memory (Paddle's stride kernels, on by default since 2.6), and what moves data."""
+
+from __future__ import annotations
+
+from paddle import _C_ops
+
+from ..memory.arrays import Array, Shape, contiguous_strides
+from ..memory.dtypes import SIZE, name_of
+from ..memory.values import Computed, Value
+from .rules import Arrays, Attributes, Choice, Meta, Operator, Place, Rule, Strides, nothing
+
+
+def reshaped_strides(shape: Shape, strides: Shape, target: Shape) -> Shape | None:
+    """Strides of a view of `target` shape over an array, None where its layout forces a copy.
+
+    The rule of numpy, PyTorch's computeStride and Paddle's ReshapeStridedKernel: each group of target dimensions must
+    cover a group of source dimensions that are contiguous among themselves.
+    """
+    if 0 in shape:
+        return contiguous_strides(target)
+    result = [0] * len(target)
+    place = len(target) - 1
+    base = strides[-1] if strides else 1
+    source_count = target_count = 1
+    for i in range(len(shape) - 1, -1, -1):
+        source_count *= shape[i]
+        if i == 0 or (shape[i - 1] != 1 and strides[i - 1] != source_count * base):
+            while place >= 0 and (target_count < source_count or target[place] == 1):
+                result[place] = target_count * base
+                target_count *= target[place]
+                place -= 1
+            if target_count != source_count:
+                return None
+            if i > 0:
+                base = strides[i - 1]
+                source_count = target_count = 1
+    while place >= 0:
+        result[place] = base * target_count
+        place -= 1
+    return tuple(result)
+
+
+def _reshape(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    return reshaped_strides(source.shape, source.strides, shape)
+
+
+def _laid_out(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    """Gradients of reshapes: of a strided gradient a copy, though a view would do (measured)."""
+    if source.shape == shape:
+        return source.strides
+    return contiguous_strides(shape) if source.is_contiguous else None
+
+
+def _same(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    return source.strides if shape == source.shape else reshaped_strides(source.shape, source.strides, shape)
+
+
+def _transpose(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    return tuple(source.strides[axis] for axis in attrs["perm"])
+
+
+def _transpose_grad(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    strides = [0] * len(shape)
+    for position, axis in enumerate(attrs["perm"]):
+        strides[axis] = source.strides[position]
+    return tuple(strides)
+
+
+def _slice(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    strides = list(source.strides)
+    for axis, step in zip(attrs.get("axes", ()), attrs.get("strides", ()), strict=False):
+        strides[axis] = source.strides[axis] * step
+    dropped = {axis % len(source.shape) for axis in attrs.get("decrease_axis", ())}
+    kept = tuple(stride for axis, stride in enumerate(strides) if axis not in dropped)
+    return kept if len(kept) == len(shape) else contiguous_strides(shape)
+
+
+def _unbind(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    axis = attrs.get("axis", 0) % len(source.shape)
+    return tuple(stride for i, stride in enumerate(source.strides) if i != axis)
+
+
+def _axes(attrs: Attributes) -> list[int] | None:
+    axes = attrs.get("axis")
+    return [axes] if isinstance(axes, int) else None if axes is None else [int(axis) for axis in axes]
+
+
+def _squeeze(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    """The strides that stay (SqueezeStridedKernel)."""
+    rank = len(source.shape)
+    gone = {axis % rank for axis in _axes(attrs) or range(rank)} if rank else set()
+    kept = tuple(s for axis, s in enumerate(source.strides) if axis not in gone or source.shape[axis] != 1)
+    return kept if len(kept) == len(shape) else reshaped_strides(source.shape, source.strides, shape)
+
+
+def _unsqueeze(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    """A new dimension has the stride that the one at its place would step by (UnsqueezeStridedKernel)."""
+    sizes, strides = list(source.shape), list(source.strides)
+    for given in _axes(attrs) or ():
+        axis = given + len(sizes) + 1 if given < 0 else given
+        strides.insert(axis, sizes[axis] * strides[axis] if axis < len(sizes) else 1)
+        sizes.insert(axis, 1)
+    return tuple(strides) if tuple(sizes) == shape else reshaped_strides(source.shape, source.strides, shape)
+
+
+def _as_strided(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    return tuple(attrs["stride"])
+
+
+def _diagonal(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    first, second = (attrs.get(name, default) % len(source.shape) for name, default in (("axis1", 0), ("axis2", 1)))
+    kept = [s for axis, s in enumerate(source.strides) if axis not in (first, second)]
+    return (*kept, source.strides[first] + source.strides[second])
+
+
+def _part(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    """The real or imaginary part: every second number (RealStridedKernel)."""
+    return tuple(2 * stride for stride in source.strides)
+
+
+def _parts(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+    return contiguous_strides(shape) if source.is_contiguous else None
+
+
+def _dimensions(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """The shape that was asked for; the builder says the operand's."""
+    return tuple(attrs["dims"]), operands[0][0].dtype
+
+
+def _retyped(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """As many elements of the type as there is memory along the last axis; the builder says the operand's."""
+    x, dtype = operands[0][0], name_of(attrs["dtype"])
+    return (*x.shape[:-1], x.shape[-1] * SIZE[x.dtype] // SIZE[dtype]), dtype
+
+
+def _expanded(arrays: list[Array]) -> Value | None:
+    """Of the tensor that another is expanded to, the shape counts: whoever asks for the numbers can have them."""
+    value = arrays[0].value
+    return None if value is None else Computed(_C_ops.expand, (value, list(arrays[1].shape)), {})
+
+
+_SOURCE = "stride kernels (`phi/kernels/stride`), tested against numpy's strides; gradients: measured"
+_NUMBERS = f"{_SOURCE} (`test_linear_algebra.py`)"
+_COPIES = "strided operands: measured (`test_strided_operands.py`)"
+
+OPERATORS = (
+    Operator(
+        "reshape",
+        _SOURCE,
+        Rule(view=_reshape, choice=Choice.PASSES),
+        gradient=Rule(view=_laid_out),
+        second=Rule(view=_reshape),
+    ),
+    Operator("flatten", _SOURCE, Rule(view=_reshape, choice=Choice.PASSES), gradient=Rule(view=_laid_out)),
+    Operator("view_shape", _SOURCE, Rule(view=_reshape), gradient=Rule(view=_reshape)),
+    Operator(
+        "squeeze",
+        _SOURCE,
+        Rule(view=_squeeze, choice=Choice.PASSES),
+        gradient=Rule(view=_laid_out),
+        second=Rule(fills_zeros=True),
+    ),
+    Operator(
+        "unsqueeze",
+        _SOURCE,
+        Rule(view=_unsqueeze, choice=Choice.PASSES),
+        gradient=Rule(view=_laid_out),
+        second=Rule(fills_zeros=True),
+    ),
+    Operator("transpose", _SOURCE, Rule(view=_transpose, choice=Choice.PASSES), gradient=Rule(view=_transpose_grad)),
+    Operator(
+        "slice",
+        _SOURCE,
+        Rule(view=_slice, choice=Choice.PASSES),
+        gradient=Rule(strides=Strides.READ, flops=nothing),
+    ),
+    Operator("strided_slice", _SOURCE, Rule(view=_slice, choice=Choice.PASSES), gradient=Rule(strides=Strides.READ)),
+    Operator("unbind", f"{_SOURCE}; `eager_gen.py`", Rule(view=_unbind), gradient=Rule(fills_zeros=True)),
+    Operator("as_strided", _SOURCE, Rule(view=_as_strided, result=_dimensions), gradient=Rule(strides=Strides.READ)),
+    Operator("diagonal", _SOURCE, Rule(view=_diagonal), gradient=Rule(strides=Strides.READ)),
+    Operator("share_data", _SOURCE, Rule(view=_same, choice=Choice.PASSES)),
+    Operator("share_data_", _SOURCE, Rule(view=_same)),
+    Operator("contiguous", "it copies", Rule(choice=Choice.PASSES)),
+    Operator(
+        "view_dtype",
+        f"{_SOURCE} (`test_linear_algebra.py`)",
+        Rule(view=_parts, result=_retyped),
+        gradient=Rule(view=_parts),
+    ),
+    Operator("real imag", _NUMBERS, Rule(view=_part)),
+    Operator("as_real as_complex", _NUMBERS, Rule(view=_parts)),
+    Operator(
+        "concat",
+        f"{_COPIES}; `eager_gen.py`: the builder has it for the gradient of a split",
+        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True),
+        gradient=Rule(flops=nothing),
+        second=Rule(fills_zeros=True),
+    ),
+    Operator(
+        "stack",
+        f"{_COPIES}; `eager_gen.py`: the builder has it for the gradient of an unbind",
+        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True),
+    ),
+    Operator(
+        "split",
+        f"{_COPIES}; `eager_gen.py`",
+        Rule(strides=Strides.KEPT, flops=nothing),
+        gradient=Rule(fills_zeros=True),
+    ),
+    Operator(
+        "split_with_num", f"{_COPIES}; `eager_gen.py`", Rule(strides=Strides.KEPT), gradient=Rule(fills_zeros=True)
+    ),
+    Operator(
+        "expand",
+        f"{_COPIES}; `eager_gen.py`",
+        Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES),
+        gradient=Rule(fills_zeros=True),
+    ),
+    Operator("expand_as", "only a shape of the second operand is read", Rule(value=_expanded)),
+    Operator("tile", _COPIES, Rule(strides=Strides.KEPT, flops=nothing)),
+    Operator("diag_embed flip meshgrid roll tril triu", _COPIES, Rule(strides=Strides.KEPT)),
+)

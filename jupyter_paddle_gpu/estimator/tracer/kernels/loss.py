@@ -1,0 +1,46 @@
+"""Losses, and the names by which users know them."""
+
+from __future__ import annotations
+
+from .rules import Arrays, Attributes, Operator, Rule, Strides, per_element
+
+
+def _ctc(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Forward variables and probabilities, and the kernel's padded copy of the logits."""
+    logits, labels = operands[0][0], operands[1][0]
+    steps, batch, symbols = logits.shape
+    longest = 2 * labels.shape[-1] + 1
+    each = 4 * symbols + 4 * longest * steps + 4 * longest + 12 * longest
+    return int(batch * each + 8 * symbols * steps * batch)
+
+
+_API = "`nn/functional/loss.py`"
+_STRIDES = "strided operands: measured (`test_strided_operands.py`)"
+
+OPERATORS = (
+    Operator(
+        "cross_entropy_with_softmax",
+        _STRIDES + "; `TransToFluidOpName`",
+        Rule(
+            strides=Strides.KEPT,
+            flops=per_element(5),
+            amp_name="softmax_with_cross_entropy",
+            loss="cross_entropy",
+        ),
+        gradient=Rule(flops=per_element(2), overwrites=(0, "softmax")),
+    ),
+    Operator(
+        "warpctc",
+        "get_workspace_size in `ctc_entrypoint.cpp`, measured to the byte; " + _STRIDES,
+        Rule(strides=Strides.KEPT, workspace=_ctc, loss="ctc_loss"),
+    ),
+    Operator("huber_loss", _STRIDES, Rule(strides=Strides.KEPT, loss="smooth_l1_loss")),
+    Operator("nll_loss", _API, Rule(loss="nll_loss")),
+    Operator("bce_loss", _API, Rule(loss="binary_cross_entropy")),
+    Operator("sigmoid_cross_entropy_with_logits", _API, Rule(loss="binary_cross_entropy_with_logits")),
+    Operator("kldiv_loss", _API, Rule(loss="kl_div")),
+    Operator("log_loss", _API, Rule(loss="log_loss")),
+    Operator("hsigmoid_loss", _API, Rule(loss="hsigmoid_loss")),
+    Operator("margin_cross_entropy", _API, Rule(loss="margin_cross_entropy")),
+    Operator("label_smooth", _STRIDES, Rule(strides=Strides.KEPT)),
+)

@@ -1,0 +1,282 @@
+"""The type of a rule: what is known of one kernel of Paddle's beyond what its program builder says.
+
+An `Operator` is declared once, in its family's file, with its forward kernel and its gradients' kernels. What a rule
+leaves out has the value that most kernels have; an operator that needs no rule has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+from ..memory.arrays import Array, Shape
+from ..memory.values import Value
+
+Arrays = list[list[Array]]
+"""Operands or results: one list for each, empty where it is absent."""
+Attributes = dict[str, Any]
+Amount = Callable[[Attributes, Arrays, Arrays], int]
+"""Bytes or operations, by attributes, operands and results."""
+Range = Callable[[Attributes, Arrays, Arrays], tuple[int, int]]
+"""The least and the most bytes."""
+Meta = tuple[Shape, str]
+"""Shape and name of the element type."""
+View = Callable[[Array, Shape, Attributes], "Shape | None"]
+"""Strides, in elements, of a view of that shape over an array; None where its layout forces a copy."""
+
+
+class Place(NamedTuple):
+    """Which of a kernel's results is meant: its number, its position in a list of tensors, what the builder says."""
+
+    result: int
+    position: int
+    meta: Meta
+
+
+Result = Callable[[Attributes, Arrays, Place], "Meta | None"]
+Shared = Callable[[Attributes, Arrays, Place], "Array | None"]
+Counted = Callable[[Value, Callable[[Any], int]], int]
+"""What a function counts in a value that is computed for real."""
+Rows = Callable[[list[Array], Counted], "int | None"]
+Tensors = dict[str, Any]
+"""Operands by name, lists of tensors among them; None for one that is absent."""
+Wants = tuple[bool, ...]
+"""Which results are asked for."""
+Composite = Callable[[Attributes, Tensors, Wants], list[Any]]
+
+
+class Strides(Enum):
+    """What becomes of an operand that is not contiguous."""
+
+    LAID_OUT = auto()
+    """It is laid out anew before the operator runs, and the copy is what is saved."""
+    KEPT = auto()
+    """It stays as it is and is copied for the kernel's time; gradient kernels do so anyway."""
+    READ = auto()
+    """It is read as it is: nothing is copied."""
+
+
+class Amp(Enum):
+    """What `auto_cast` does with an operator."""
+
+    BY_LIST = auto()
+    FIRST_OPERAND = auto()
+    """Casts the input alone, not scale and bias."""
+    NEVER = auto()
+
+
+class Sparse(Enum):
+    """What a kernel makes of a sparse gradient (SelectedRows)."""
+
+    USUAL = auto()
+    """It takes one, as an optimizer does."""
+    ROWS = auto()
+    """Row by row: another one with the same rows."""
+    MERGED = auto()
+    """One with each row once; beside dense ones it goes the usual way."""
+    SCALED = auto()
+    """Merged, then scaled into a second tensor."""
+    VALUES = auto()
+    """Its rows as a tensor."""
+    SAME_TYPE = auto()
+    """Itself, as long as the type stays."""
+    EMPTY = auto()
+    """A tensor without elements, in Paddle 3.3.1."""
+
+
+class Choice(Enum):
+    """How the choice of some among n classes goes through an operator (`extents`)."""
+
+    CHOOSES = auto()
+    COMPARES = auto()
+    DIFFERS = auto()
+    MARKS = auto()
+    JOINS = auto()
+    PASSES = auto()
+    FILLS = auto()
+
+
+class Further(Enum):
+    """Whether a gradient kernel can be differentiated again."""
+
+    AS_BUILT = auto()
+    """Where the program builder or `second` says so."""
+    NOT_FOLLOWED = auto()
+    """Eager mode can, and neither the program builder nor a rule says how."""
+    REFUSED = auto()
+    """Eager mode has no further gradient (messages of libpaddle.so, 3.3.1)."""
+
+
+class Second(NamedTuple):
+    """The gradient of a gradient kernel as eager mode has it, where the program builder has none.
+
+    Attributes:
+        name: of that kernel.
+        reads: operands that it reads.
+        gets: names of what it gets for the first kernel's results. An operand that has the name of such a result is
+            called `..._forward`.
+        asks: operands that it has results for.
+        shapes: operands of which only the shape is read.
+    """
+
+    name: str
+    reads: tuple[str, ...]
+    gets: tuple[str, ...]
+    asks: tuple[str, ...]
+    shapes: tuple[str, ...] = ()
+
+
+def per_element(count: int) -> Amount:
+    """So many operations for each element of the larger one of first operand and first result."""
+
+    def rule(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+        sizes = [array.numel for group in (*operands[:1], *results[:1]) for array in group]
+        return count * max(sizes, default=0)
+
+    rule.__doc__ = f"{count} an element."
+    return rule
+
+
+one_each = per_element(1)
+
+
+def nothing(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """None."""
+    return 0
+
+
+def no_range(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, int]:
+    """None."""
+    return 0, 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """What is known of one kernel, a forward operator's or a gradient's."""
+
+    name: str = ""
+    """Of a gradient's kernel whose name is not the operator's with `_grad`, `_double_grad` or `_triple_grad`."""
+
+    # Results
+    result: Result | None = None
+    """Shape and type of a result where they are others than the program builder says; None keeps those."""
+    shares: Shared | None = None
+    """A result that holds an operand's memory, or no memory; None where it is allocated."""
+    surplus: Amount | None = None
+    """Bytes of the first result beyond its shape."""
+    view: View | None = None
+    """The first operand's memory (a gradient kernel's incoming gradient's) seen with these strides."""
+    sized_here: bool = False
+    """Results of open shape hold nothing on a CPU or are sized by `result`: their shape hangs on no data."""
+    rows: Rows | None = None
+    """How many rows a result of open shape has, counted in an operand whose numbers are known."""
+    row_each: bool = False
+    """A result of open shape has up to a row for each element, however long a row is."""
+    value: Callable[[list[Array]], Value | None] | None = None
+    """Numbers of the result that are known though an operand's are not."""
+    only_wanted: bool = False
+    """Results that nobody wants are not allocated, though the program builder shows them."""
+    refused: str = ""
+    """What Paddle says where the first result is not wanted: it refuses the step."""
+
+    # Operands
+    strides: Strides = Strides.LAID_OUT
+    lays_out: tuple[int, ...] = ()
+    """Operands that are laid out anew and saved so, though the others are kept (not by `x[index]`)."""
+    fills_zeros: bool = False
+    """Absent gradients become zeros first (`ops_to_fill_zero_for_empty_grads` of eager_gen.py)."""
+    overwrites: tuple[int, str] = (0, "out_grad")
+    """The result that is written over an operand nothing else holds, where the gradient kernel has an in-place twin."""
+    takes_larger: bool = False
+    """The first result takes the incoming gradient's memory also where it is a row of it."""
+    rests_on: Mapping[int, str] = field(default_factory=dict)
+    """Results that are not computed where an operand is absent."""
+    awaits_all: bool = False
+    """Gradients of all operands are waited for, those without a result too."""
+    gives_rows: bool = False
+    """With `sparse` set, the result is a sparse gradient of one row an index."""
+
+    # Costs
+    flops: Amount = one_each
+    workspace: Amount = nothing
+    """Transient bytes of the CPU kernel, beside copies of strided operands."""
+    gpu: Range = no_range
+    """Range of the GPU kernel's transient bytes."""
+
+    # Types
+    float32_results: tuple[int, ...] = ()
+    """Results that stay in float32 when operands are in low precision."""
+    promotes: bool = False
+    """The result is in float32 when one operand is."""
+    keeps_types: bool = False
+    """The result's type is what the call says."""
+    amp: Amp = Amp.BY_LIST
+    amp_name: str = ""
+    """The name under which the lists of mixed precision know it (phi::TransToFluidOpName)."""
+
+    # Gradients of gradients
+    second: Second | None = None
+    further: Further = Further.AS_BUILT
+    composed: Composite | None = None
+    """The kernel is one in name only: eager mode composes it of operators (composite_double_backward_api.h)."""
+    recorded: Composite | None = None
+    """As which operators a gradient kernel runs where it is to be differentiated again; `composed` ones do anyway."""
+    crashes: bool = False
+    """The program builder ends with a signal when asked for its gradient; eager mode refuses it too."""
+
+    # What the program means by it
+    sparse: Sparse | None = None
+    """What it makes of a sparse gradient; None: Paddle has no such kernel."""
+    choice: Choice | None = None
+    draws: bool = False
+    """Its numbers are drawn anew whenever the program comes to it."""
+    loss: str = ""
+    """The loss that it is, as users know it."""
+    looks_up: bool = False
+    """The first operand's numbers are rows of the second."""
+    counts_up: bool = False
+    """Its result's length is the difference of its first two operands."""
+    is_constant: bool = False
+    """In a program that the builder made, a constant that another operator takes as an attribute."""
+
+    def view_over(self, source: Array, meta: Meta, attrs: Attributes) -> Array | None:
+        """The view of that shape and type that the kernel makes of an array, None where it allocates a result."""
+        if self.view is None or source.storage is None:
+            return None
+        shape, dtype = meta
+        strides = self.view(source, shape, attrs)
+        return None if strides is None else source.view(shape, strides, dtype)
+
+
+_ORDERS = ("_grad", "_double_grad", "_triple_grad")
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One declaration: operators of which the same is known, their gradients' kernels, and how it is known.
+
+    Attributes:
+        names: of the operators, with blanks between. In-place ones (`masked_fill_`) have the others' gradients.
+        source: files of Paddle's, or how it was measured.
+        forward, gradient, second, third: rules of the kernels, by order.
+    """
+
+    names: str
+    source: str
+    forward: Rule | None = None
+    gradient: Rule | None = None
+    second: Rule | None = None
+    third: Rule | None = None
+
+    def kernels(self) -> dict[str, Rule]:
+        """The rules by the names of the kernels."""
+        found: dict[str, Rule] = {}
+        for name in self.names.split():
+            if self.forward is not None:
+                found[name] = self.forward
+            for order, rule in zip(_ORDERS, (self.gradient, self.second, self.third), strict=True):
+                if rule is not None:
+                    found[rule.name or name.rstrip("_") + order] = rule
+        return found

@@ -1,0 +1,62 @@
+"""Images: sampling at points, interpolation, pixels and patches."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..memory.arrays import Array
+from ..memory.dtypes import SIZE
+from .rules import Arrays, Attributes, Further, Operator, Rule, Strides, nothing
+
+
+def _corners(attrs: Attributes, x: Array, grid: Array) -> int:
+    """Bytes of the operand's samples at the corners around each point: 4 in images, 8 in volumes; none for nearest."""
+    if attrs.get("mode") == "nearest":
+        return 0
+    return prod((*x.shape[:2], *grid.shape[1:-1])) * SIZE[x.dtype] << grid.shape[-1]
+
+
+def _grid_sample(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Samples at the corners around each point, and five of the grid's size for coordinates and weights."""
+    x, grid = operands[0][0], operands[1][0]
+    corners = _corners(attrs, x, grid)
+    return corners + 5 * grid.nbytes if corners else 0
+
+
+def _grid_sample_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Those samples, and six of the grid's size, one more where its gradient is asked for."""
+    x, grid = operands[0][0], operands[1][0]
+    corners = _corners(attrs, x, grid)
+    wanted = len(results) > 1 and bool(results[1])
+    return corners + (6 + wanted) * grid.nbytes if corners else 2 * grid.nbytes
+
+
+_STRIDES = "strided operands: measured (`test_strided_operands.py`)"
+_NAMES = _STRIDES + "; `TransToFluidOpName`"
+
+OPERATORS = (
+    Operator(
+        "grid_sample",
+        "measured on 54 configurations of images and volumes, each to the byte",
+        Rule(workspace=_grid_sample),
+        gradient=Rule(workspace=_grid_sample_grad),
+    ),
+    Operator("linear_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="linear_interp_v2")),
+    Operator("nearest_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="nearest_interp_v2")),
+    Operator("bilinear_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="bilinear_interp_v2")),
+    Operator("bicubic_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="bicubic_interp_v2")),
+    Operator("trilinear_interp", "`TransToFluidOpName`", Rule(amp_name="trilinear_interp_v2")),
+    Operator(
+        "affine_grid channel_shuffle pixel_shuffle pixel_unshuffle temporal_shift unfold",
+        _STRIDES,
+        Rule(strides=Strides.KEPT),
+    ),
+    Operator("pad", "`eager_gen.py`", Rule(flops=nothing), second=Rule(fills_zeros=True)),
+    Operator(
+        "pad3d",
+        _STRIDES + "; `eager_gen.py`",
+        Rule(strides=Strides.KEPT, flops=nothing),
+        second=Rule(fills_zeros=True),
+    ),
+    Operator("pool2d", "messages of libpaddle.so, 3.3.1", second=Rule(further=Further.REFUSED)),
+)
