@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 from . import reasons
 from .messages import Message
 from .sizes import human
-
-if TYPE_CHECKING:
-    from .jobs import JobSpec
 
 LimitSource = Literal["job", "estimate", "policy"]
 """Who set a limit: the job's own figure, the estimate, or policy (all that a job may have)."""
@@ -52,17 +49,18 @@ def raised(limits: Limits | None, reason: Message | None) -> Limits | None:
     return msgspec.structs.replace(limits, memory_bytes=memory, why=(told, *others))
 
 
-def out_of_memory(spec: JobSpec, limit: int | None = None) -> Message:
+def out_of_memory(asked: int | None, settled: Limits | None, limit: int | None = None) -> Message:
     """Why a job ended that wanted more memory than it had.
 
     Args:
+        asked: bytes that the job itself asked for.
+        settled: what it was given.
         limit: the limit that held, where the engine knows it; else the one that was settled.
     """
-    settled = spec.limits
-    limit = limit or spec.resources.memory_bytes or (settled.memory_bytes if settled else None)
+    limit = limit or asked or (settled.memory_bytes if settled else None)
     if not limit:
         return reasons.out_of_memory_host()
-    if spec.resources.memory_bytes:
+    if asked:
         return reasons.out_of_memory_asked(human(limit), human(RAISE * limit))
     if settled is not None and _can_be_raised(settled):
         return reasons.out_of_memory_estimated(human(limit), human(_more(settled)), human(_most(settled)))

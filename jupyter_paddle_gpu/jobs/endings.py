@@ -121,7 +121,7 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
         case "out_of_memory_device":
             return reasons.out_of_memory_device(failure.cell if failure else None, failure.value if failure else said)
         case "out_of_memory_host":
-            return out_of_memory(job.spec)
+            return out_of_memory(job.spec.resources.memory_bytes, job.spec.limits)
         case "time_limit":
             return reasons.time_limit(job.spec.resources.seconds or result.seconds or 0.0)
         case "disk_full":

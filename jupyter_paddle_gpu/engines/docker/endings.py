@@ -71,7 +71,8 @@ def _reason(inspected: dict[str, Any], spec: JobSpec, output: str) -> Message | 
     state = inspected["State"]
     status = int(state.get("ExitCode") or 0)
     if state.get("OOMKilled"):
-        return out_of_memory(spec, (inspected.get("HostConfig") or {}).get("Memory") or None)
+        limit = (inspected.get("HostConfig") or {}).get("Memory") or None
+        return out_of_memory(spec.resources.memory_bytes, spec.limits, limit)
     if state.get("Error"):
         return refused_start(str(state["Error"]))
     if status == 0:

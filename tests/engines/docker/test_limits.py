@@ -138,28 +138,22 @@ def test_a_training_on_the_cpu_has_all_processors_that_policy_gives():
     assert limits(estimate(3), cpus=12).cpus == 12
 
 
-def spec_of(**fields: object) -> JobSpec:
-    return JobSpec(name="n", notebook="/w/n.ipynb", output="/w/o.ipynb", folder="/w", engine="docker", **fields)
-
-
 def test_the_end_says_whose_limit_it_was_and_what_comes_next():
-    estimated = out_of_memory(spec_of(limits=limits(estimate(3))))
+    estimated = out_of_memory(None, limits(estimate(3)))
     assert "its limit of 6.00 GiB, which followed from the estimate" in estimated.render()
     assert estimated.render_hint().startswith("Run it again: it then gets 12.0 GiB.")
-    asked = out_of_memory(
-        spec_of(resources=Resources(memory_bytes=GIB), limits=limits(None, Resources(memory_bytes=GIB)))
-    )
+    asked = out_of_memory(GIB, limits(None, Resources(memory_bytes=GIB)))
     assert "than the 1.00 GiB it had asked for" in asked.render()
     assert "2.00 GiB, say" in asked.render_hint()
-    policy = out_of_memory(spec_of(limits=limits(None)))
+    policy = out_of_memory(None, limits(None))
     assert "all that policy gives a job here" in policy.render()
-    assert "policy" in out_of_memory(spec_of(), 5 * GIB).render(), "a job of before limits were settled"
-    assert out_of_memory(spec_of()).render().startswith("The machine ran out of memory")
+    assert "policy" in out_of_memory(None, None, 5 * GIB).render(), "a job of before limits were settled"
+    assert out_of_memory(None, None).render().startswith("The machine ran out of memory")
 
 
 def test_another_run_gets_twice_the_limit_within_policy():
     first = limits(estimate(3, workers=16), Resources(gpus=1), memory_bytes=20 * GIB)
-    reason = out_of_memory(spec_of(limits=first))
+    reason = out_of_memory(None, first)
     second = raised(first, reason)
     assert (second.memory_bytes, second.cpus) == (12 * GIB, first.cpus)
     assert [why.code for why in second.why] == ["memory_limit_raised", "processor_limit_estimate"]
