@@ -12,7 +12,7 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate, EstimateRequest, HostMemory
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
 from jupyter_paddle_gpu.domain.limits import Limits, out_of_memory, raised
-from jupyter_paddle_gpu.engines.base import Limiter
+from jupyter_paddle_gpu.engines.capabilities import Limiter
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.limits import settle
