@@ -13,8 +13,9 @@ import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, Resources
+from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.engines.base import JobFolder
-from jupyter_paddle_gpu.engines.local import LocalEngine, processes
+from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 
