@@ -18,8 +18,9 @@ from typing import Any
 
 import nbformat
 
-from jupyter_paddle_gpu.domain.estimates import Estimate, EstimateRequest
+from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.interpreters import find_interpreter, forget_probes
 from jupyter_paddle_gpu.estimator.service import EstimateService
 from jupyter_paddle_gpu.estimator.traces import tracer_request

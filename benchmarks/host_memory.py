@@ -25,8 +25,9 @@ from typing import Any
 
 import psutil
 
-from jupyter_paddle_gpu.domain.estimates import Estimate, EstimateRequest
+from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.base import RUNNER, JobFolder, runner_spec
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.services import Services, Settings, Submission

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService
 
 from .accuracy.cases import PERPLEXITY, Case, floats, integers, plain

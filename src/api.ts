@@ -16,7 +16,8 @@ import type {
   IMatched,
   IMessage,
   INotebookFacts,
-  ISubmission
+  ISubmission,
+  IWhatIf
 } from './domain';
 
 const NAMESPACE = 'paddle-gpu/api';
@@ -68,6 +69,11 @@ export class Api {
     return this._get('engines');
   }
 
+  /** What can be asked of an estimate, as fields of a form. */
+  whatIfs(): Promise<IWhatIf[]> {
+    return this._get('what-ifs');
+  }
+
   /** Static reading: nothing is executed. */
   inspect(notebook: INotebookBody): Promise<INotebookFacts> {
     return this._post('inspections', notebook);
@@ -77,9 +83,9 @@ export class Api {
   place(
     notebook: INotebookBody,
     request: IEstimateRequest,
-    wish: { engine?: string; gpus?: number; device_ids?: string[] }
+    choice: { engine?: string; gpus?: number; device_ids?: string[] }
   ): Promise<IMatched> {
-    return this._post('placements', { ...notebook, request, ...wish });
+    return this._post('placements', { ...notebook, request, ...choice });
   }
 
   async jobs(): Promise<IJob[]> {

@@ -64,6 +64,26 @@ export interface IEstimateRequest {
   details?: boolean;
 }
 
+/** What can be asked of an estimate, as a field of a form. */
+export interface IWhatIf {
+  /** Of the field of the request. */
+  name: string;
+  kind: 'count' | 'choice' | 'switch' | 'text' | 'flag';
+  label: string;
+  /** Beside a figure that was computed with a number; `{value}` stands for that. */
+  asked: string;
+  least: number | null;
+  /** All values; none where a number is asked for. */
+  choices: { value: Value; label: string; asked: string }[];
+  /** Whether a job is run with it too. */
+  in_jobs: boolean;
+  /** The what-if without which it says nothing. */
+  follows: string;
+  /** Whether it makes sense only where the estimate has a value of its own, or the fact named in `fact` says so. */
+  if_known: boolean;
+  fact: string;
+}
+
 export interface IQuestion {
   name: string;
   why: IMessage;
@@ -96,15 +116,9 @@ export interface ITimelinePoint {
 }
 
 export interface IRemedy {
-  change:
-    | 'amp_o1'
-    | 'amp_o2'
-    | 'batch_size'
-    | 'recompute'
-    | 'accumulation'
-    | 'clear_grad'
-    | 'image_size'
-    | 'sequence_length';
+  /** Name of the what-if that makes it. */
+  change: string;
+  says: IMessage;
   request: IEstimateRequest;
   peak_bytes: number;
   saves_bytes: number;

@@ -76,7 +76,7 @@ def test_it_estimates_and_shows(tmp_path):
     nbformat.write(notebook, tmp_path / "small.ipynb")
     done = on_windows(
         """
-        from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+        from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
         from jupyter_paddle_gpu.services import Settings, Services
         services = Services(Settings(data_folder=Path(sys.argv[1]) / "data"))
         source = services.open(Path(sys.argv[1]) / "small.ipynb")

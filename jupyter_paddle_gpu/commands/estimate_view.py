@@ -11,6 +11,7 @@ from ..domain.messages import Message
 from ..domain.placements import Placement, Verdict
 from . import markup, step_view
 from .face import View
+from .options import typed
 from .speech import Speech, count, duration, size
 
 if TYPE_CHECKING:
@@ -88,13 +89,14 @@ class EstimateView(View):
         others = [verdict for verdict in placement.catalogue if verdict.fit != "fits"]
         return [*placement.verdicts, *others[-EDGE:], *fitting[:EDGE]]
 
-    def _changes(self, say: Speech) -> list[tuple[str, str, str]]:
-        """Each remedy with what the step would take then, and the largest batch that would fit."""
+    def _changes(self, say: Speech) -> list[tuple[str, str, str, str]]:
+        """Each remedy with what the step would take then, the largest batch that would fit, and what asks for it."""
         return [
             (
-                say(_CHANGES[remedy.change], **remedy.request),
+                remedy.says.render(say.translate),
                 f"{size(self.data.peak_bytes)} → {size(remedy.peak_bytes)}",
                 "" if remedy.largest_batch is None else say("batch up to {batch}", batch=remedy.largest_batch),
+                typed(remedy.request),
             )
             for remedy in self.data.remedies
         ]
@@ -224,13 +226,3 @@ _KINDS = {
 }
 _FITS = {"fits": "fits", "tight": "tight", "short": "not now", "never": "too small", "unknown": "unknown"}
 _FIT_STYLES = {"fits": "green", "tight": "yellow", "short": "red", "never": "red", "unknown": "dim"}
-_CHANGES = {
-    "amp_o1": "Mixed precision O1",
-    "amp_o2": "Mixed precision O2",
-    "batch_size": "Half the batch",
-    "recompute": "Recompute activations",
-    "accumulation": "Sum gradients over smaller batches",
-    "clear_grad": "clear_grad(set_to_zero=False)",
-    "image_size": "Images of {image_size} × {image_size} pixels",
-    "sequence_length": "Sequences of length {sequence_length}",
-}

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import EstimateRequest
 from ..domain.jobs import Job
+from ..domain.what_ifs import EstimateRequest
 from ..i18n import to_json
 from .speech import Speech
 

@@ -54,8 +54,7 @@ def paddle_gpu() -> None:
 
 @paddle_gpu.command()
 @click.argument("what", metavar="[NOTEBOOK]", nargs=-1, shell_complete=_files)
-@options.answers
-@options.what_if
+@options.for_estimates
 @_json
 @click.pass_obj
 def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
@@ -94,7 +93,7 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 
 @paddle_gpu.command()
 @click.argument("notebook", required=False, shell_complete=_files)
-@options.answers
+@options.for_jobs
 @click.option("--engine", default="", metavar="NAME", help="local, docker … (see doctor).")
 @click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
 @click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")

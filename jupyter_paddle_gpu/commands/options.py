@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..domain.estimates import EstimateRequest
 from ..domain.notebooks import FactValue
+from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, WhatIf
 from .speech import Speech
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _say(context: click.Context) -> Speech:
     return context.obj.say if context.obj is not None else Speech("en")
 
 
-def _wish(context: click.Context, text: str) -> tuple[str, str]:
+def _pair(context: click.Context, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip().isidentifier():
         raise click.BadParameter(_say(context)("“{text}” is not NAME=VALUE.", text=text))
@@ -48,12 +48,12 @@ def fact_value(text: str) -> FactValue:
 
 def parse_sets(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, FactValue]:
     """`--set batch_size=64 --set name=resnet` as a mapping."""
-    return {name: fact_value(value) for name, value in (_wish(context, text) for text in texts)}
+    return {name: fact_value(value) for name, value in (_pair(context, text) for text in texts)}
 
 
 def parse_environment(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
     """`--env NAME=VALUE` as a mapping; values stay text."""
-    return dict(_wish(context, text) for text in texts)
+    return dict(_pair(context, text) for text in texts)
 
 
 def parse_bytes(context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
@@ -71,82 +71,77 @@ def parse_bytes(context: click.Context, _option: click.Parameter, text: str | No
     return int(amount)
 
 
-def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+def _option(row: WhatIf) -> Callable[[F], F]:
+    """A what-if's option: `--batch-size N`, `--recompute/--no-recompute`, `--amp [off|O1|O2]`, `--device NAME`."""
+    flag = flag_of(row)
+    if row.kind in ("switch", "flag"):
+        both = f"{flag}/{_negated(flag)}" if row.kind == "switch" else flag
+        return click.option(both, row.name, is_flag=True, default=row.default, help=row.help)
+    kind, metavar = _TYPES[row.kind](row)
+    return click.option(flag, row.name, type=kind, metavar=metavar, default=row.default, help=row.help)
+
+
+_TYPES: dict[str, Callable[[WhatIf], tuple[click.ParamType[Any], str]]] = {
+    "count": lambda row: (click.IntRange(min=row.least), "N"),
+    "choice": lambda row: (
+        click.Choice([str(choice) for choice in row.choices], case_sensitive=False),
+        f"[{'|'.join(map(str, row.choices))}]",
+    ),
+    "text": lambda row: (click.STRING, "NAME"),
+}
+
+
+def flag_of(row: WhatIf) -> str:
+    """The long option of a what-if."""
+    return "--" + row.name.replace("_", "-")
+
+
+def _negated(flag: str) -> str:
+    return "--no-" + flag.removeprefix("--")
+
+
+def typed(request: Mapping[str, FactValue]) -> str:
+    """What to type to ask for something: `--batch-size 64 --no-set-to-zero`."""
+    words = []
+    for name, value in request.items():
+        flag = flag_of(BY_NAME[name])
+        words.append(flag if value is True else _negated(flag) if value is False else f"{flag} {value}")
+    return " ".join(words)
+
+
+def _stack(decorators: Iterable[Callable[[F], F]]) -> Callable[[F], F]:
     def apply(function: F) -> F:
-        for decorator in reversed(decorators):
+        for decorator in reversed(list(decorators)):
             function = decorator(function)
         return function
 
     return apply
 
 
-def _answers(function: F) -> F:
-    return _stack(
-        click.option(
-            "--set", "sets", metavar="NAME=VALUE", multiple=True, callback=parse_sets, help="Answer a question."
-        ),
-        click.option(
-            "--batch-size", type=click.IntRange(min=1), metavar="N", help="Another batch size than the notebook's."
-        ),
-    )(function)
+_set = click.option(
+    "--set", "sets", metavar="NAME=VALUE", multiple=True, callback=parse_sets, help="Answer a question."
+)
 
 
-answers = _answers
-"""`--set` and `--batch-size`: what holds for estimates and jobs alike."""
+def for_estimates(function: F) -> F:
+    """`--set` and every what-if."""
+    return _stack([_set, *map(_option, WHAT_IFS)])(function)
 
 
-def what_if(function: F) -> F:
-    """What only an estimate can be asked."""
-    return _stack(
-        click.option(
-            "--amp",
-            type=click.Choice(["off", "O1", "O2"], case_sensitive=False),
-            metavar="[off|O1|O2]",
-            help="Mixed precision.",
-        ),
-        click.option("--amp-dtype", type=click.Choice(["float16", "bfloat16"]), help="Its number format."),
-        click.option(
-            "--accumulation", type=click.IntRange(min=1), metavar="N", help="Steps over which gradients are summed."
-        ),
-        click.option(
-            "--devices", type=click.IntRange(min=1), metavar="N", help="Processes that train together, one a device."
-        ),
-        click.option(
-            "--image-size", type=click.IntRange(min=1), metavar="N", help="Images of this height and width, in pixels."
-        ),
-        click.option(
-            "--sequence-length", type=click.IntRange(min=1), metavar="N", help="Sequences of this many tokens or steps."
-        ),
-        click.option("--recompute/--no-recompute", default=None, help="Recompute activations in the backward pass."),
-        click.option(
-            "--device", metavar="NAME", help="An accelerator's name, or a device id or index of this machine."
-        ),
-        click.option(
-            "--target", type=click.Choice(["gpu", "cpu"]), default="gpu", help="GPU, or Paddle's CPU allocator."
-        ),
-        click.option(
-            "--details",
-            is_flag=True,
-            help="Also remedies, the largest batch that fits, and the step's layers and tensors.",
-        ),
-    )(function)
+def for_jobs(function: F) -> F:
+    """`--set` and the what-ifs that a job is run with."""
+    return _stack([_set, *(_option(row) for row in WHAT_IFS if row.in_jobs)])(function)
 
 
-def request(
-    sets: dict[str, FactValue], batch_size: int | None, *, target: str = "gpu", amp: str | None = None, **rest: Any
-) -> EstimateRequest:
+def request(sets: dict[str, FactValue], **asked: Any) -> EstimateRequest:
     """The request that the options say."""
     import msgspec
 
-    level = {"off": "off", "o1": "O1", "o2": "O2"}[amp.lower()] if amp else None
-    return msgspec.convert(
-        {"answers": sets, "batch_size": batch_size, "target": target, "amp": level, **rest}, EstimateRequest
-    )
+    return msgspec.convert({"answers": sets, **asked}, EstimateRequest)
 
 
 def submission(
     sets: dict[str, FactValue],
-    batch_size: int | None,
     gpus: int | None,
     device_ids: tuple[str, ...],
     *,
@@ -156,17 +151,19 @@ def submission(
     token: str,
     environment: dict[str, str],
     estimated: bool,
-    **limits: Any,
+    **rest: Any,
 ) -> Submission:
     """The submission that the options say."""
     from ..domain.jobs import Resources
     from ..services import Submission
 
+    what_ifs = {name: rest.pop(name) for name in list(rest) if name in BY_NAME}
+    limits = rest
     asked = gpus is not None or bool(device_ids) or any(limit is not None for limit in limits.values())
     resources = Resources(gpus=gpus if gpus is not None else len(device_ids), device_ids=device_ids, **limits)
     return Submission(
         engine=engine,
-        request=EstimateRequest(answers=sets, batch_size=batch_size),
+        request=request(sets, **what_ifs),
         resources=resources if asked else None,
         image=image,
         name=name,

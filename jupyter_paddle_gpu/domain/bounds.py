@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 
 from .errors import PaddleGpuError
-from .estimates import EstimateRequest
 from .jobs import Resources
+from .what_ifs import WHAT_IFS, EstimateRequest
 
 MOST = (1 << 53) - 1
 """The largest whole number that JSON carries exactly everywhere."""
 
 OF_RESOURCES = {"gpus": 0, "gpu_memory_bytes": 1, "memory_bytes": 1, "shm_bytes": 1}
-OF_REQUEST = {"batch_size": 1, "accumulation": 1, "image_size": 1, "sequence_length": 1, "devices": 1}
+OF_REQUEST = {row.name: row.least for row in WHAT_IFS if row.kind == "count"}
 """Whole numbers: the least that each may be."""
 POSITIVE = ("cpus", "seconds")
 """What may have a fraction and must be more than 0."""

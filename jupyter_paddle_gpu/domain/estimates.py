@@ -1,55 +1,19 @@
-"""What a training step takes: the request, the answer, and what the answer rests on. Sizes in bytes."""
+"""What a training step takes, and what the answer rests on; `what_ifs` has the request. Sizes in bytes."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from .messages import Message
 from .notebooks import FactValue, Place
+from .what_ifs import AmpLevel, Target
 
 Evidence = Literal["trace", "measured", "scan"]
 """`trace`: the step was traced and replayed; `measured`: tiny real steps were run and fitted; `scan`: only read."""
 Status = Literal["ok", "needs_input", "no_model"]
-AmpLevel = Literal["off", "O1", "O2"]
 Phase = Literal["forward", "backward", "update"]
-Change = Literal[
-    "amp_o1", "amp_o2", "batch_size", "recompute", "accumulation", "clear_grad", "image_size", "sequence_length"
-]
-"""What a remedy changes."""
-
-
-class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to estimate. A None leaves the notebook's own value; what numbers there may be is in `bounds`.
-
-    Attributes:
-        answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
-        image_size: height and width, in pixels, of the images that the step gets.
-        sequence_length: tokens or time steps of the sequences that the step gets.
-        accumulation: steps over which gradients are summed before an update, instead of the notebook's own number;
-            an update still sees as many samples.
-        set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
-        devices: processes that train together, one a device; the estimate is for the device that holds most. None:
-            what the notebook says (`nprocs=`, `--devices`, `strategy.hybrid_configs`), else 1.
-        device: an accelerator's name from the catalogue, or a device id or index of this machine.
-        target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
-    """
-
-    answers: dict[str, FactValue] = {}
-    batch_size: int | None = None
-    amp: AmpLevel | None = None
-    amp_dtype: Literal["float16", "bfloat16"] | None = None
-    accumulation: int | None = None
-    recompute: bool | None = None
-    set_to_zero: bool | None = None
-    image_size: int | None = None
-    sequence_length: int | None = None
-    devices: int | None = None
-    device: str | None = None
-    target: Literal["gpu", "cpu"] = "gpu"
-    details: bool = False
-    """Also compute remedies and largest batches, which need further traces."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,10 +75,17 @@ class AliveTensor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remedy(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that would save memory, with what it was computed to give (not guessed)."""
+    """A change that would save memory, with what it was computed to give (not guessed).
 
-    change: Change
-    request: dict[str, Any]
+    Attributes:
+        change: name of the what-if that makes it.
+        says: the change in words.
+        request: what has to be asked for.
+    """
+
+    change: str
+    says: Message
+    request: dict[str, FactValue]
     peak_bytes: int
     saves_bytes: int
     largest_batch: int | None = None
@@ -204,7 +175,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     distribution: str | None = None
     devices: int | None = None
     """Processes that the figure is for, one a device (the one that holds most); None where nothing is distributed."""
-    target: Literal["gpu", "cpu"] = "gpu"
+    target: Target = "gpu"
     device: str | None = None
     parameters: int | None = None
     trainable_parameters: int | None = None

@@ -10,8 +10,9 @@ import msgspec
 
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.estimates import Estimate
 from ..domain.notebooks import CodeCell, NotebookFacts
+from ..domain.what_ifs import EstimateRequest
 from .calibration import Key
 from .interpreters import Interpreter, find_interpreter
 from .service import EstimateService

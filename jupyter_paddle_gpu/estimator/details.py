@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from ..domain.devices import Accelerator
-from ..domain.estimates import Estimate, EstimateRequest, Fit
+from ..domain.estimates import Estimate, Fit
+from ..domain.what_ifs import EstimateRequest
 from . import messages
 from .assemble import Peak
 from .remedies import remedies

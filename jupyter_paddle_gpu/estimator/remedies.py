@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from msgspec import structs
 
-from ..domain.estimates import Change, Estimate, Remedy
+from ..domain.estimates import Estimate, Remedy
+from ..domain.what_ifs import BY_NAME
 
 ACCUMULATION = 4
 """Micro-batches of the accumulation that is offered: the same batch, gathered from steps of a quarter."""
@@ -23,32 +24,61 @@ LARGE = 128
 OTHER_DATA = frozenset(("image_size", "sequence_length"))
 """Changes of what is learned from: they come last."""
 
+Request = dict[str, Any]
 Ask = Callable[[Mapping[str, Any]], int | None]
 """Bytes of the step with a changed request; None where it cannot be had."""
 Largest = Callable[[Mapping[str, Any]], int | None]
 """Largest batch on the device with a changed request; None where not even one sample fits or it cannot be told."""
 
 
-def candidates(estimate: Estimate) -> list[tuple[Change, dict[str, Any]]]:
-    """The changes that make sense for a step: name and request."""
-    batch = estimate.batch_size or 1
-    found: list[tuple[Change, dict[str, Any]]] = []
-    if estimate.amp not in ("O1", "O2"):
-        found.append(("amp_o1", {"amp": "O1"}))
-    if estimate.amp != "O2":
-        found.append(("amp_o2", {"amp": "O2"}))
-    found.append(("recompute", {"recompute": True}))
-    if batch > 1:
-        found.append(("batch_size", {"batch_size": batch // 2}))
-    if batch >= ACCUMULATION:
-        found.append(("accumulation", {"batch_size": batch, "accumulation": ACCUMULATION}))
-    found.append(("clear_grad", {"set_to_zero": False}))
-    side, length = min(estimate.image_size or (0,)), estimate.sequence_length or 0
-    if side >= SMALLEST_IMAGE:
-        found.append(("image_size", {"image_size": smaller_side(side)}))
-    if length >= SHORTEST_SEQUENCE:
-        found.append(("sequence_length", {"sequence_length": length // 2}))
-    return found
+def _amp(estimate: Estimate) -> Iterator[Request]:
+    levels = ("O1", "O2")
+    yield from ({"amp": level} for level in levels[levels.index(estimate.amp) + 1 if estimate.amp in levels else 0 :])
+
+
+def _recompute(_estimate: Estimate) -> Iterator[Request]:
+    yield {"recompute": True}
+
+
+def _batch_size(estimate: Estimate) -> Iterator[Request]:
+    if (batch := estimate.batch_size or 1) > 1:
+        yield {"batch_size": batch // 2}
+
+
+def _accumulation(estimate: Estimate) -> Iterator[Request]:
+    if (batch := estimate.batch_size or 1) >= ACCUMULATION:
+        yield {"batch_size": batch, "accumulation": ACCUMULATION}
+
+
+def _set_to_zero(_estimate: Estimate) -> Iterator[Request]:
+    yield {"set_to_zero": False}
+
+
+def _image_size(estimate: Estimate) -> Iterator[Request]:
+    if (side := min(estimate.image_size or (0,))) >= SMALLEST_IMAGE:
+        yield {"image_size": smaller_side(side)}
+
+
+def _sequence_length(estimate: Estimate) -> Iterator[Request]:
+    if (length := estimate.sequence_length or 0) >= SHORTEST_SEQUENCE:
+        yield {"sequence_length": length // 2}
+
+
+OFFERS: dict[str, Callable[[Estimate], Iterator[Request]]] = {
+    "amp": _amp,
+    "recompute": _recompute,
+    "batch_size": _batch_size,
+    "accumulation": _accumulation,
+    "set_to_zero": _set_to_zero,
+    "image_size": _image_size,
+    "sequence_length": _sequence_length,
+}
+"""What-ifs that may save memory, each with the requests that make sense for a step."""
+
+
+def candidates(estimate: Estimate) -> list[tuple[str, Request]]:
+    """The changes that make sense for a step: the what-if's name and the request."""
+    return [(change, request) for change, offer in OFFERS.items() for request in offer(estimate)]
 
 
 def smaller_side(side: int) -> int:
@@ -66,8 +96,8 @@ def remedies(estimate: Estimate, ask: Ask, largest: Largest | None) -> tuple[Rem
         size = ask(request)
         if size is None or size > (1 - LEAST_SAVING) * estimate.peak_bytes:
             continue
-        saves = estimate.peak_bytes - size
-        found.append(Remedy(change=change, request=request, peak_bytes=size, saves_bytes=saves))
+        saves, says = estimate.peak_bytes - size, BY_NAME[change].suggestion(request[change])
+        found.append(Remedy(change=change, says=says, request=request, peak_bytes=size, saves_bytes=saves))
     found.sort(key=lambda remedy: (remedy.change in OTHER_DATA, -remedy.saves_bytes))
     if largest is None:
         return tuple(found)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..domain.estimates import AmpLevel, Estimate, Status
+from ..domain.estimates import Estimate, Status
 from ..domain.messages import Message
 from ..domain.notebooks import Fact, NotebookFacts
+from ..domain.what_ifs import AmpLevel
 
 
 def scanned(facts: NotebookFacts, status: Status, *notes: Message) -> Estimate:

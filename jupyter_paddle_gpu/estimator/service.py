@@ -14,9 +14,10 @@ import msgspec
 
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.estimates import Estimate
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
+from ..domain.what_ifs import EstimateRequest
 from . import messages
 from .assemble import Peak, answer, cpu_peak, gpu_peak
 from .calibration import Calibration, Key

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..domain.estimates import AmpLevel, Evidence, Phase
+from ..domain.estimates import Evidence, Phase
 from ..domain.notebooks import FactValue
+from ..domain.what_ifs import AmpLevel
 
 Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]
 

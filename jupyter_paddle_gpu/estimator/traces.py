@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import EstimateRequest
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
+from ..domain.what_ifs import WHAT_IFS, EstimateRequest, for_tracer
 from . import messages
 from .cache import Cache, trace_key
 from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted
@@ -27,7 +27,9 @@ OTHER_LANGUAGES = frozenset(("bash", "sh", "script", "cmd", "perl", "ruby", "htm
 OTHER_LANGUAGES |= {"javascript", "js", "writefile", "file"}
 """Cell magics whose cells hold no Python."""
 
-NOT_MEASURED = ("amp", "accumulation", "recompute", "set_to_zero", "image_size", "sequence_length", "devices")
+REFUSED = tuple(row.name for row in WHAT_IFS if row.real_steps == "refuse")
+"""What-ifs that no real step of the notebook as it is stands for."""
+LEFT_OUT = tuple(row.name for row in WHAT_IFS if row.traced and row.real_steps == "leave_out")
 """What-ifs that real steps of the notebook as it is know nothing of."""
 
 
@@ -123,8 +125,8 @@ class Traces:
 
     def _measured(self, worker: Worker, facts: NotebookFacts, folder: Path, asked: dict[str, Any]) -> Traced | None:
         """Real tiny steps instead of a trace; None where they fail as well."""
-        if asked["image_size"] or asked["sequence_length"]:
-            return None  # they are steps of the notebook's own data
+        if any(asked[name] is not None for name in REFUSED):
+            return None
         name = facts.batch_size.name if facts.batch_size else ""
         runs: dict[int, Measured] = {}
         batches = list(BATCHES)
@@ -142,7 +144,7 @@ class Traces:
         if not found:
             return None
         trace, notes = found
-        left_out = [name for name in NOT_MEASURED if asked.get(name) is not None]
+        left_out = [name for name in LEFT_OUT if asked[name] is not None]
         return Traced(
             trace, (*notes, messages.fill(messages.NOT_MEASURED, names=", ".join(left_out))) if left_out else notes
         )
@@ -155,17 +157,8 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
         "cells": [{"index": cell.index, "source": cell.source} for cell in cells],
         "folder": str(folder),
         "answers": dict(request.answers),
-        "batch_size": request.batch_size,
-        "amp": request.amp,
-        "amp_dtype": request.amp_dtype,
-        "accumulation": request.accumulation,
-        "recompute": request.recompute,
-        "set_to_zero": request.set_to_zero,
-        "image_size": request.image_size,
-        "sequence_length": request.sequence_length,
-        "devices": request.devices,
         "processes": facts.processes.value if facts.processes else None,
-        "target": request.target,
+        **for_tracer(request),
     }
 
 

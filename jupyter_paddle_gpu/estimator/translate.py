@@ -7,7 +7,7 @@ import msgspec
 from ..domain.estimates import Question
 from ..domain.messages import Message
 from ..domain.notebooks import Place
-from . import what_ifs
+from ..domain.what_ifs import WHAT_IFS
 from .trace import TracedNote, TracedQuestion
 
 NOTES: dict[str, Message] = {
@@ -40,11 +40,6 @@ NOTES: dict[str, Message] = {
         Message(
             code="create_graph",
             text="Gradients of the third order are taken; the figure may be too low by a tenth or more.",
-        ),
-        Message(
-            code="batch_size_kept",
-            text="A batch size of {asked} was asked for, but the notebook's batches have {found} samples in any case.",
-            hint="Give the variable that sizes the batch with --set name=value.",
         ),
         Message(
             code="dataset_stand_in",
@@ -125,11 +120,32 @@ NOTES: dict[str, Message] = {
             text="The notebook ends after its first training step, so the figure is that of a first step.",
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",
         ),
-        *what_ifs.NOTES,
+        Message(
+            code="both_refused",
+            text="With images of {images} × {images} pixels and sequences of length {length} the notebook fails in "
+            "cell {cell}, line {line}: {problem}",
+            hint="Ask for one of the two to see which of them the model refuses.",
+        ),
+        Message(
+            code="both_refused_live",
+            text="With images of {images} × {images} pixels and sequences of length {length} the step fails: {problem}",
+        ),
+        Message(
+            code="size_unreached",
+            text="With the size that was asked for ({asked}) the notebook reaches no training step.",
+            hint="Change it in the notebook and run it once to see what happens.",
+        ),
+        Message(
+            code="live_step",
+            text="The figure is for a plain step of these objects: forward, loss, backward, update.",
+            hint="What the notebook's own loop keeps besides (batches in advance, results of an evaluation, summed "
+            "gradients) is in an estimate of the notebook: `%paddle_gpu estimate`.",
+        ),
+        *(message for what_if in WHAT_IFS for message in (*what_if.notes, *what_if.kept)),
     )
 }
-"""Sentences of the tracer's notes by code."""
-KEPT = frozenset(("batch_size_kept", "accumulation_kept"))
+"""Sentences of the tracer's notes by code; those on a single what-if stand in its declaration."""
+KEPT = frozenset(message.code for what_if in WHAT_IFS for message in what_if.kept)
 """Notes of a trace whose step is not the one that was asked for."""
 QUESTIONS: dict[str, Message] = {
     message.code: message

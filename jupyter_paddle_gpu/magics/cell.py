@@ -14,8 +14,8 @@ import msgspec
 from ..commands.face import Face, View
 from ..commands.tail import LogTail
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import EstimateRequest
 from ..domain.jobs import Job, LogLine
+from ..domain.what_ifs import EstimateRequest
 from ..i18n import terminal_language
 from .progress import JobProgress
 

@@ -16,19 +16,13 @@ import msgspec
 from ..commands.estimate_view import EstimateView
 from ..commands.face import View
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import EstimateRequest
+from ..domain.what_ifs import EstimateRequest, for_tracer
 
 if TYPE_CHECKING:
     from .cell import CellFace
 
 TRACE_SECONDS = 120.0
 """Longest time for the child; a trace takes a second."""
-
-WHAT_IFS = (
-    *("amp", "amp_dtype", "accumulation", "recompute", "set_to_zero", "image_size", "sequence_length", "devices"),
-    "target",
-)
-"""What of a request reaches a live step as it reaches a notebook."""
 
 
 class LiveObjects(msgspec.Struct):
@@ -172,8 +166,7 @@ def _trace(objects: LiveObjects, request: EstimateRequest) -> dict[str, Any]:
         objects.optimizer,
         inputs,
         labels,
-        batch_size=size,
-        **{name: getattr(request, name) for name in WHAT_IFS},
+        **{**for_tracer(request), "batch_size": size},
     )
 
 

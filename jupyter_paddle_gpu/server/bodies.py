@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from ..domain.estimates import EstimateRequest
 from ..domain.jobs import Resources
+from ..domain.what_ifs import EstimateRequest
 from ..services import Submission
 
 

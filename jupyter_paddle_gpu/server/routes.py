@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tornado.web import RequestHandler
 
-from . import jobs, machine, notebooks
+from . import jobs, machine, notebooks, what_ifs
 from .events import EventsHandler
 
 PREFIX = r"/paddle-gpu/api/"
@@ -19,6 +19,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (r"images", machine.ImagesHandler),
         (r"engines", machine.EnginesHandler),
         (r"doctor", machine.DoctorHandler),
+        (r"what-ifs", what_ifs.WhatIfsHandler),
         (r"inspections", notebooks.InspectionsHandler),
         (r"estimates", notebooks.EstimatesHandler),
         (r"placements", notebooks.PlacementsHandler),

@@ -18,8 +18,10 @@ from ..domain.jobs import Job
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
 from ..domain.statistics import JobStatistics
+from ..domain.what_ifs import WHAT_IFS, EstimateRequest
 from ..services import Matched
 from .bodies import CancelBody, EstimateBody, NotebookBody, PlacementBody, SubmitBody, Subscription
+from .what_ifs import WhatIfField
 
 DOCUMENT = Path(__file__).with_name("openapi.yaml")
 REFERENCE = "#/components/schemas/{name}"
@@ -55,9 +57,15 @@ def components() -> dict[str, Any]:
             JobStatistics,
             LogPage,
             CheckRow,
+            WhatIfField,
         ),
     ]
     _, schemas = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    for what_if in WHAT_IFS:
+        described = schemas[EstimateRequest.__name__]["properties"][what_if.name]
+        described["description"] = what_if.help
+        if what_if.kind == "count":
+            described["anyOf"][0]["minimum"] = what_if.least
     schemas["Message"] = RENDERED_MESSAGE
     return dict(sorted((name, _plain(schema)) for name, schema in schemas.items()))
 

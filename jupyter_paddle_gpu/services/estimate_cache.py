@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.estimates import Estimate
+from ..domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
     from ..notebook.reading import NotebookSource

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..domain.devices import Accelerator, Inventory
-from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.estimates import Estimate
 from ..domain.notebooks import NotebookFacts
+from ..domain.what_ifs import EstimateRequest
 from . import targets
 from .estimate_cache import EstimateCache
 

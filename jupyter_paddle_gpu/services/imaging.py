@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ..devices import catalogue
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import EstimateRequest
 from ..domain.images import AskRegistry, LocalImage
 from ..domain.jobs import Job
 from ..domain.placements import ImageChoice
+from ..domain.what_ifs import EstimateRequest
 from ..matching.policy import Policy
 from ..matching.waiting import usable, with_room
 from . import targets

@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.estimates import Estimate
 from ..domain.jobs import Resources
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import Placement
+from ..domain.what_ifs import EstimateRequest
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):

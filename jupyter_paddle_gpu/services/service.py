@@ -11,11 +11,12 @@ import msgspec
 from ..devices import catalogue
 from ..domain.bounds import check_request, check_resources
 from ..domain.devices import Accelerator, Inventory
-from ..domain.estimates import Estimate, EstimateRequest
+from ..domain.estimates import Estimate
 from ..domain.jobs import Job, Resources
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
+from ..domain.what_ifs import EstimateRequest
 from .components import Components
 from .estimate_cache import EstimateCache
 from .estimating import Estimating

@@ -12,10 +12,11 @@ import msgspec
 from ..domain.bounds import check_request, check_resources
 from ..domain.devices import Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import Estimate, EstimateRequest, processes_of
+from ..domain.estimates import Estimate, processes_of
 from ..domain.jobs import Job, JobSpec, Resources
 from ..domain.messages import Message
 from ..domain.notebooks import FactValue, NotebookFacts
+from ..domain.what_ifs import EstimateRequest, for_job
 from ..engines.base import Engine
 from ..engines.capabilities import (
     accelerators,
@@ -222,13 +223,8 @@ def _estimate(
     if submission.estimate is False or facts.loop == "none":
         return None
     asked = submission.request
-    # A job runs the notebook as it is written: what-if questions other than answers and batch size do not apply.
-    request = EstimateRequest(
-        answers=asked.answers,
-        batch_size=asked.batch_size,
-        device=asked.device if on_gpu else None,
-        target="gpu" if on_gpu else "cpu",
-    )
+    device = asked.device if on_gpu else None
+    request = msgspec.structs.replace(for_job(asked), device=device, target="gpu" if on_gpu else "cpu")
     kept = estimates.known(source, request)
     if kept is None and (wanted or estimates.was_estimated(source)):
         try:

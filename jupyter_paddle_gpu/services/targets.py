@@ -9,7 +9,7 @@ import msgspec
 
 from ..domain.devices import Accelerator, Device, Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import EstimateRequest
+from ..domain.what_ifs import EstimateRequest
 
 NEAR = 0.6
 """From this likeness on (difflib's ratio) a known name is suggested for a mistyped one."""

@@ -217,14 +217,14 @@ function Target(props: { model: PanelModel; training: Training }): JSX.Element {
   const hasGpu = !!model.inventory?.devices.length;
   const value = request.target === 'cpu' ? 'cpu' : (request.device ?? '');
   const choose = (chosen: string) => {
-    const wish =
+    const change =
       chosen === 'cpu'
         ? { target: 'cpu' as const, device: null }
         : { target: 'gpu' as const, device: chosen || null };
     if (training.estimate) {
-      void training.ask(wish);
+      void training.ask(change);
     } else {
-      training.wish(wish);
+      training.prepare(change);
     }
   };
   return (

@@ -3,15 +3,15 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IEstimate, type IRemedy, type Kind, KINDS } from '../domain';
+import { type IEstimate, type Kind, KINDS } from '../domain';
 import { byteRange, bytes, duration } from '../format';
 import type { Training } from '../models/training';
+import { AskedFor } from './askedFor';
 import { Bar, Busy, Button, Note, Section } from './common';
 import { useApp } from './context';
 import { Inside } from './inside';
 import { Timeline } from './timeline';
-import { WhatIf } from './whatIf';
-import { Wishes } from './wishes';
+import { WhatIfForm } from './whatIfForm';
 
 /** Seconds below which an answer was known already. */
 const INSTANT = 0.05;
@@ -98,7 +98,7 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
           <span className="jp-PaddleGpu-faint">{evidence(estimate, trans)}</span>
         )}
       </p>
-      <Wishes training={training} />
+      <AskedFor training={training} />
       {training.stale && (
         <Note
           kind="info"
@@ -143,7 +143,7 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
         <Note key={index} kind="info" message={note} />
       ))}
       <Remedies estimate={estimate} training={training} />
-      <WhatIf estimate={estimate} training={training} />
+      <WhatIfForm estimate={estimate} training={training} />
       <Inside estimate={estimate} />
     </div>
   );
@@ -198,32 +198,11 @@ function Remedies(props: { estimate: IEstimate; training: Training }): JSX.Eleme
           )}
           onClick={() => void training.ask({ ...remedy.request, details: undefined })}
         >
-          {remedyName(remedy, trans)} → <b>{bytes(remedy.peak_bytes)}</b>
+          {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
         </Button>
       ))}
     </div>
   );
-}
-
-function remedyName(remedy: IRemedy, trans: TranslationBundle): string {
-  switch (remedy.change) {
-    case 'amp_o1':
-      return trans.__('AMP O1');
-    case 'amp_o2':
-      return trans.__('AMP O2');
-    case 'batch_size':
-      return trans.__('Batch %1', remedy.request.batch_size ?? '');
-    case 'recompute':
-      return trans.__('Recompute');
-    case 'accumulation':
-      return trans.__('Accumulate %1 steps', remedy.request.accumulation ?? '');
-    case 'clear_grad':
-      return trans.__('Free gradients');
-    case 'image_size':
-      return trans.__('Images of %1 px', remedy.request.image_size ?? '');
-    case 'sequence_length':
-      return trans.__('Sequences of %1', remedy.request.sequence_length ?? '');
-  }
 }
 
 function evidence(estimate: IEstimate, trans: TranslationBundle): string {

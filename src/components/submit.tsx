@@ -6,10 +6,10 @@ import * as React from 'react';
 import type { IDevice, IEngineFeatures, IMessage } from '../domain';
 import type { PanelModel } from '../models/panel';
 import type { Training } from '../models/training';
+import { askedFor } from '../models/whatIfs';
 import { CommandIDs } from '../tokens';
 import { Button, Note, Prose, Section } from './common';
 import { useApp, useInView } from './context';
-import { wishesOf } from './wishes';
 
 export function Submit(props: { model: PanelModel; training: Training }): JSX.Element {
   const { trans, commands } = useApp();
@@ -53,10 +53,10 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   );
 }
 
-/** What was wished of the estimate and is not in the notebook, so that nobody waits for a job with it. */
+/** What was asked of the estimate and is not in the notebook, so that nobody waits for a job with it. */
 function OnlyAsked({ training }: { training: Training }): JSX.Element | null {
   const { trans } = useApp();
-  const labels = wishesOf(training, trans).flatMap(({ label, runs }) => (runs ? [] : [label]));
+  const labels = askedFor(training).flatMap(({ label, inJobs }) => (inJobs ? [] : [label]));
   return labels.length ? (
     <Note
       kind="info"
@@ -188,7 +188,7 @@ function summary(
     engine?.title.message,
     place,
     image,
-    ...wishesOf(training, trans).flatMap(({ label, runs }) => (runs ? [label] : [])),
+    ...askedFor(training).flatMap(({ label, inJobs }) => (inJobs ? [label] : [])),
     trans.__('unsaved changes included')
   ]
     .filter(Boolean)

@@ -5,7 +5,14 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api, ApiError } from '../api';
-import type { IAccelerator, IDevice, IEngineFeatures, IInventory, IJob } from '../domain';
+import type {
+  IAccelerator,
+  IDevice,
+  IEngineFeatures,
+  IInventory,
+  IJob,
+  IWhatIf
+} from '../domain';
 import type { EventStream } from '../events';
 import { VERSION } from '../version';
 import { Jobs } from './jobs';
@@ -179,14 +186,17 @@ export class PanelModel implements IDisposable {
     try {
       const { version } = await this.api.version();
       this._otherVersion = version === VERSION ? null : version;
-      const [engines, accelerators, inventory] = await Promise.all([
+      const [engines, accelerators, whatIfs, inventory] = await Promise.all([
         this.api.engines(),
         this.api.accelerators(),
+        this.api.whatIfs(),
         this.api.devices(),
         this.jobs.refresh()
       ]);
       this._engines = engines;
       this._accelerators = accelerators;
+      this._whatIfs = whatIfs;
+      this._trainings.forEach(training => (training.whatIfs = whatIfs));
       this._inventory = inventory;
       this._serverError = null;
       this._isReady = true;
@@ -235,6 +245,7 @@ export class PanelModel implements IDisposable {
         training.source = source;
       } else {
         training = new Training(this.api, source);
+        training.whatIfs = this._whatIfs;
         this._trainings.set(source.path, training);
       }
       this._training = training;
@@ -284,6 +295,7 @@ export class PanelModel implements IDisposable {
   private _inventory: IInventory | null = null;
   private _accelerators: IAccelerator[] = [];
   private _engines: IEngineFeatures[] = [];
+  private _whatIfs: IWhatIf[] = [];
   private _serverError: ApiError | null = null;
   private _otherVersion: string | null = null;
   private _connecting: Promise<void> | null = null;

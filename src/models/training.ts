@@ -15,6 +15,7 @@ import type {
   INotebookFacts,
   IPlacement,
   ISubmission,
+  IWhatIf,
   Value
 } from '../domain';
 import type { INotebookSource } from './notebook';
@@ -62,6 +63,8 @@ export class Training {
   /** When the last match was made, in milliseconds since the epoch. */
   placed = 0;
   request: IEstimateRequest = {};
+  /** What can be asked for, as the server says. */
+  whatIfs: readonly IWhatIf[] = [];
   choice: IChoice = { engine: '', gpus: null, deviceIds: [] };
   /** The notebook was edited since the estimate. */
   stale = false;
@@ -133,9 +136,9 @@ export class Training {
     }
   }
 
-  /** Ask again with other wishes; a null takes the notebook's own value. */
-  ask(wish: IEstimateRequest): Promise<void> {
-    this.request = { ...this.request, ...wish };
+  /** Ask again with other what-ifs; a null takes the notebook's own value. */
+  ask(change: IEstimateRequest): Promise<void> {
+    this.request = { ...this.request, ...change };
     return this.measure();
   }
 
@@ -163,9 +166,9 @@ export class Training {
     this._changed.emit();
   }
 
-  /** Note a wish for the next estimate without making one. */
-  wish(wish: IEstimateRequest): void {
-    this.request = { ...this.request, ...wish };
+  /** Note what the next estimate is to be asked, without making one. */
+  prepare(change: IEstimateRequest): void {
+    this.request = { ...this.request, ...change };
     this._changed.emit();
   }
 
@@ -260,7 +263,7 @@ export class Training {
     };
   }
 
-  /** The request without the wishes that were taken back. */
+  /** The request without what was taken back. */
   private _asked(): IEstimateRequest {
     return Object.fromEntries(
       Object.entries(this.request).filter(([, value]) => value !== null)

@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Accelerator
-from jupyter_paddle_gpu.domain.estimates import DeviceTerms, Estimate, EstimateRequest
+from jupyter_paddle_gpu.domain.estimates import DeviceTerms, Estimate
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.calibration import Key
 from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
 from jupyter_paddle_gpu.estimator.remedies import remedies
@@ -72,7 +73,7 @@ def test_details_bring_the_fit_and_remedies_best_first(service, tmp_path):
     for remedy in estimate.remedies:
         again = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(**remedy.request), CARD)
         assert again.peak_bytes == remedy.peak_bytes == estimate.peak_bytes - remedy.saves_bytes
-    assert "clear_grad" in {remedy.change for remedy in estimate.remedies}
+    assert "set_to_zero" in {remedy.change for remedy in estimate.remedies}
     halved = next(remedy for remedy in estimate.remedies if remedy.change == "batch_size")
     assert halved.request == {"batch_size": 32} and halved.largest_batch == fit.largest_batch
 

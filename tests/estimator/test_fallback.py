@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_paddle_gpu.domain.estimates import EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.fallback import Measured, fitted
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.worker import WorkerSettings

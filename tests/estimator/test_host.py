@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from jupyter_paddle_gpu.domain.estimates import Breakdown, Estimate, EstimateRequest
+from jupyter_paddle_gpu.domain.estimates import Breakdown, Estimate
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.host import CUDA, OBJECT, PROCESS, WORKER, host_memory
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.trace import Trace, TracedHost

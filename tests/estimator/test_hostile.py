@@ -7,8 +7,8 @@ import msgspec
 import psutil
 import pytest
 
-from jupyter_paddle_gpu.domain.estimates import EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
 from jupyter_paddle_gpu.estimator.messages import about_outcome, about_refusals
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings

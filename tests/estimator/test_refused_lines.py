@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from jupyter_paddle_gpu.domain.estimates import EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.zygote import guard
 

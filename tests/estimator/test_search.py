@@ -65,6 +65,7 @@ def test_remedies_are_computed_sorted_and_useful():
     }
     found = remedies(estimate, lambda change: sizes.get(tuple(change.items()), 900), lambda change: 77)
 
-    assert [remedy.change for remedy in found] == ["batch_size", "amp_o2", "amp_o1", "accumulation"]
+    assert [remedy.change for remedy in found] == ["batch_size", "amp", "amp", "accumulation"]
+    assert [remedy.says.render() for remedy in found] == ["Batch 32", "AMP O2", "AMP O1", "Accumulate 4 steps"]
     assert [remedy.saves_bytes for remedy in found] == [450, 400, 300, 100]
     assert {remedy.largest_batch for remedy in found} == {77}

@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Accelerator
-from jupyter_paddle_gpu.domain.estimates import EstimateRequest
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.worker import WorkerSettings
 

@@ -82,6 +82,7 @@ def check(document):
         ("/images", {"device": "toaster"}),
         ("/engines", {}),
         ("/doctor", {}),
+        ("/what-ifs", {}),
         ("/jobs", {}),
     ],
 )

@@ -55,6 +55,24 @@ async def test_other_data_is_asked_for_and_refused_in_words(api):
     assert "图像" in refused["notes"][0]["message"]
 
 
+@pytest.mark.parametrize("asked", [{"sequence_lenght": 96}, {"batch_size": 0}, {"amp": "O3"}], ids=str)
+async def test_a_what_if_that_makes_no_sense_is_refused_by_its_name(api, asked):
+    body = {"path": "a.ipynb", "content": cells(TAGGER), "request": asked}
+    status, error = await api("POST", "estimates", body=body)
+    assert (status, next(iter(asked)) in error["message"]) == (400, True), error
+
+
+async def test_a_panel_is_told_what_can_be_asked(api):
+    status, fields = await api("GET", "what-ifs", headers={"Accept-Language": "zh-CN"})
+    by_name = {field["name"]: field for field in fields}
+    assert status == 200 and list(by_name)[:2] == ["batch_size", "amp"]
+    assert by_name["batch_size"]["label"] == "批大小" and by_name["batch_size"]["least"] == 1
+    choices = by_name["set_to_zero"]["choices"]
+    assert [(choice["value"], choice["asked"]) for choice in choices] == [(True, "梯度置零"), (False, "释放梯度")]
+    assert [name for name, field in by_name.items() if field["in_jobs"]] == ["batch_size"]
+    assert not {"device", "target", "details"} & set(by_name)
+
+
 @pytest.mark.paddle
 async def test_a_look_at_a_training_has_the_worker_ready_and_runs_nothing(api, example, jp_serverapp, tmp_path):
     services = jp_serverapp.web_app.settings[SETTING].services

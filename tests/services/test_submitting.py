@@ -6,8 +6,8 @@ from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.estimates import EstimateRequest
 from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.submitting import specify
 

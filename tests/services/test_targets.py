@@ -2,7 +2,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.devices import Accelerator, Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.estimates import EstimateRequest
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.services.targets import resolve
 
 HOST = HostSample(cpu_count=2, cpu_percent=0, memory_total=1, memory_available=1)

@@ -32,7 +32,7 @@ for (const language of ['en', 'zh_CN'] as const) {
     const length = panel.locator('.jp-PaddleGpu-whatIf input').nth(1);
     await length.fill('512');
     await length.press('Enter');
-    await expect(panel.locator('.jp-mod-wish')).toHaveCount(2);
+    await expect(panel.locator('.jp-mod-asked')).toHaveCount(2);
     await expect(panel.locator('.jp-PaddleGpu-busy')).toHaveCount(0, { timeout: 120_000 });
     await take(`whatif-light-${short}`);
   });

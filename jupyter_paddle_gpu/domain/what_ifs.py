@@ -1,0 +1,332 @@
+"""What can be asked of an estimate: one declaration each, from which all faces follow.
+
+A what-if is a field of `EstimateRequest` with its `Declaration` beside the type:
+
+    batch_size: Annotated[int | None, Declaration(help="Another batch size than the notebook's.", ...)] = None
+
+From it follow the terminal's option and the magic's flag (`commands.options`), what REST takes and says of it
+(`server.schemas`), the panel's field and its words (`server.what_ifs`), what the tracer is told (`for_tracer`), what a
+job is run with (`for_job`), the sentences of the tracer (`estimator.translate`) and of a remedy (`WhatIf.suggestion`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from .messages import Message
+from .notebooks import FactValue
+
+AmpLevel = Literal["off", "O1", "O2"]
+Target = Literal["gpu", "cpu"]
+Kind = Literal["count", "choice", "switch", "text", "flag"]
+"""`count`: a whole number; `choice`: one of some words; `switch`: yes, no or the notebook's own; `flag`: yes or no."""
+RealSteps = Literal["follow", "leave_out", "refuse"]
+"""What tiny real steps make of a what-if, where tracing fails: they run with it, run without it and say so, or cannot
+stand for the step that is asked for."""
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    """A value in words; `{value}` stands for it.
+
+    Attributes:
+        label: in a list of choices.
+        asked: beside a figure that was computed with it.
+        suggested: as something that would save memory.
+    """
+
+    label: str = "{value}"
+    asked: str = ""
+    suggested: str = ""
+
+
+class Declaration(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a what-if besides its name and type.
+
+    Attributes:
+        help: one sentence for the terminal's help and the OpenAPI document.
+        label: heads its field in the panel; empty: it has none there.
+        least: the smallest number that may be asked for (`bounds` refuses less).
+        words: any value in words.
+        values: words of single values, which come before `words`.
+        in_jobs: whether a job is run with it too; all others are of the estimate alone.
+        traced: whether it changes the step, so that the tracer is told.
+        real_steps: what tiny real steps make of it.
+        follows: the what-if without which it says nothing; it is taken back with it.
+        if_known: whether its field is there only where the estimate has a value of its own under the same name, or the
+            notebook's fact named in `fact` says so.
+        notes: what the tracer may say of it, by code.
+        kept: what the tracer says where the step is another than the one asked for: no answer to a remedy or a search.
+    """
+
+    help: str
+    label: str = ""
+    least: int = 1
+    words: Words = Words()
+    values: dict[FactValue, Words] = {}
+    in_jobs: bool = False
+    traced: bool = True
+    real_steps: RealSteps = "leave_out"
+    follows: str = ""
+    if_known: bool = False
+    fact: str = ""
+    notes: tuple[Message, ...] = ()
+    kept: tuple[Message, ...] = ()
+
+
+class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to estimate. A None leaves the notebook's own value; numbers are checked by `bounds`.
+
+    Attributes:
+        answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
+        accumulation: an update still sees as many samples.
+        set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
+        devices: the estimate is for the device that holds most. None: what the notebook says (`nprocs=`, `--devices`,
+            `strategy.hybrid_configs`), else 1.
+        target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
+        details: needs further traces.
+    """
+
+    answers: dict[str, FactValue] = {}
+    batch_size: Annotated[
+        int | None,
+        Declaration(
+            help="Another batch size than the notebook's.",
+            label="Batch size",
+            words=Words(asked="with batch {value}", suggested="Batch {value}"),
+            in_jobs=True,
+            real_steps="follow",
+            if_known=True,
+            kept=(
+                Message(
+                    code="batch_size_kept",
+                    text="A batch size of {asked} was asked for, but the notebook's batches have {found} samples in "
+                    "any case.",
+                    hint="Give the variable that sizes the batch with --set name=value.",
+                ),
+            ),
+        ),
+    ] = None
+    amp: Annotated[
+        AmpLevel | None,
+        Declaration(
+            help="Mixed precision.",
+            label="Mixed precision",
+            words=Words(asked="with mixed precision {value}", suggested="AMP {value}"),
+            values={"off": Words(label="off", asked="without mixed precision")},
+        ),
+    ] = None
+    amp_dtype: Annotated[
+        Literal["float16", "bfloat16"] | None,
+        Declaration(
+            help="The number format of mixed precision.",
+            label="Its number format",
+            words=Words(asked="in {value}"),
+            follows="amp",
+        ),
+    ] = None
+    accumulation: Annotated[
+        int | None,
+        Declaration(
+            help="Steps over which gradients are summed.",
+            label="Steps accumulated",
+            words=Words(asked="with {value} steps accumulated", suggested="Accumulate {value} steps"),
+            notes=(
+                Message(
+                    code="batch_undivided",
+                    text="The notebook's batches are of one size in any case, so an update sees {asked} times as many "
+                    "samples.",
+                    hint="Ask for it together with a batch size where a variable such as BATCH_SIZE sets it.",
+                ),
+                Message(
+                    code="too_few_steps",
+                    text="The training ends before gradients of {asked} steps are summed.",
+                    hint="Let the loop that trains run for more steps.",
+                ),
+            ),
+            kept=(
+                Message(
+                    code="accumulation_kept",
+                    text="Gradients of {asked} steps were to be summed; the notebook sums those of {found}, and the "
+                    "figure is for that.",
+                    hint="Ask for a multiple of {found}, or change it in the notebook.",
+                ),
+            ),
+        ),
+    ] = None
+    recompute: Annotated[
+        bool | None,
+        Declaration(
+            help="Recompute activations in the backward pass.",
+            label="Activations",
+            values={
+                True: Words(label="recomputed", asked="with recompute", suggested="Recompute"),
+                False: Words(label="kept", asked="without recompute"),
+            },
+        ),
+    ] = None
+    set_to_zero: Annotated[
+        bool | None,
+        Declaration(
+            help="What clear_grad does: fill gradients with zeros, or free their memory between two steps.",
+            label="Gradients between steps",
+            values={
+                True: Words(label="zeroed", asked="with gradients zeroed"),
+                False: Words(label="freed", asked="with gradients freed", suggested="Free gradients"),
+            },
+        ),
+    ] = None
+    image_size: Annotated[
+        int | None,
+        Declaration(
+            help="Images of this height and width, in pixels.",
+            label="Images, pixels a side",
+            words=Words(asked="with images of {value} × {value} pixels", suggested="Images of {value} px"),
+            real_steps="refuse",
+            if_known=True,
+            notes=(
+                Message(
+                    code="no_images",
+                    text="The training step gets no images, so there is no other size to ask about.",
+                    hint="An image is an array of four dimensions that a layer is called with.",
+                ),
+                Message(
+                    code="image_refused",
+                    text="With images of {images} × {images} pixels the notebook fails in cell {cell}, line {line}: "
+                    "{problem}",
+                    hint="The model is built for one size: look for a Linear layer behind Flatten, or for a table of "
+                    "positions.",
+                ),
+                Message(
+                    code="image_refused_live",
+                    text="With images of {images} × {images} pixels the step fails: {problem}",
+                ),
+                Message(
+                    code="image_kept",
+                    text="Images of {asked} × {asked} pixels were asked for, but the model still gets {height} × "
+                    "{width}.",
+                    hint="Give the variable that holds their size with --set name=value.",
+                ),
+            ),
+        ),
+    ] = None
+    sequence_length: Annotated[
+        int | None,
+        Declaration(
+            help="Sequences of this many tokens or steps.",
+            label="Sequence length",
+            words=Words(asked="with sequences of length {value}", suggested="Sequences of {value}"),
+            real_steps="refuse",
+            if_known=True,
+            notes=(
+                Message(
+                    code="no_sequences",
+                    text="The training step gets no sequences, so there is no other length to ask about.",
+                    hint="A sequence is a [batch, length] array of integers or a [batch, length, features] array that "
+                    "a layer is called with.",
+                ),
+                Message(
+                    code="sequence_refused",
+                    text="With sequences of length {length} the notebook fails in cell {cell}, line {line}: {problem}",
+                    hint="The model is built for one length, or up to one: look for a table of positions or a fixed "
+                    "mask.",
+                ),
+                Message(
+                    code="sequence_refused_live",
+                    text="With sequences of length {length} the step fails: {problem}",
+                ),
+                Message(
+                    code="sequence_kept",
+                    text="Sequences of length {asked} were asked for, but the model still gets {found}.",
+                    hint="Give the variable that holds their length with --set name=value.",
+                ),
+            ),
+        ),
+    ] = None
+    devices: Annotated[
+        int | None,
+        Declaration(
+            help="Processes that train together, one a device.",
+            label="Devices that train together",
+            words=Words(asked="with device count {value}"),
+            if_known=True,
+            fact="distribution",
+        ),
+    ] = None
+    device: Annotated[
+        str | None,
+        Declaration(help="An accelerator's name, or a device id or index of this machine.", traced=False),
+    ] = None
+    target: Annotated[Target, Declaration(help="GPU, or Paddle's CPU allocator.", real_steps="follow")] = "gpu"
+    details: Annotated[
+        bool,
+        Declaration(
+            help="Also remedies, the largest batch that fits, and the step's layers and tensors.", traced=False
+        ),
+    ] = False
+
+
+class WhatIf(Declaration, frozen=True, kw_only=True):
+    """A row of the table: a declaration with what its field says.
+
+    Attributes:
+        name: of the field, in REST and for the tracer; with hyphens, the option.
+        kind: what is asked for.
+        default: what is asked for where nobody asks.
+        choices: of a choice or a switch.
+    """
+
+    name: str
+    kind: Kind
+    default: FactValue = None
+    choices: tuple[FactValue, ...] = ()
+
+    def words_of(self, value: FactValue) -> Words:
+        """A value in words."""
+        return self.values.get(value, self.words)
+
+    def suggestion(self, value: FactValue) -> Message:
+        """A value as a remedy."""
+        shown = value if isinstance(value, (str, int, float)) else str(value)
+        return Message(code=self.name, text=self.words_of(value).suggested, params={"value": shown})
+
+
+def declared(request: type[EstimateRequest]) -> tuple[WhatIf, ...]:
+    """The table: a row for each field of a request that has a declaration, in their order."""
+    hints = get_type_hints(request, include_extras=True)
+    defaults = {field.name: field.default for field in msgspec.structs.fields(request)}
+    rows = []
+    for name, hint in hints.items():
+        for declaration in getattr(hint, "__metadata__", ()):
+            if isinstance(declaration, Declaration):
+                known = {**msgspec.structs.asdict(declaration), **_typed(get_args(hint)[0])}
+                rows.append(WhatIf(name=name, default=defaults[name], **known))
+    return tuple(rows)
+
+
+def _typed(hint: Any) -> dict[str, Any]:
+    """What a field's type says: kind and choices."""
+    arms = get_args(hint)
+    optional = type(None) in arms
+    plain = next(arm for arm in arms if arm is not type(None)) if optional else hint
+    if get_origin(plain) is Literal:
+        return {"kind": "choice", "choices": get_args(plain)}
+    if plain is bool:
+        return {"kind": "switch", "choices": (True, False)} if optional else {"kind": "flag"}
+    return {"kind": {int: "count", str: "text"}[plain]}
+
+
+WHAT_IFS = declared(EstimateRequest)
+BY_NAME = {row.name: row for row in WHAT_IFS}
+
+
+def for_tracer(request: EstimateRequest) -> dict[str, Any]:
+    """What the tracer is told, by name."""
+    return {row.name: getattr(request, row.name) for row in WHAT_IFS if row.traced}
+
+
+def for_job(request: EstimateRequest) -> EstimateRequest:
+    """What of a request a job is run with: but for answers and a few what-ifs it runs the notebook as it is written."""
+    kept = {row.name: getattr(request, row.name) for row in WHAT_IFS if row.in_jobs}
+    return EstimateRequest(answers=request.answers, **kept)
