@@ -14,7 +14,7 @@ FRONTEND := labextension/package.json
 SOURCES := $(shell find src -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build-environment lab demo test test-python test-frontend test-ui test-compat lint types format build wheel locale bench bench-accuracy ui screenshots clean
+.PHONY: help build-environment lab demo test test-python test-frontend test-ui test-compat lint types format build wheel locale api bench bench-accuracy ui screenshots clean
 
 help:  ## List these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ test-python: $(ENVIRONMENT)  ## Tests of everything in Python: real kernels, Pad
 test-compat: $(ENVIRONMENT)  ## The built wheel in clean environments: the oldest promised JupyterLab and the newest, listed and walked
 	$(BIN)/python tests/distribution/compatibility.py
 
-lint: $(ENVIRONMENT) types  ## ruff, import rules, eslint, prettier, stylelint, tsc
+lint: $(ENVIRONMENT) types  ## ruff, import rules, generated types, eslint, prettier, stylelint, tsc
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -64,6 +64,10 @@ wheel: $(ENVIRONMENT)  ## Build the wheel and the source archive into dist/
 
 locale: $(ENVIRONMENT)  ## Compile the translations (done by the build as well)
 	$(BIN)/python jupyter_paddle_gpu/locale/compile.py
+
+api: $(ENVIRONMENT)  ## Write the schemas of the OpenAPI document from the Python types, and TypeScript's types from the document
+	$(BIN)/python -m jupyter_paddle_gpu.server.schemas
+	$(BIN)/jlpm api
 
 bench: $(ENVIRONMENT)  ## Start-up, estimates, submit, log, sizes: each prints a table and writes JSON into benchmarks/results/
 	$(BIN)/python -m benchmarks

@@ -11,6 +11,7 @@ export default tseslint.config(
       'lib/**',
       'labextension/**',
       'node_modules/**',
+      'src/openapi.ts',
       'tests/ui/test-results/**'
     ]
   },

@@ -51,8 +51,11 @@ export function group(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
-/** A metric's value: five significant digits, exponents only where they are needed. */
-export function metric(value: number): string {
+/** A metric's value: five significant digits, exponents only where they are needed; null where it is not a number. */
+export function metric(value: number | null): string {
+  if (value === null) {
+    return 'nan';
+  }
   if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e6)) {
     return value.toExponential(2);
   }

@@ -52,4 +52,6 @@ test('numbers', () => {
   expect(metric(0.18259)).toBe('0.18259');
   expect(metric(0.000012)).toBe('1.20e-5');
   expect(metric(0)).toBe('0');
+  // A loss that diverged: JSON has no word for it.
+  expect(metric(null)).toBe('nan');
 });

@@ -44,12 +44,28 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       kernel_name: 'python3',
       python: '',
       image: '',
+      resources: {
+        gpus: 0,
+        device_ids: [],
+        gpu_memory_bytes: null,
+        memory_bytes: null,
+        cpus: null,
+        shm_bytes: null,
+        seconds: null
+      },
       sets: {},
       environment: {},
+      token: '',
       rerun_of: '',
       estimated_peak_bytes: null,
       estimated_allocated_bytes: null,
-      limits: null
+      estimated_device: '',
+      estimated_paddle_version: '',
+      estimated_terms: null,
+      estimated_batch_size: null,
+      estimated_largest_batch: null,
+      limits: null,
+      options: {}
     },
     state: 'running',
     created: 1,
@@ -57,6 +73,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     started: 1,
     ended: null,
     reason: null,
+    handle: {},
     device_ids: [],
     progress: {
       cell: null,
@@ -71,6 +88,10 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     },
     result: null,
     attempts: 1,
+    not_before: null,
+    force: false,
+    server_id: '',
+    owner: '',
     ...more
   };
 }

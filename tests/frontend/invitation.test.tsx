@@ -53,12 +53,13 @@ test('a notebook without Paddle has nothing to estimate', () => {
 });
 
 const broken = { code: 'cell_not_python', message: 'Cell 1 is not valid Python.', hint: '' };
+const BLANK = { index: 0, id: 'a', source: ' \n', masked: [], cell_magic: '' };
 
 test.each([
   [{ imports_paddle: false }, 'This notebook does not use Paddle.'],
   [{ imports_paddle: true }, 'Nothing in this notebook trains a Paddle model yet.'],
   [{ imports_paddle: false, problems: [broken] }, 'Nothing that could be read here trains'],
-  [{ imports_paddle: false, cells: [{ source: ' \n' }] }, 'There is no code in this notebook']
+  [{ imports_paddle: false, cells: [BLANK] }, 'There is no code in this notebook']
 ])('where nothing trains, no more is said than is known: %j', (facts, said) => {
   const box = draw(
     <Facts training={training({ loop: 'none', ...facts }).training} retry={() => undefined} />

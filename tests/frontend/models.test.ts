@@ -73,14 +73,19 @@ test('a job’s share is that of its cells, and within one of its epochs', () =>
 
 describe('what was measured', () => {
   const result: IJobResult = {
+    reason: '',
     exit_code: 0,
+    signal: null,
     seconds: 1,
     host_allocated_bytes: 300 * 2 ** 20,
+    host_reserved_bytes: null,
     step_allocated_bytes: 200 * 2 ** 20,
+    steps_measured: 3,
     device_allocated_bytes: 100 * 2 ** 20,
     device_reserved_bytes: null,
     process_rss_bytes: null,
     paddle_version: null,
+    cuda_version: null,
     failure: null,
     statistics: null,
     notes: []

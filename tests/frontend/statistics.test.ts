@@ -6,9 +6,16 @@ function point(time: number, more: Partial<IStatisticsPoint> = {}): IStatisticsP
   return {
     time,
     seconds: 1,
+    samples: 1,
     cpu_percent: 50,
+    cpu_seconds: null,
     memory_bytes: 100 * time,
     memory_limit_bytes: null,
+    processes: null,
+    read_bytes: null,
+    written_bytes: null,
+    received_bytes: null,
+    sent_bytes: null,
     devices: [],
     ...more
   };
@@ -22,7 +29,9 @@ function device(id: string, memory: number | null, ofAll: number | null = null) 
     utilization_percent: 90,
     process_utilization_percent: null,
     temperature_celsius: null,
-    power_watts: null
+    power_watts: null,
+    processes: 1,
+    samples: 1
   };
 }
 
@@ -74,9 +83,12 @@ describe('asking', () => {
     points: [],
     summary: {
       seconds: 0,
+      samples: 1,
       cpu_mean_percent: null,
+      cpu_peak_percent: null,
       cpu_seconds: null,
       memory_peak_bytes: null,
+      processes_peak: null,
       read_bytes: null,
       written_bytes: null,
       received_bytes: null,
