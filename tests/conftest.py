@@ -1,5 +1,13 @@
-"""Plugins that tests of several rooms use, and how Hypothesis finds its examples."""
+"""Plugins and places that tests of several rooms use, and how Hypothesis finds its examples."""
 
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
@@ -10,3 +18,25 @@ settings.register_profile(
     "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None
 )
 settings.load_profile("tests")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """Makes folders that are file systems of their own, of so many MiB."""
+    mounted: list[Path] = []
+
+    def make(mebibytes: int) -> Path:
+        folder = tmp_path / f"disk{len(mounted)}"
+        folder.mkdir()
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m,mode=755", "tmpfs", str(folder)]
+        if shutil.which("mount") is None:
+            pytest.skip("no small file system: there is no mount here")
+        done = subprocess.run(mount, check=False, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"no small file system can be mounted: {done.stderr.strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield make
+    for folder in mounted:
+        subprocess.run(["umount", "-l", str(folder)], check=False)

@@ -198,6 +198,38 @@ def disk_full(path: str = "") -> Message:
     )
 
 
+def waits_for_space(path: str) -> Message:
+    """A job whose disk is full while it runs."""
+    return Message(
+        code="waits_for_space",
+        text="The disk is full, and the job is held up until there is space: {path}",
+        hint="Free some: `jupyter paddle-gpu delete JOB` removes an old job with its log, and so does the panel. "
+        "Without any it is ended after a minute, with what it has.",
+        params={"path": path},
+    )
+
+
+def shared_memory_full() -> Message:
+    """/dev/shm has a size of its own; a write beyond it is an error, or SIGBUS."""
+    return Message(
+        code="shared_memory_full",
+        text="The job's shared memory (/dev/shm) is full.",
+        hint="Use fewer DataLoader workers (num_workers), a smaller batch or use_shared_memory=False. In a container "
+        "it has the job's `shm_bytes`, else those under docker in the policy file.",
+    )
+
+
+def temporary_full(error: str) -> Message:
+    """A container's /tmp, which is memory."""
+    return Message(
+        code="temporary_full",
+        text="The job's temporary folder is full, which is memory: {error}",
+        hint="Write large files beside the notebook, or into the folder that PADDLE_GPU_CHECKPOINTS names. The "
+        "administrator may give more (`tmp_bytes` under docker in the policy file).",
+        params={"error": _short(error)},
+    )
+
+
 def runner_vanished() -> Message:
     """Neither a process nor a result is left."""
     return Message(

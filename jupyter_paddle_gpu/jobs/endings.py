@@ -126,6 +126,10 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
             return reasons.time_limit(job.spec.resources.seconds or result.seconds or 0.0)
         case "disk_full":
             return reasons.disk_full(said or job.spec.folder)
+        case "shared_memory_full":
+            return reasons.shared_memory_full()
+        case "temporary_full":
+            return reasons.temporary_full(said)
         case "killed":
             return reasons.killed(result.signal or KILL, said)
         case "exited":

@@ -26,7 +26,7 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
 from ..engines.capabilities import inventory_of
 from ..matching.policy import Policy
-from . import clocks, leftovers, log, queue, rows
+from . import clocks, leftovers, log, queue, rows, space
 from .device_failures import lost_device
 from .endings import Ending, ending_of, with_measurements
 from .observing import Observing, Seen
@@ -198,11 +198,12 @@ class Reconciler:
             return
         progress = reader.read(time.time())
         started = job.started or observation.started
-        if progress != job.progress or started != job.started or observation.reason != job.reason:
+        reason = observation.reason or space.held_up(job, folder)
+        if progress != job.progress or started != job.started or reason != job.reason:
             self._progress[job.id] = (reader, now)
 
             def make(row: Job) -> Job:
-                return _change(row, progress=progress, started=started, reason=observation.reason)
+                return _change(row, progress=progress, started=started, reason=reason)
 
             self._store.change(job.id, make)
 

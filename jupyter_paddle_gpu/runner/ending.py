@@ -2,7 +2,10 @@
 
 import re
 import signal
-from typing import Any, Dict, Optional
+from pathlib import Path
+from typing import Any, Dict, Iterable, Optional
+
+from . import space
 
 _DEVICE_MEMORY = re.compile(
     r"Out of memory error on (?:GPU|XPU|NPU|MLU|DCU|GCU|device)|CUDA error\(2\)|cudaErrorMemoryAllocation"
@@ -10,11 +13,10 @@ _DEVICE_MEMORY = re.compile(
     re.IGNORECASE,
 )
 _HOST_MEMORY = re.compile(r"Fail to alloc memory of|Cannot allocate memory|bad_alloc|Unable to allocate", re.IGNORECASE)
-_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 
 
-def of_error(failure: Dict[str, Any]) -> str:
-    """The class of an error that a cell raised (`name`, `value`, `traceback`)."""
+def of_error(failure: Dict[str, Any], places: Iterable[Path] = ()) -> str:
+    """The class of an error that a cell raised (`name`, `value`, `traceback`) in a job that writes to these places."""
     name, value = failure["name"], failure["value"]
     if name == "KeyboardInterrupt":
         return "interrupted"
@@ -22,15 +24,15 @@ def of_error(failure: Dict[str, Any]) -> str:
         return "out_of_memory_device"
     if name in ("MemoryError", "_ArrayMemoryError") or _HOST_MEMORY.search(value):
         return "out_of_memory_host"
-    if name == "OSError" and _DISK.search(value):
-        return "disk_full"
-    return "cell_error"
+    return space.reason_of(value, places) or "cell_error"
 
 
-def of_signal(number: int, *, oom_killed: bool) -> str:
+def of_signal(number: int, *, oom_killed: bool, shared_memory_full: bool = False) -> str:
     """The class of a signal that ended the notebook's process without our doing."""
     if number == signal.SIGKILL and oom_killed:
         return "out_of_memory_host"
+    if number == signal.SIGBUS and shared_memory_full:
+        return "shared_memory_full"  # a page of it was written that there is no memory for
     return "killed"
 
 

@@ -42,6 +42,33 @@ def replace(path: Path, data: bytes) -> None:
         raise
 
 
+def keep(path: Path, size: int) -> None:
+    """Take so many bytes of the disk for `replace_within`; where it has no such space, without a word."""
+    with contextlib.suppress(OSError):
+        replace(path, os.urandom(size))  # what no file system compresses away
+
+
+def replace_within(kept: Path, path: Path, data: bytes) -> None:
+    """`replace`, in the space of a file that was kept for it: a full disk does not matter. Raises `OSError`."""
+    try:
+        descriptor = os.open(str(kept), os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        replace(path, data)
+        return
+    try:
+        write_all(descriptor, data)
+        os.ftruncate(descriptor, len(data))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    kept.replace(path)
+
+
 def replace_json(path: Path, value: Any) -> None:
-    """`replace` with JSON (UTF-8, one line)."""
-    replace(path, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    """`replace` with JSON."""
+    replace(path, as_json(value))
+
+
+def as_json(value: Any) -> bytes:
+    """JSON in UTF-8, one line."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

@@ -8,9 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
-from . import channel, ending, processes
+from . import channel, ending, processes, space
 from .recorder import Recorder
 from .spec import Spec
 
@@ -45,6 +46,9 @@ class Session:
         self._stop_step = 0
         self._sampled_at = 0.0
         self._failure: Optional[Dict[str, Any]] = None
+        self._error_reason = ""
+        self._full_at = -1e9  # when /dev/shm was seen full last
+        self._shared_full = False
         self._facts: Dict[str, Any] = {}
         self._completed = False
         self._pid = 0
@@ -75,13 +79,12 @@ class Session:
         if self._stop_reason:
             return {"reason": self._stop_reason}
         if self._failure:
-            reason = ending.of_error(self._failure)
-            # Nobody asked for the interrupt: the user's code raised it itself.
-            reason = "cell_error" if reason == "interrupted" else reason
+            # Nobody asked for an interrupt: the user's code raised it itself.
+            reason = "cell_error" if self._error_reason == "interrupted" else self._error_reason
             return {"reason": reason, "message": "%(name)s: %(value)s" % self._failure}
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            reason = ending.of_signal(number, oom_killed=oom_killed)
+            reason = ending.of_signal(number, oom_killed=oom_killed, shared_memory_full=self._shared_full)
             return {"reason": reason, "signal": number, "message": ending.signal_name(number)}
         code = os.WEXITSTATUS(status)
         return {"reason": "exited", "status": code, "message": "exit status %d" % code}
@@ -146,6 +149,8 @@ class Session:
             if not self._recorder.flush():
                 self._wait_for_space()
             if self._pid in ended:
+                self._look_at_shared_memory()
+                self._shared_full = time.monotonic() - self._full_at < 2 * _TICK_SECONDS
                 return ended[self._pid]
             self._check_limits()
             self._push_stop()
@@ -235,6 +240,9 @@ class Session:
         elif kind == "end":
             self._read_errors()
             self._failure = message.get("failure")
+            if self._failure:  # judged while the process lives: what it fills goes with it
+                places = (self._spec.checkpoints, Path(self._spec.folder))
+                self._error_reason = ending.of_error(self._failure, places)
             self._facts.update(message.get("facts") or {})
             self._recorder.end_cell(message["index"], message["ok"])
         elif kind == "bye":
@@ -274,6 +282,7 @@ class Session:
 
     def _check_limits(self) -> None:
         now, limits = time.monotonic(), self._spec.limits
+        self._look_at_shared_memory()
         if self._spec.seconds and now - self._started > self._spec.seconds:
             self.stop("time_limit")
         if self._spec.memory_bytes and now - self._sampled_at > limits.sample_seconds:
@@ -283,6 +292,11 @@ class Session:
                 self._stop_reason = self._stop_reason or "out_of_memory_host"
                 self._stop_at, self._stop_step = now, 2
                 processes.kill(self._pid)
+
+    def _look_at_shared_memory(self) -> None:
+        """What a process had there may be gone a moment after its end."""
+        if space.is_full(space.SHARED_MEMORY):
+            self._full_at = time.monotonic()
 
     def _wait_for_space(self) -> None:
         """The disk is full: the notebook is held up by its full pipes, and nothing is lost, until there is space."""

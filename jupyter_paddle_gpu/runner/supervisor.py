@@ -14,6 +14,9 @@ from .ending import exit_status
 from .recorder import Recorder
 from .session import STOP_SIGNALS, Session
 
+RESULT_BYTES = 256 * 1024
+"""Kept on the disk for the result: a traceback has up to 100,000 characters."""
+
 ALREADY_RUNNING = 75
 """Exit status (EX_TEMPFAIL) of a second runner on the same folder: it has touched nothing."""
 
@@ -38,6 +41,8 @@ def main(path: str, *, detach: bool, entry: str) -> int:
 def _run(spec: specs.Spec, child: List[str]) -> int:
     started, began = time.time(), time.monotonic()  # the clock may be set while the job runs
     recorder: Optional[Recorder] = None
+    kept = spec.result.with_name("result.reserve")
+    files.keep(kept, RESULT_BYTES)
     try:
         recorder = Recorder(spec)
         outcome = Session(spec, recorder, child).run()
@@ -51,7 +56,7 @@ def _run(spec: specs.Spec, child: List[str]) -> int:
     outcome["exit_code"] = exit_status(outcome["reason"], outcome.get("signal"))
     if recorder:
         recorder.finish(outcome)
-    files.replace_json(spec.result, outcome)
+    files.replace_within(kept, spec.result, files.as_json(outcome))
     return int(outcome["exit_code"])
 
 

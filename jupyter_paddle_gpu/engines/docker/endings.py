@@ -153,11 +153,7 @@ def _lost(_: str) -> Message:
 
 
 def _shared_memory(_: str) -> Message:
-    return Message(
-        code="shared_memory_full",
-        text="The container's shared memory is full.",
-        hint="Use fewer DataLoader workers (num_workers), or set a larger shm_bytes under docker in the policy file.",
-    )
+    return reasons.shared_memory_full()
 
 
 def _disk(_: str) -> Message:

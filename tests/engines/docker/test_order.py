@@ -95,14 +95,12 @@ def test_a_server_that_finds_containers_running_keeps_their_own_times(place):
 def forget(place, job):
     """Write a row as it was while its job was being prepared (a move that the store does not allow)."""
     import msgspec
-    import sqlalchemy as sa
-
-    from jupyter_paddle_gpu.jobs import store
 
     row = msgspec.structs.replace(place.client.get(job), state="preparing", started=None, handle={})
-    with place.client.store._write() as connection:
-        values = {"state": row.state, "data": msgspec.json.encode(row)}
-        connection.execute(sa.update(store._jobs).where(store._jobs.c.id == job).values(values))
+    values = (row.state, msgspec.json.encode(row), job)
+    place.client.store._database.write(
+        lambda connection: connection.execute("UPDATE jobs SET state = ?, data = ? WHERE id = ?", values)
+    )
 
 
 @pytest.mark.parametrize("who", [0, 1])
