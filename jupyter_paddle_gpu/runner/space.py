@@ -45,8 +45,11 @@ def is_full(folder: Path) -> bool:
 
 
 def _same(path: Path, top: Path) -> bool:
-    """Whether a path lies on the file system that is mounted at `top`."""
-    return (path == top or top in path.parents) and os.path.ismount(str(top))
+    """Whether a path, which need not be there any more, lies on the file system that is mounted at `top`."""
+    if not os.path.ismount(str(top)):
+        return False
+    there = next((each for each in (path, *path.parents) if each.exists()), Path("/"))
+    return there.stat().st_dev == top.stat().st_dev
 
 
 def _is_memory(top: Path) -> bool:

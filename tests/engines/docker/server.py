@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import sysconfig
 import time
@@ -13,6 +14,9 @@ from jupyter_paddle_gpu.engines.docker import DockerSettings
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
+
+DISK_BYTES = "PADDLE_GPU_TEST_DISK_BYTES"
+"""Names how much of a disk must be free: a test with a small one needs another figure."""
 
 
 def inventory() -> Inventory:
@@ -45,6 +49,7 @@ def service(data: Path, host: str, **settings: object) -> JobService:
             shm_bytes=64 << 20,
             tmp_bytes=256 << 20,
             progress_seconds=0.2,
+            disk_bytes=int(os.environ.get(DISK_BYTES, DockerSettings().disk_bytes)),
         )
     )
     given = {"active_seconds": 0.1, "idle_seconds": 0.2, "retry_seconds": 0.5, "stop_seconds": 3.0}
