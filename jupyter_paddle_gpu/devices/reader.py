@@ -1,4 +1,4 @@
-"""The seam between the inventory and a vendor: one module a vendor implements `Reader`."""
+"""The seam between the inventory and a maker's driver: who reads live figures implements `Reader`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inventory for everybody: all vendors, the host, simulated cards; sampled once however many look."""
+"""The inventory for everybody: all makers, the host, simulated cards; sampled once however many look."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ..domain.devices import Inventory
 from .host import HostReader
-from .nvidia import NvidiaReader
-from .other import OtherVendorsReader
+from .makers.registry import makers
 from .reader import Reader
 from .sampler import DEFAULT_INTERVAL, Sampler
 from .simulated import VARIABLE, SimulatedReader
@@ -24,7 +23,7 @@ class DeviceService:
         data_folder: the folder whose disk is watched.
         interval: seconds between samples while somebody subscribes.
         simulate: cards to show for teaching (`A100 80GB x2, T4`); None takes `PADDLE_GPU_SIMULATE`.
-        readers: one a vendor; None takes all there are.
+        readers: one a maker; None takes all there are.
     """
 
     def __init__(
@@ -36,7 +35,7 @@ class DeviceService:
         readers: Sequence[Reader] | None = None,
     ) -> None:
         wish = os.environ.get(VARIABLE, "") if simulate is None else simulate
-        self._readers: list[Reader] = list(readers) if readers is not None else [NvidiaReader(), OtherVendorsReader()]
+        self._readers: list[Reader] = makers().readers() if readers is None else list(readers)
         if wish:
             self._readers.append(SimulatedReader(wish))
         self._host = HostReader(data_folder)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 import msgspec
 
 from .messages import Message
 
-Vendor = Literal["nvidia", "amd", "ascend", "kunlun", "hygon", "cambricon", "enflame", "cpu"]
+Vendor = str
+"""Name of a device maker (`devices.makers`); `cpu` for none."""
 
 
 class DeviceProcess(msgspec.Struct, frozen=True, kw_only=True):

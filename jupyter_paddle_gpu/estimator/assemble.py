@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ..devices.makers.registry import context_range
 from ..domain.devices import Accelerator
 from ..domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, Phase, TimelinePoint
 from . import overheads, replay
@@ -50,8 +51,8 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     most = least
     if any(operation.workspace_high != operation.workspace_low for operation in trace.operations):
         most = replay_reserved(trace, lambda operation: operation.workspace_high)
-    context = overheads.context(
-        accelerator.compute_capability if accelerator else None, vendor=accelerator.vendor if accelerator else "nvidia"
+    context = context_range(
+        accelerator.vendor if accelerator else None, accelerator.compute_capability if accelerator else None
     )
     terms = DeviceTerms(
         mapped_low=least.mapped,

@@ -1,78 +1,10 @@
-"""What a process takes of a device beside its tensors: CUDA context, library handles, kernels. Sizes in bytes.
-
-The figures are ranges that were published for comparable processes, each with its source; none was read on a device
-by us (docs/device-terms.md lists what is still to be verified). `calibration` replaces them where a machine was
-measured.
-"""
+"""Where in the range of convolution workspaces a kernel is expected. What a process takes of a device beside its
+tensors stands with the device makers (`devices.contexts`)."""
 
 from __future__ import annotations
 
-import msgspec
-
-MIB = 1 << 20
-
-LAZY_LOADING = (11, 7)
-"""First CUDA version whose frameworks load kernels when they are first used, not all at the start."""
 WORKSPACE_SHARE = 0.25
 """Where in the range of convolution workspaces a kernel is expected, before a machine was measured: cuDNN's
 heuristics prefer algorithms with little workspace to the largest that the limit allows. An assumption."""
 WORKSPACE_SHARE_SPREAD = 0.25
 """Standard deviation of that share."""
-
-
-class Context(msgspec.Struct, frozen=True):
-    """CUDA context with the libraries' handles and the kernels of a training: a range and where it stands."""
-
-    low: int
-    high: int
-    source: str
-
-    @property
-    def likely(self) -> int:
-        """The middle of the range."""
-        return (self.low + self.high) // 2
-
-
-_BY_CAPABILITY: dict[tuple[int, int], Context] = {
-    (7, 0): Context(
-        300 * MIB,
-        500 * MIB,
-        "Titan V: 320 MiB bare (pytorch/pytorch#28394); V100: 300 to 400 MB (pytorch/pytorch#20532)",
-    ),
-    (8, 6): Context(
-        256 * MIB, 480 * MIB, "RTX 3090, CUDA 12.8: 256 MiB bare (invoke-ai/InvokeAI#9413); kernels come on top"
-    ),
-    (8, 9): Context(
-        426 * MIB, 650 * MIB, "RTX 6000 Ada, CUDA 13.0: 426 MiB bare (unslothai/unsloth-zoo#1053); kernels come on top"
-    ),
-}
-_LAZY = Context(
-    274 * MIB,
-    700 * MIB,
-    "287,047,680 bytes with lazy loading (pytorch/pytorch#86509), about 400 MB (pytorch/pytorch#109888); "
-    "300 MB to 1 GB in NAIRR's GPU guide",
-)
-_EAGER = Context(
-    636 * MIB,
-    1101 * MIB,
-    "666,632,192 bytes without lazy loading (pytorch/pytorch#86509); Titan V 1008 MiB (pytorch/pytorch#28394); "
-    "RTX 3090, CUDA 11.1: 1001 MiB (pytorch/pytorch#54564); Paddle 2020: 840 MB (PaddlePaddle/Paddle#27795)",
-)
-_CUBLAS_HOPPER = 32 * MIB
-_CUBLAS = 4 * MIB
-_CUBLAS_SOURCE = (
-    "; cuBLAS workspace 32 MiB on Hopper and later, 4 MiB before (cuBLAS API reference, cublasSetWorkspace)"
-)
-_NOT_CUDA = Context(200 * MIB, 1000 * MIB, "no published figure for this maker's devices: the range of CUDA devices")
-
-
-def context(
-    capability: tuple[int, int] | None, *, vendor: str = "nvidia", cuda: tuple[int, int] | None = None
-) -> Context:
-    """The range for a device of this compute capability under this CUDA version (None: a current one)."""
-    if vendor not in ("nvidia", "hygon", "amd"):
-        return _NOT_CUDA
-    lazy = cuda is None or cuda >= LAZY_LOADING
-    found = _BY_CAPABILITY.get(capability or (0, 0), _LAZY) if lazy else _EAGER
-    handles = _CUBLAS_HOPPER if capability is not None and capability >= (9, 0) else _CUBLAS
-    return Context(found.low + handles, found.high + handles, found.source + _CUBLAS_SOURCE)

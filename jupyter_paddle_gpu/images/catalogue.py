@@ -8,8 +8,6 @@ from typing import Literal
 
 import msgspec
 
-from ..domain.devices import Vendor
-
 Standing = Literal["documented", "reported", "inferred"]
 _FILE = Path(__file__).with_name("catalogue.json")
 
@@ -56,16 +54,6 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     builds: tuple[str, ...]
 
 
-class VendorImage(msgspec.Struct, frozen=True, kw_only=True):
-    """A development image for an accelerator that is not NVIDIA's; Paddle's wheel goes on top of it."""
-
-    vendor: Vendor
-    machine: str
-    reference: str
-    standing: Standing
-    source: str
-
-
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known of Paddle's images."""
 
@@ -74,7 +62,6 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     drivers: tuple[DriverRule, ...]
     builds: tuple[Build, ...]
     releases: tuple[Release, ...]
-    vendor_images: tuple[VendorImage, ...]
 
     def build(self, tag: str) -> Build:
         """The build of that name; KeyError where there is none."""

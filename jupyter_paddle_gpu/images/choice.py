@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
+from ..devices.maker import MakerImage
+from ..devices.makers.registry import makers
 from ..domain.devices import Vendor
 from ..domain.images import AskRegistry, LocalImage, RegistryAnswer
 from ..domain.messages import Message
@@ -88,13 +90,14 @@ def choose_image(
     known, rules = catalogue or load_catalogue(), policy or ImagePolicy()
     have = {name: image for image in local for name in image.references}
     ruled_out: list[Message] = []
-    named = wanted or (rules.preferred if vendor in (None, "cpu", "nvidia") else "")
+    own = None if vendor in (None, "cpu") else makers().images(vendor)
+    named = wanted or (rules.preferred if own is None else "")
     if named:
         candidates = _named(named, rules, known, ruled_out)
-    elif vendor not in (None, "cpu", "nvidia"):
-        candidates = _vendor(vendor, machine, known)
+    elif own is not None:
+        candidates = _of_maker(own, vendor or "", machine)
     else:
-        need = _Need(paddle_version, driver_version, compute_capability, vendor == "nvidia")
+        need = _Need(paddle_version, driver_version, compute_capability, vendor not in (None, "cpu"))
         candidates = _paddle(need, rules, known, ruled_out)
         # Stable: within what is here and what is not, the order of releases, builds and registries stays.
         candidates.sort(key=lambda candidate: candidate.reference not in have)
@@ -119,18 +122,18 @@ def _named(text: str, rules: ImagePolicy, known: Catalogue, ruled_out: list[Mess
     return [Candidate(reference=str(reference), reason=reason)]
 
 
-def _vendor(vendor: Vendor | None, machine: str, known: Catalogue) -> list[Candidate]:
+def _of_maker(images: tuple[MakerImage, ...], vendor: Vendor, machine: str) -> list[Candidate]:
     return [
         Candidate(
             reference=row.reference,
             reason=Message(
                 code="vendor_image",
                 text="{image} is Paddle's development image for {vendor}; the framework itself is installed on top.",
-                params={"image": row.reference, "vendor": row.vendor},
+                params={"image": row.reference, "vendor": vendor},
             ),
         )
-        for row in known.vendor_images
-        if row.vendor == vendor and row.machine == machine
+        for row in images
+        if row.machine == machine
     ]
 
 

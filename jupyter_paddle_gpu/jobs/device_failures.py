@@ -10,7 +10,7 @@ from ..domain.jobs import Job
 from ..domain.messages import Message
 
 _BROKEN = "card_broken"
-"""Code of the problem of a card that does not answer (`devices.nvidia_problems`)."""
+"""Code of the problem of a card that does not answer (`devices.makers.nvidia.problems`)."""
 
 
 def lost_device(job: Job, devices: Sequence[Device]) -> Message | None:

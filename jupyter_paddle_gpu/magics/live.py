@@ -19,7 +19,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.what_ifs import EstimateRequest, for_tracer
 
 if TYPE_CHECKING:
-    from .cell import CellFace
+    from ..commands.face import Face
 
 TRACE_SECONDS = 120.0
 """Longest time for the child; a trace takes a second."""
@@ -36,7 +36,7 @@ class LiveObjects(msgspec.Struct):
     data: Any = None
 
 
-def estimate_live(face: CellFace, names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest) -> View:
+def estimate_live(face: Face, names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest) -> View:
     """The estimate of a step made of the named objects, completed from what else the kernel has.
 
     Raises:

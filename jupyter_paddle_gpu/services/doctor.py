@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..devices.makers.registry import makers
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message, Param, Translate
@@ -123,13 +124,11 @@ def _devices(inventory: Inventory) -> Iterable[Check]:
         yield Check(name="device", ok=True, finding=finding, needed=False)
     for problem in inventory.problems:
         yield Check(name="devices", ok=False, finding=problem, needed=False)
-    if inventory.driver_version:
-        finding = Message(
-            code="driver_found",
-            text="NVIDIA driver {driver}, CUDA up to {cuda}.",
-            params={"driver": inventory.driver_version, "cuda": inventory.cuda_version or "?"},
-        )
-        yield Check(name="driver", ok=True, finding=finding, needed=False)
+    for maker in makers().rows.values():
+        for finding in maker.findings(inventory):
+            yield Check(name="driver", ok=True, finding=finding, needed=False)
+    for problem in makers().problems:
+        yield Check(name="devices", ok=False, finding=problem, needed=False)
 
 
 def _left_out(registry: Registry) -> Iterable[Check]:

@@ -15,7 +15,7 @@ from jupyter_paddle_gpu.devices.reader import Reading
 READ = """
 import os, sys, msgspec
 from pathlib import Path
-from jupyter_paddle_gpu.devices.nvidia import NvidiaReader
+from jupyter_paddle_gpu.devices.makers.nvidia.reader import NvidiaReader
 reader = NvidiaReader(Path(sys.argv[1]), retry_seconds=float(os.environ["RETRY_SECONDS"]))
 readings = []
 for change in sys.argv[3:] or [None]:

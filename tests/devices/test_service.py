@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_paddle_gpu.devices.nvidia import NvidiaReader
-from jupyter_paddle_gpu.devices.other import OtherVendorsReader
+from jupyter_paddle_gpu.devices.makers.nvidia.reader import NvidiaReader
+from jupyter_paddle_gpu.devices.makers.registry import makers
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.devices.simulated import SimulatedReader
 from jupyter_paddle_gpu.domain.devices import Inventory
@@ -21,7 +21,7 @@ def card(root: Path, address: str, vendor: str, device: str, kind: str = "0x1200
 
 
 def test_a_machine_without_a_gpu_still_has_a_host_and_a_reason(tmp_path: Path) -> None:
-    service = DeviceService(tmp_path, simulate="", readers=[NvidiaReader(tmp_path), OtherVendorsReader(tmp_path)])
+    service = DeviceService(tmp_path, simulate="", readers=makers().readers(tmp_path))
     inventory = service.snapshot()
     service.close()
     assert inventory.devices == ()
@@ -42,7 +42,7 @@ def test_other_vendors_are_seen_on_the_bus(tmp_path: Path, monkeypatch: pytest.M
     (tools / "npu-smi").write_text("#!/bin/sh\n")
     (tools / "npu-smi").chmod(stat.S_IRWXU)
     monkeypatch.setenv("PATH", str(tools))
-    service = DeviceService(simulate="", readers=[NvidiaReader(tmp_path), OtherVendorsReader(tmp_path)])
+    service = DeviceService(simulate="", readers=makers().readers(tmp_path))
     inventory = service.snapshot()
     service.close()
     assert [(d.vendor, d.index, d.name) for d in inventory.devices] == [

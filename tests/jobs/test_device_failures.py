@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_paddle_gpu.devices.nvidia_problems import card
+from jupyter_paddle_gpu.devices.makers.nvidia.problems import card
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.jobs import Resources
 

@@ -1,89 +1,19 @@
-"""How a device gets into a container: NVIDIA by request or CDI, others by their nodes. Never --privileged."""
+"""How a device gets into a container: by request, CDI or its nodes, as its maker's row says. Never --privileged."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ...devices.maker import DeviceNodes, Maker, RuntimeHook
+from ...devices.makers.registry import makers
 from ...domain.devices import Vendor
 from ...domain.errors import PaddleGpuError
 from .daemon import DaemonFacts
 from .policy import Mount
 from .settings import DockerSettings
-
-
-class VendorAccess(msgspec.Struct, frozen=True, kw_only=True):
-    """What a maker's devices need besides `--privileged`, which their documents ask for and which is refused here.
-
-    Attributes:
-        nodes: one for each chosen device (`{n}` is its index); `shared`: for all; missing ones are left out.
-        tools: files and folders of the driver, mounted read-only where they are.
-        variable: names the visible devices.
-        set_device: the word for `paddle.set_device`.
-        standing: `documented` or `reported`; nobody has run these here.
-    """
-
-    nodes: tuple[str, ...]
-    shared: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    variable: str
-    set_device: str
-    standing: str
-
-
-VENDORS: dict[Vendor, VendorAccess] = {
-    "ascend": VendorAccess(
-        nodes=("/dev/davinci{n}",),
-        shared=("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"),
-        tools=("/usr/local/Ascend/driver", "/usr/local/dcmi", "/usr/local/bin/npu-smi"),
-        variable="ASCEND_RT_VISIBLE_DEVICES",
-        set_device="npu",
-        standing="documented",
-    ),
-    "kunlun": VendorAccess(
-        nodes=("/dev/xpu{n}",),
-        shared=("/dev/xpuctrl",),
-        tools=("/usr/local/bin/xpu-smi", "/usr/local/bin/xpu_smi"),
-        variable="XPU_VISIBLE_DEVICES",
-        set_device="xpu",
-        standing="documented",
-    ),
-    "hygon": VendorAccess(
-        nodes=("/dev/dri/renderD{render}", "/dev/dri/card{n}"),
-        shared=("/dev/kfd", "/dev/mkfd"),
-        tools=("/opt/hyhal",),
-        variable="HIP_VISIBLE_DEVICES",
-        set_device="gpu",
-        standing="documented",
-    ),
-    "amd": VendorAccess(
-        nodes=("/dev/dri/renderD{render}", "/dev/dri/card{n}"),
-        shared=("/dev/kfd",),
-        variable="HIP_VISIBLE_DEVICES",
-        set_device="gpu",
-        standing="reported",
-    ),
-    "cambricon": VendorAccess(
-        nodes=("/dev/cambricon_dev{n}",),
-        shared=("/dev/cambricon_ctl", "/dev/cambricon_ipcm0"),
-        tools=("/usr/bin/cnmon",),
-        variable="MLU_VISIBLE_DEVICES",
-        set_device="mlu",
-        standing="documented",
-    ),
-    "enflame": VendorAccess(
-        nodes=("/dev/gcu{n}",),
-        shared=("/dev/gcuctl",),
-        variable="TOPS_VISIBLE_DEVICES",
-        set_device="gcu",
-        standing="reported",
-    ),
-}
-
-_OTHER_ID = re.compile(r"^(?P<vendor>ascend|kunlun|hygon|amd|cambricon|enflame)-(?P<which>[0-9a-fA-F:.]+)$")
 
 
 class DeviceAccess(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,34 +34,14 @@ class DeviceAccess(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.labels)
 
 
-def vendor_of(device_id: str) -> Vendor:
-    """Maker of a device by its id. NVML's ids (`GPU-…`, `MIG-…`) and bare numbers are NVIDIA's."""
-    match = _OTHER_ID.match(device_id)
-    return match["vendor"] if match else "nvidia"  # type: ignore[return-value]
-
-
-def _index(device_id: str, root: Path) -> int:
-    """The driver's number of another maker's card: its place among the cards of that maker, in order of PCI address."""
-    which = device_id.partition("-")[2]
-    if which.isdigit():
-        return int(which)
-    bus = root / "sys/bus/pci/devices"
-
-    def kind(address: str) -> tuple[str, str]:
-        texts = [(bus / address / name) for name in ("vendor", "class")]
-        return tuple(text.read_text().strip() if text.exists() else "" for text in texts)  # type: ignore[return-value]
-
-    cards = sorted(path.name for path in bus.glob("*") if kind(path.name) == kind(which))
-    return cards.index(which) if which in cards else 0
-
-
 def access(
     device_ids: tuple[str, ...], facts: DaemonFacts, settings: DockerSettings, *, root: Path = Path("/")
 ) -> DeviceAccess:
     """What a container needs to see exactly these devices. Raises `PaddleGpuError` where this daemon cannot do it."""
+    known = makers()
+    hidden = {name: value for _, hook in known.hooks() for name, value in hook.hide.items()}
     if not device_ids:
-        # CUDA base images say NVIDIA_VISIBLE_DEVICES=all: with NVIDIA's runtime as default that would hand out all.
-        return DeviceAccess(environment={"NVIDIA_VISIBLE_DEVICES": "void"})
+        return DeviceAccess(environment=hidden)
     simulated = [device for device in device_ids if device.startswith("simulated")]
     if simulated:
         raise PaddleGpuError(
@@ -144,80 +54,67 @@ def access(
             hint="Use Docker Engine for jobs on GPUs, or the local engine.",
             status=503,
         )
-    vendors = {vendor_of(device) for device in device_ids}
-    if len(vendors) > 1:
+    found = {known.of_device(device).name: known.of_device(device) for device in device_ids}
+    if len(found) > 1:
         raise PaddleGpuError("devices_mixed", "One job cannot use devices of several makers.")
-    vendor = vendors.pop()
-    if vendor == "nvidia":
+    (maker,) = found.values()
+    if isinstance(maker.container, RuntimeHook):
         labels = tuple(str(number) for number in range(len(device_ids)))
+        others = {name: value for name, value in hidden.items() if name not in maker.container.hide}
         return DeviceAccess(
-            vendor=vendor,
-            requests=(_nvidia(device_ids, facts, settings),),
+            vendor=maker.name,
+            requests=(request(maker.container, device_ids, facts, settings),),
             # The launcher matches its --devices with this variable.
-            environment={"CUDA_VISIBLE_DEVICES": ",".join(labels)} if len(labels) > 1 else {},
+            environment={**others, maker.visible_devices: ",".join(labels)} if len(labels) > 1 else others,
             labels=labels,
         )
-    return _nodes(vendor, device_ids, root)
+    return _by_nodes(maker, maker.container, device_ids, hidden=hidden, root=root)
 
 
-def _nvidia(device_ids: tuple[str, ...], facts: DaemonFacts, settings: DockerSettings) -> dict[str, Any]:
-    names = [f"nvidia.com/gpu={device}" for device in device_ids]
+def request(
+    hook: RuntimeHook, device_ids: tuple[str, ...], facts: DaemonFacts, settings: DockerSettings
+) -> dict[str, Any]:
+    """How Docker is asked for devices: by the maker's runtime, or by CDI where the daemon has nothing else."""
+    names = [f"{hook.cdi}={device}" for device in device_ids]
     known = all(name in facts.cdi for name in names)
-    if settings.gpu_access == "cdi" or (settings.gpu_access == "auto" and known and "nvidia" not in facts.runtimes):
+    if settings.gpu_access == "cdi" or (settings.gpu_access == "auto" and known and hook.runtime not in facts.runtimes):
         return {"Driver": "cdi", "DeviceIDs": names}
-    return {"Driver": "", "DeviceIDs": list(device_ids), "Capabilities": [["gpu", "compute", "utility"]]}
+    return {"Driver": "", "DeviceIDs": list(device_ids), "Capabilities": [list(hook.capabilities)]}
 
 
-def _nodes(vendor: Vendor, device_ids: tuple[str, ...], root: Path) -> DeviceAccess:
-    row = VENDORS[vendor]
-    indices = [_index(device, root) for device in device_ids]
-    chosen = [node.format(n=index, render=128 + index) for index in indices for node in row.nodes]
-    missing = [node for node in chosen if not (root / node.lstrip("/")).exists()]
-    if len(missing) == len(chosen):
-        raise PaddleGpuError(
-            "device_node_missing",
-            "The device node {node} does not exist on this machine.",
-            hint="Load the maker's driver, or choose another device.",
-            status=409,
-            node=missing[0],
-        )
-    nodes = [node for node in (*chosen, *row.shared) if (root / node.lstrip("/")).exists()]
+def _by_nodes(
+    maker: Maker, container: DeviceNodes, device_ids: tuple[str, ...], *, hidden: dict[str, str], root: Path
+) -> DeviceAccess:
+    missing = maker.preflight(device_ids, root)
+    if missing is not None:
+        raise PaddleGpuError.of(missing, status=409)
+    chosen = maker.nodes(container, device_ids, root)
+    nodes = [node for node in (*chosen, *container.shared) if (root / node.lstrip("/")).exists()]
     groups = {str((root / node.lstrip("/")).stat().st_gid) for node in nodes} - {"0"}
-    tools = [tool for tool in row.tools if (root / tool.lstrip("/")).exists()]
+    tools = [tool for tool in container.tools if (root / tool.lstrip("/")).exists()]
     return DeviceAccess(
-        vendor=vendor,
+        vendor=maker.name,
         nodes=tuple(nodes),
         mounts=tuple(Mount(tool, tool) for tool in tools),
         # Whole nodes are hidden already; the numbers count what is visible to the host's driver.
-        environment={
-            row.variable: ",".join(map(str, indices)),
-            "NVIDIA_VISIBLE_DEVICES": "void",
-        },
+        environment={maker.visible_devices: maker.visible(device_ids, root), **hidden},
         groups=tuple(sorted(groups)),
-        labels=tuple(map(str, indices)),
+        labels=tuple(str(maker.number(device, root)) for device in device_ids),
     )
 
 
-def processors_near(device_ids: tuple[str, ...], *, root: Path = Path("/")) -> str:
-    """The processors (`0-15,32-47`) of the NUMA nodes that NVIDIA devices hang on; empty where there is no choice.
+def hands_out(hook: RuntimeHook, facts: DaemonFacts, root: Path) -> bool:
+    """Can this daemon give a maker's devices to containers, as far as it and the machine's files say?"""
+    folders = ("usr/bin", "usr/local/bin")
+    here = any((root / folder / name).exists() for folder in folders for name in hook.programs)
+    return here or hook.runtime in facts.runtimes or any(name.startswith(f"{hook.cdi}=") for name in facts.cdi)
 
-    Read from the driver (`/proc/driver/nvidia/gpus/*/information`) and sysfs, so that no NVML is needed here.
-    """
+
+def processors_near(device_ids: tuple[str, ...], *, root: Path = Path("/")) -> str:
+    """The processors (`0-15,32-47`) of the NUMA nodes that devices hang on; empty where there is no choice."""
     nodes = sorted((root / "sys/devices/system/node").glob("node[0-9]*"))
-    if len(nodes) < 2:
+    if len(nodes) < 2 or not device_ids:
         return ""
-    wanted: set[int] = set()
-    for information in (root / "proc/driver/nvidia/gpus").glob("*/information"):
-        text = information.read_text(errors="replace")
-        uuid = re.search(r"GPU UUID:\s*(\S+)", text)
-        minor = re.search(r"Device Minor:\s*(\d+)", text)
-        names = {match[1] for match in (uuid, minor) if match}
-        if not names & set(device_ids):
-            continue
-        numa = root / "sys/bus/pci/devices" / information.parent.name / "numa_node"
-        node = int(numa.read_text()) if numa.exists() else -1
-        if node < 0:
-            return ""
-        wanted.add(node)
+    wanted = makers().of_device(device_ids[0]).numa(device_ids, root)
     lists = [(root / f"sys/devices/system/node/node{node}/cpulist").read_text().strip() for node in sorted(wanted)]
     return ",".join(lists)

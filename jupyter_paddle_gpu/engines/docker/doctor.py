@@ -6,11 +6,13 @@ import contextlib
 import time
 from pathlib import Path
 
+from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
 from .daemon import Daemon, DaemonFacts
+from .devices import hands_out
 from .faults import toolkit_missing
 from .limits import most_memory
 from .policy import authorize, check_image
@@ -51,7 +53,7 @@ class Doctor:
         found = []
         if facts.podman:
             found.append(_podman())
-        elif self._has_nvidia() and not self.hands_out_gpus(facts):
+        elif self._has_cards() and not self.hands_out_gpus(facts):
             found.append(toolkit_missing())
         if facts.rootless:
             found.append(_rootless())
@@ -70,7 +72,7 @@ class Doctor:
         has a card. Never raises."""
         available, found = self.problems()
         try:
-            if not (available and self._has_nvidia() and self.hands_out_gpus(self.daemon.facts())):
+            if not (available and self._has_cards() and self.hands_out_gpus(self.daemon.facts())):
                 return found
             image = self._any_image()
             return (*found, *self.trials.of_any_device(image)) if image else found
@@ -93,9 +95,7 @@ class Doctor:
         shown = self.trials.has_handed_out()
         if shown is not None:
             return shown
-        programs = ("nvidia-container-runtime-hook", "nvidia-container-runtime", "nvidia-ctk")
-        here = any((self.root / folder / name).exists() for folder in ("usr/bin", "usr/local/bin") for name in programs)
-        return here or "nvidia" in facts.runtimes or any(name.startswith("nvidia.com/") for name in facts.cdi)
+        return any(hands_out(hook, facts, self.root) for _, hook in makers().hooks())
 
     def check(self, job: Job) -> tuple[Message, ...]:
         """Everything that would make this job fail before its first cell. Never raises."""
@@ -143,8 +143,9 @@ class Doctor:
             found.append(_step_too_large(human(needs), human(limit)))
         return found
 
-    def _has_nvidia(self) -> bool:
-        return any((self.root / path).exists() for path in ("dev/nvidiactl", "proc/driver/nvidia/version", "dev/dxg"))
+    def _has_cards(self) -> bool:
+        """Whether there is a driver here whose devices a container gets by request."""
+        return any(maker.present(self.root) for maker, _ in makers().hooks())
 
 
 def _remote(host: str) -> Message:

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from ...devices.makers.registry import makers
 from ...domain.bounds import check_resources
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import JobSpec, Resources
@@ -38,8 +39,7 @@ WHOLE_FOLDERS = ("/", "/home", "/root", "/mnt", "/media", "/opt", "/srv", "/tmp"
 _VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
 _RESERVED = re.compile(
     r"^(LD_.*|PYTHON(PATH|HOME|STARTUP|EXECUTABLE|USERBASE|INSPECT|PLATLIBDIR)|PATH|HOME|USER|LOGNAME|SHELL|ENV|BASH_ENV|IFS"
-    r"|NVIDIA_.*|CUDA_VISIBLE_DEVICES|GPU_DEVICE_ORDINAL|(HIP|ROCR|XPU|MLU|TOPS|ASCEND|ASCEND_RT)_VISIBLE_DEVICES"
-    r"|DOCKER_.*|CONTAINER_HOST|PADDLE_GPU_.*|PADDLE_TRAINER.*|PADDLE_RANK.*|PADDLE_LOCAL.*|JUPYTER_.*TOKEN)$"
+    r"|NVIDIA_.*|DOCKER_.*|CONTAINER_HOST|PADDLE_GPU_.*|PADDLE_TRAINER.*|PADDLE_RANK.*|PADDLE_LOCAL.*|JUPYTER_.*TOKEN)$"
 )
 _VALUE_LIMIT = 32 * 1024
 _REQUIREMENT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._ -]+\])?\s*([<>=!~]=?[^;&|$`\n]*|)$")
@@ -157,7 +157,7 @@ def check_environment(environment: Mapping[str, Any]) -> dict[str, str]:
     for name, value in environment.items():
         if not isinstance(name, str) or not _VARIABLE.match(name):
             raise PaddleGpuError("variable_name", "“{name}” cannot be the name of a variable.", name=str(name)[:100])
-        if _RESERVED.match(name):
+        if _RESERVED.match(name) or name in makers().variables():
             raise PaddleGpuError(
                 "variable_reserved",
                 "The variable {name} is set by the engine and cannot be given.",

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
@@ -17,8 +18,8 @@ from .daemon import Daemon
 from .devices import access
 from .policy import Grant, Mount
 
-PROBE = "ls /dev/nvidia[0-9]* /dev/dxg 2>/dev/null | grep -q . || exit 42"
-"""A device that was handed out shows as a node (WSL 2: /dev/dxg)."""
+_PROBE = "ls {nodes} 2>/dev/null | grep -q . || exit 42"
+"""A device that was handed out shows as a node."""
 _PROBE_SILENT = 42
 _ANY: Mapping[str, Any] = {"Driver": "", "Count": 1, "Capabilities": [["gpu"]]}
 """Any device will do for the question whether there are any."""
@@ -85,7 +86,7 @@ class Trials:
             return (), {}
         facts = self._daemon.facts()
         granted = access(wanted or ("0",), facts, self._daemon.settings, root=self._root)
-        if granted.vendor != "nvidia":
+        if not granted.requests:
             return (), {}
         return (facts.id, *wanted), granted.requests[0] if wanted else _ANY
 
@@ -95,7 +96,7 @@ class Trials:
             made = api.create_container_from_config(
                 {
                     "Image": image,
-                    "Entrypoint": ["/bin/sh", "-c", PROBE],
+                    "Entrypoint": ["/bin/sh", "-c", _probe()],
                     "Cmd": [],
                     "Labels": {LABEL_OWNER: owner(), LABEL_ROLE: "probe"},
                     "HostConfig": {"CapDrop": ["ALL"], "SecurityOpt": ["no-new-privileges"], **host},
@@ -129,6 +130,11 @@ class Trials:
 
     def _is_fresh(self, at: float) -> bool:
         return self._holds(at, None)
+
+
+def _probe() -> str:
+    nodes = [node for _, hook in makers().hooks() for node in hook.shown]
+    return _PROBE.format(nodes=" ".join(nodes))
 
 
 def _ignored() -> Message:

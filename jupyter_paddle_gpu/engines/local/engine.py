@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from ...devices.makers.registry import makers
 from ...domain import reasons
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
@@ -167,7 +168,7 @@ class LocalEngine:
         # `!pip` and `!python` of the notebook mean the kernel's own.
         environment["PATH"] = os.pathsep.join([str(Path(_python(job)).parent), environment.get("PATH", os.defpath)])
         environment["PADDLE_GPU_JOB_ID"] = job.id
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(job.device_ids)  # empty: the CPU, no card of somebody else's
+        environment.update(makers().visible(job.device_ids))  # none: the CPU, no card of somebody else's
         return environment
 
 

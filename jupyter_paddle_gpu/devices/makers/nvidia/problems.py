@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..domain.messages import Message
+from ....domain.messages import Message
 
 # Codes from nvml.h (nvmlReturn_t); kept as numbers so that this module needs no binding.
 _NO_PERMISSION = 4

@@ -10,14 +10,15 @@ from typing import Any
 
 import msgspec
 
-from ..domain.devices import Device, DeviceProcess
-from ..domain.messages import Message
-from . import nvidia_problems as problems
-from .nvidia_events import XidEvents
-from .nvidia_utilization import ProcessUtilization
-from .pci import PciFunctions
-from .processes import Owners
-from .reader import Reading
+from ....domain.devices import Device, DeviceProcess
+from ....domain.messages import Message
+from ...pci import PciFunctions
+from ...processes import Owners
+from ...reader import Reading
+from . import problems
+from .bus import PCI
+from .events import XidEvents
+from .utilization import ProcessUtilization
 
 _MILLI = 1000
 _OUT_OF_RANGE_PID = 2**32 - 1
@@ -61,7 +62,7 @@ class NvidiaReader:
             reading = self._read_opened(pynvml)
         except pynvml.NVMLError as error:
             self.close()
-            present = bool(self._pci.of_vendor("nvidia"))
+            present = bool(self._pci.of(PCI))
             return self._failed(problems.whole(error, present=present, root=self._root))
         self._failure = None
         return reading

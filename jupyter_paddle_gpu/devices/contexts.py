@@ -1,0 +1,75 @@
+"""What a process takes of a device beside its tensors: context, library handles, kernels. Sizes in bytes.
+
+The figures are ranges that were published for comparable processes, each with its source; none was read on a device
+by us (docs/device-terms.md lists what is still to be verified). `estimator.calibration` replaces them where a machine
+was measured.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+MIB = 1 << 20
+
+LAZY_LOADING = (11, 7)
+"""First CUDA version whose frameworks load kernels when they are first used, not all at the start."""
+
+
+class ContextRange(msgspec.Struct, frozen=True):
+    """Context with the libraries' handles and the kernels of a training: a range and where it stands."""
+
+    low: int
+    high: int
+    source: str
+
+    @property
+    def likely(self) -> int:
+        """The middle of the range."""
+        return (self.low + self.high) // 2
+
+
+_BY_CAPABILITY: dict[tuple[int, int], ContextRange] = {
+    (7, 0): ContextRange(
+        300 * MIB,
+        500 * MIB,
+        "Titan V: 320 MiB bare (pytorch/pytorch#28394); V100: 300 to 400 MB (pytorch/pytorch#20532)",
+    ),
+    (8, 6): ContextRange(
+        256 * MIB, 480 * MIB, "RTX 3090, CUDA 12.8: 256 MiB bare (invoke-ai/InvokeAI#9413); kernels come on top"
+    ),
+    (8, 9): ContextRange(
+        426 * MIB, 650 * MIB, "RTX 6000 Ada, CUDA 13.0: 426 MiB bare (unslothai/unsloth-zoo#1053); kernels come on top"
+    ),
+}
+_LAZY = ContextRange(
+    274 * MIB,
+    700 * MIB,
+    "287,047,680 bytes with lazy loading (pytorch/pytorch#86509), about 400 MB (pytorch/pytorch#109888); "
+    "300 MB to 1 GB in NAIRR's GPU guide",
+)
+_EAGER = ContextRange(
+    636 * MIB,
+    1101 * MIB,
+    "666,632,192 bytes without lazy loading (pytorch/pytorch#86509); Titan V 1008 MiB (pytorch/pytorch#28394); "
+    "RTX 3090, CUDA 11.1: 1001 MiB (pytorch/pytorch#54564); Paddle 2020: 840 MB (PaddlePaddle/Paddle#27795)",
+)
+_CUBLAS_HOPPER = 32 * MIB
+_CUBLAS = 4 * MIB
+_CUBLAS_SOURCE = (
+    "; cuBLAS workspace 32 MiB on Hopper and later, 4 MiB before (cuBLAS API reference, cublasSetWorkspace)"
+)
+
+
+def of_cuda(capability: tuple[int, int] | None, cuda: tuple[int, int] | None) -> ContextRange:
+    """The range for a device of this compute capability under this CUDA version (None: a current one)."""
+    lazy = cuda is None or cuda >= LAZY_LOADING
+    found = _BY_CAPABILITY.get(capability or (0, 0), _LAZY) if lazy else _EAGER
+    handles = _CUBLAS_HOPPER if capability is not None and capability >= (9, 0) else _CUBLAS
+    return ContextRange(found.low + handles, found.high + handles, found.source + _CUBLAS_SOURCE)
+
+
+def unknown() -> ContextRange:
+    """The range for a maker whose devices nobody has published a figure of."""
+    return ContextRange(
+        200 * MIB, 1000 * MIB, "no published figure for this maker's devices: the range of CUDA devices"
+    )

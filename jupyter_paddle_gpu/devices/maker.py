@@ -1,0 +1,186 @@
+"""A device maker in one row: what is on the bus, how its cards are read, named, handed out, and what they take.
+
+Everything else asks the row, so a maker is one module in `makers/` and one line in `makers/registry.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ..domain.devices import Inventory
+from ..domain.messages import Message
+from .contexts import ContextRange, unknown
+from .reader import Reader
+
+Standing = Literal["read", "documented", "reported"]
+"""How the facts of a row are known: read on a device, from the maker's or Paddle's documents, from users' reports."""
+Version = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PciIds:
+    """How the maker's accelerators show on the PCI bus.
+
+    Attributes:
+        vendor: PCI vendor id, as `/sys/bus/pci/devices/*/vendor` has it.
+        classes: beginnings of the device classes that are accelerators (`0x0302`: 3D controller, `0x12`: processing
+            accelerator …); what else the maker sells does not count.
+        names: device id -> model.
+    """
+
+    vendor: str
+    classes: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceNodes:
+    """A maker whose devices get into a container by their nodes, without the `--privileged` that its documents ask for.
+
+    Attributes:
+        nodes: one for each chosen device: `{n}` is its number, `{render}` that of its render node.
+        shared: for all; missing ones are left out.
+        tools: files and folders of the driver, mounted read-only where they are.
+    """
+
+    nodes: tuple[str, ...]
+    shared: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeHook:
+    """A maker whose devices get into a container by request: a hook, a runtime or CDI of its own does the rest.
+
+    Attributes:
+        runtime: what Docker calls the maker's runtime.
+        capabilities: what is asked for.
+        cdi: kind of its devices in CDI specifications.
+        programs: any of them in /usr/bin or /usr/local/bin shows that the hook is installed.
+        hide: variables that keep every device from a container that is to have none.
+        shown: patterns of the nodes by which a container shows that it got a device.
+    """
+
+    runtime: str
+    capabilities: tuple[str, ...]
+    cdi: str
+    programs: tuple[str, ...]
+    hide: Mapping[str, str]
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakerImage:
+    """A development image for the maker's devices; Paddle's wheel goes on top of it."""
+
+    machine: str
+    reference: str
+    standing: Standing
+    source: str
+
+
+def _nothing_found(inventory: Inventory) -> Iterable[Message]:
+    return ()
+
+
+def _nowhere(root: Path) -> bool:
+    return False
+
+
+def _anywhere(device_ids: tuple[str, ...], root: Path) -> frozenset[int]:
+    return frozenset()
+
+
+def _unknown(capability: Version | None, cuda: Version | None) -> ContextRange:
+    return unknown()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maker:
+    """All that is known of a maker's devices.
+
+    Attributes:
+        name: `Device.vendor` of its devices; device ids begin with it where the driver has no identity of its own.
+        title: its name for people.
+        set_device: the word for `paddle.set_device`.
+        visible_devices: variable that names the devices a process sees.
+        reserved: other variables that choose devices, which a person may not set in a container.
+        hidden: what that variable holds where no device is to be seen; None: the maker does not say.
+        container: how a device gets into a container.
+        pci: None: not found on the bus.
+        tools: its command-line tools, in the order in which they are looked for.
+        ids: pattern of its devices' ids; empty: `name-` and a PCI address or number.
+        reader: makes what reads the live figures, from the folder with /proc and /sys. None: cards are listed from the
+            bus, with the reason why there are no figures.
+        images: development images where Paddle's releases have none for its devices; None: they have.
+        context: the range of memory that a process takes beside its tensors, by compute capability and CUDA version.
+        findings: what `doctor` says of a working driver.
+        present: whether the machine has its driver, by files below a root.
+        numa: the NUMA nodes that devices hang on, by their ids; empty where that cannot be told.
+        standing: how far these facts are known; nobody has run what is not `read`.
+    """
+
+    name: str
+    title: str
+    set_device: str
+    visible_devices: str
+    reserved: tuple[str, ...] = ()
+    hidden: str | None = None
+    container: DeviceNodes | RuntimeHook
+    pci: PciIds | None = None
+    tools: tuple[str, ...] = ()
+    ids: str = ""
+    reader: Callable[[Path], Reader] | None = None
+    images: tuple[MakerImage, ...] | None = ()
+    context: Callable[[Version | None, Version | None], ContextRange] = _unknown
+    findings: Callable[[Inventory], Iterable[Message]] = _nothing_found
+    present: Callable[[Path], bool] = _nowhere
+    numa: Callable[[tuple[str, ...], Path], frozenset[int]] = _anywhere
+    standing: Standing
+
+    def owns(self, device_id: str) -> bool:
+        """Whether an id is that of one of its devices."""
+        return re.fullmatch(self.ids or rf"{re.escape(self.name)}-[0-9a-fA-F:.]+", device_id) is not None
+
+    def number(self, device_id: str, root: Path) -> int:
+        """The driver's number of a card whose id has its PCI address: its place among the maker's, by address."""
+        which = device_id.partition("-")[2]
+        if which.isdigit():
+            return int(which)
+        bus = root / "sys/bus/pci/devices"
+
+        def kind(address: str) -> tuple[str, ...]:
+            texts = [(bus / address / name) for name in ("vendor", "class")]
+            return tuple(text.read_text().strip() if text.exists() else "" for text in texts)
+
+        cards = sorted(path.name for path in bus.glob("*") if kind(path.name) == kind(which))
+        return cards.index(which) if which in cards else 0
+
+    def visible(self, device_ids: tuple[str, ...], root: Path) -> str:
+        """What `visible_devices` holds for these devices: ids where the driver has any, else numbers."""
+        if isinstance(self.container, RuntimeHook):
+            return ",".join(device_ids)
+        return ",".join(str(self.number(device, root)) for device in device_ids)
+
+    def preflight(self, device_ids: tuple[str, ...], root: Path) -> Message | None:
+        """What keeps a job from these devices, as far as the machine's files tell."""
+        if not isinstance(self.container, DeviceNodes):
+            return None
+        nodes = self.nodes(self.container, device_ids, root)
+        if any((root / node.lstrip("/")).exists() for node in nodes):
+            return None
+        return Message(
+            code="device_node_missing",
+            text="The device node {node} does not exist on this machine.",
+            hint="Load the maker's driver, or choose another device.",
+            params={"node": nodes[0]},
+        )
+
+    def nodes(self, container: DeviceNodes, device_ids: tuple[str, ...], root: Path) -> list[str]:
+        """The nodes of these devices, whether they are there or not."""
+        numbers = [self.number(device, root) for device in device_ids]
+        return [node.format(n=number, render=128 + number) for number in numbers for node in container.nodes]

@@ -1,0 +1,1 @@
+"""A module for each device maker, and the table of them all (`registry`)."""

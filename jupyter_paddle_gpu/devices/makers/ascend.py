@@ -1,0 +1,42 @@
+"""Huawei Ascend (NPU). From Paddle's page on Ascend NPU and the maker's documents; nobody has run these here."""
+
+from __future__ import annotations
+
+from ..maker import DeviceNodes, Maker, MakerImage, PciIds
+
+_IMAGE = "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/device/paddle-npu:cann80RC1-ubuntu20"
+
+MAKER = Maker(
+    name="ascend",
+    title="Huawei Ascend",
+    set_device="npu",
+    visible_devices="ASCEND_RT_VISIBLE_DEVICES",
+    reserved=("ASCEND_VISIBLE_DEVICES",),
+    # Huawei also makes graphics for servers' consoles, which do not count. Names: https://pci-ids.ucw.cz
+    pci=PciIds(
+        vendor="0x19e5",
+        classes=("0x12",),
+        names={
+            "0xd801": "Ascend 910",
+            "0xd802": "Ascend 910B",
+            "0xd803": "Ascend 910C",
+            "0xd500": "Ascend 310P",
+        },
+    ),
+    tools=("npu-smi",),
+    container=DeviceNodes(
+        nodes=("/dev/davinci{n}",),
+        shared=("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"),
+        tools=("/usr/local/Ascend/driver", "/usr/local/dcmi", "/usr/local/bin/npu-smi"),
+    ),
+    images=tuple(
+        MakerImage(
+            machine=machine,
+            reference=f"{_IMAGE}-{machine}-gcc84-py39",
+            standing="documented",
+            source="Paddle's page on Ascend NPU",
+        )
+        for machine in ("x86_64", "aarch64")
+    ),
+    standing="documented",
+)

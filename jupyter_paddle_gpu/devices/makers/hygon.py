@@ -1,0 +1,31 @@
+"""Hygon (DCU). From Paddle's page on Hygon DCU; nobody has run these here."""
+
+from __future__ import annotations
+
+from ..contexts import of_cuda
+from ..maker import DeviceNodes, Maker, MakerImage, PciIds
+
+MAKER = Maker(
+    name="hygon",
+    title="Hygon",
+    set_device="gpu",
+    visible_devices="HIP_VISIBLE_DEVICES",
+    reserved=("ROCR_VISIBLE_DEVICES",),
+    pci=PciIds(vendor="0x1d94", classes=("0x0302", "0x0380", "0x0b40", "0x12")),
+    tools=("hy-smi", "rocm-smi"),
+    container=DeviceNodes(
+        nodes=("/dev/dri/renderD{render}", "/dev/dri/card{n}"),
+        shared=("/dev/kfd", "/dev/mkfd"),
+        tools=("/opt/hyhal",),
+    ),
+    images=(
+        MakerImage(
+            machine="x86_64",
+            reference="ccr-2vdh3abv-pub.cnc.bj.baidubce.com/device/paddle-dcu:dtk24.04.1-kylinv10-gcc82",
+            standing="documented",
+            source="Paddle's page on Hygon DCU",
+        ),
+    ),
+    context=of_cuda,  # nobody has published a figure of its own
+    standing="documented",
+)

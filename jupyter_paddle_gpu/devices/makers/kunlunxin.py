@@ -1,0 +1,35 @@
+"""Kunlunxin (XPU). From Paddle's page on Kunlun XPU and the maker's driver; nobody has run these here."""
+
+from __future__ import annotations
+
+from ..maker import DeviceNodes, Maker, MakerImage, PciIds
+
+MAKER = Maker(
+    name="kunlun",
+    title="Kunlun",
+    set_device="xpu",
+    visible_devices="XPU_VISIBLE_DEVICES",
+    pci=PciIds(
+        vendor="0x1d22",
+        classes=("0x0300", "0x0302", "0x0380", "0x0b", "0x12"),
+        names={
+            "0x3684": "Kunlun R200 / R300",
+            **dict.fromkeys(("0x3686", "0x3687", "0x3688", "0x3689"), "Kunlun P800"),
+        },
+    ),
+    tools=("xpu-smi", "xpu_smi"),
+    container=DeviceNodes(
+        nodes=("/dev/xpu{n}",),
+        shared=("/dev/xpuctrl",),
+        tools=("/usr/local/bin/xpu-smi", "/usr/local/bin/xpu_smi"),
+    ),
+    images=(
+        MakerImage(
+            machine="x86_64",
+            reference="ccr-2vdh3abv-pub.cnc.bj.baidubce.com/device/paddle-xpu:ubuntu20-x86_64-gcc84-py310",
+            standing="documented",
+            source="Paddle's page on Kunlun XPU",
+        ),
+    ),
+    standing="documented",
+)

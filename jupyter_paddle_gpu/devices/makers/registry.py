@@ -1,0 +1,133 @@
+"""The device makers there are: ours by one line each, those of other packages by an entry point.
+
+A package adds a maker with, in its `pyproject.toml`,
+
+    [project.entry-points."jupyter_paddle_gpu.devices"]
+    iluvatar = "my_package.iluvatar:MAKER"
+
+where `MAKER` is a `Maker`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from ...domain.messages import Message
+from ..contexts import ContextRange, unknown
+from ..listed import ListedReader
+from ..maker import Maker, MakerImage, RuntimeHook
+from ..reader import Reader
+from . import amd, ascend, cambricon, enflame, hygon, kunlunxin, nvidia
+
+GROUP = "jupyter_paddle_gpu.devices"
+"""Entry points of other packages' makers."""
+
+BUILT_IN: tuple[Maker, ...] = (
+    nvidia.MAKER,
+    ascend.MAKER,
+    kunlunxin.MAKER,
+    hygon.MAKER,
+    cambricon.MAKER,
+    enflame.MAKER,
+    amd.MAKER,
+)
+"""Ours. An id that nobody knows is taken for one of the first."""
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Makers:
+    """The makers by name, and why others are not among them."""
+
+    rows: dict[str, Maker]
+    problems: tuple[Message, ...] = ()
+
+    def named(self, vendor: str | None) -> Maker | None:
+        """The maker of `Device.vendor`; None for the CPU and for one that nobody knows."""
+        return self.rows.get(vendor or "")
+
+    def images(self, vendor: str | None) -> tuple[MakerImage, ...] | None:
+        """Images for a maker's devices; None where Paddle's releases have builds for them."""
+        maker = self.named(vendor)
+        return () if maker is None else maker.images
+
+    def of_device(self, device_id: str) -> Maker:
+        """The maker of a device by its id."""
+        rows = list(self.rows.values())
+        return next((maker for maker in rows if maker.owns(device_id)), rows[0])
+
+    def readers(self, root: Path = Path("/")) -> list[Reader]:
+        """What reads the devices, one a maker."""
+        return [
+            maker.reader(root) if maker.reader is not None else ListedReader(maker, root)
+            for maker in self.rows.values()
+        ]
+
+    def hooks(self) -> list[tuple[Maker, RuntimeHook]]:
+        """The makers whose devices a container gets by request."""
+        return [(maker, maker.container) for maker in self.rows.values() if isinstance(maker.container, RuntimeHook)]
+
+    def variables(self) -> frozenset[str]:
+        """Every variable that chooses devices: who hands out devices sets them, nobody else."""
+        rows = self.rows.values()
+        return frozenset(name for maker in rows for name in (maker.visible_devices, *maker.reserved))
+
+    def visible(self, device_ids: tuple[str, ...], root: Path = Path("/")) -> dict[str, str]:
+        """The variables of a process that is to see these devices and, where the makers say how, no others."""
+        found = {maker.visible_devices: maker.hidden for maker in self.rows.values() if maker.hidden is not None}
+        if device_ids:
+            maker = self.of_device(device_ids[0])
+            found[maker.visible_devices] = maker.visible(device_ids, root)
+        return found
+
+
+def context_range(vendor: str | None, capability: tuple[int, int] | None) -> ContextRange:
+    """What a process takes of a device of this maker beside its tensors; None: of the first maker's."""
+    if vendor is None:
+        return BUILT_IN[0].context(capability, None)
+    maker = makers().named(vendor)
+    return unknown() if maker is None else maker.context(capability, None)
+
+
+@cache
+def makers() -> Makers:
+    """All makers; looked for once."""
+    return load()
+
+
+def load(rows: Iterable[Maker] = BUILT_IN, others: Iterable[EntryPoint] | None = None) -> Makers:
+    """The makers. One of another package that cannot be loaded is left out and told; so is a second one of a name."""
+    found: dict[str, Maker] = {}
+    for row in rows:
+        if row.name in found:
+            raise ValueError(f"two makers are called {row.name}")
+        found[row.name] = row
+    problems: list[Message] = []
+    for point in sorted(entry_points(group=GROUP) if others is None else others, key=lambda point: point.name):
+        try:
+            row = point.load()
+            if not isinstance(row, Maker):
+                raise TypeError(f"{point.value} is no Maker")  # noqa: TRY301 - told like any other failure
+            if row.name in found:
+                raise ValueError(f"there is a maker {row.name} already")  # noqa: TRY301
+        except Exception as error:  # another package's code: whatever it does, our makers work
+            _logger.warning("the device maker %s (%s) is left out: %s", point.name, point.value, error)
+            problems.append(_left_out(point, error))
+            continue
+        found[row.name] = row
+    return Makers(found, tuple(problems))
+
+
+def _left_out(point: EntryPoint, error: Exception) -> Message:
+    return Message(
+        code="maker_not_loaded",
+        text="The device maker {maker} ({value}) cannot be loaded: {error}.",
+        hint="Update or remove the package that brings it.",
+        params={"maker": point.name, "value": point.value, "error": f"{type(error).__name__}: {error}"},
+    )
