@@ -14,7 +14,7 @@ FRONTEND := labextension/package.json
 SOURCES := $(shell find src -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build-environment lab demo test test-python test-frontend test-ui test-compat lint types format build wheel locale api bench bench-accuracy ui screenshots clean
+.PHONY: help build-environment lab demo test test-python test-frontend test-ui test-compat lint types format build wheel locale api docs bench bench-accuracy ui screenshots clean
 
 help:  ## List these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ locale: $(ENVIRONMENT)  ## Compile the translations (done by the build as well)
 api: $(ENVIRONMENT)  ## Write the schemas of the OpenAPI document from the Python types, and TypeScript's types from the document
 	$(BIN)/python -m jupyter_paddle_gpu.server.schemas
 	$(BIN)/jlpm api
+
+docs: $(ENVIRONMENT)  ## Write docs/kernels.md from the declarations of operators
+	$(BIN)/python docs/kernels.py
 
 bench: $(ENVIRONMENT)  ## Start-up, estimates, submit, log, sizes: each prints a table and writes JSON into benchmarks/results/
 	$(BIN)/python -m benchmarks

@@ -38,7 +38,7 @@ def is_common(x: Shape, y: Shape) -> bool:
 
 
 def _product_workspace(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
-    """A second tensor for each gradient that somebody wants."""
+    """Of a common broadcast a second tensor for each gradient that somebody wants."""
     if len(operands) < 2 or not operands[0] or not operands[1]:
         return 0
     x, y = operands[0][0], operands[1][0]
@@ -48,7 +48,8 @@ def _product_workspace(attrs: Attributes, operands: Arrays, results: Arrays) -> 
 
 
 def _sum_workspace(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
-    """The same, and the incoming gradient beside the one that would take its memory; alone and whole it does so."""
+    """Of a common broadcast a second tensor for each gradient that somebody wants, and the incoming gradient beside the
+    one that would take its memory; none where it is the only one and as large."""
     transient = _product_workspace(attrs, operands, results)
     if not transient or len(operands) < 3 or not operands[2]:
         return transient

@@ -105,7 +105,8 @@ def _eig_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
 OPERATORS = (
     Operator(
         "svd",
-        "`svd_kernel.cc`, `svd_grad_kernel_impl.h`; with `pinv`, `cond` and the norms, to the byte",
+        "`svd_kernel.cc`, `svd_grad_kernel_impl.h`; with `pinv`, `cond`, nuclear and spectral norms 93 configurations, "
+        "to the byte (`test_singular.py`)",
         Rule(workspace=_svd),
         gradient=Rule(workspace=_svd_grad),
     ),

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 pytestmark = pytest.mark.paddle
+
+ROOT = Path(__file__).resolve().parents[4]
 
 NAMES = """
 import json, mmap, re, sys
@@ -85,6 +92,21 @@ def test_every_name_is_one_that_paddle_has(run_code):
     found = run_code(NAMES, None)
     assert found["count"] > 300
     assert found["unknown"] == []
+
+
+def test_the_page_of_rules_is_what_the_declarations_say():
+    pytest.importorskip("paddle")
+    command = [sys.executable, "-W", "ignore", str(ROOT / "docs" / "kernels.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_sources_name_tests_that_are_there():
+    page = (ROOT / "docs" / "kernels.md").read_text(encoding="utf-8")
+    there = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    named = set(re.findall(r"test_\w+\.py", page))
+    assert len(named) > 8
+    assert named <= there
 
 
 def test_a_second_declaration_of_a_kernel_is_refused(run_code):
