@@ -49,7 +49,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         label: heads its field in the panel; empty: it has none there.
         least: the smallest number that may be asked for (`bounds` refuses less).
         words: any value in words.
-        values: words of single values, which come before `words`.
+        values: words of single values, which come before `words`; of a switch, those that a form offers.
         in_jobs: whether a job is run with it too; all others are of the estimate alone.
         traced: whether it changes the step, so that the tracer is told.
         real_steps: what tiny real steps make of it.
@@ -161,8 +161,8 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Recompute activations in the backward pass.",
             label="Activations",
             values={
+                # Recomputation that the notebook does itself is not taken out of it, so False is not offered.
                 True: Words(label="recomputed", asked="with recompute", suggested="Recompute"),
-                False: Words(label="kept", asked="without recompute"),
             },
         ),
     ] = None
@@ -274,7 +274,7 @@ class WhatIf(Declaration, frozen=True, kw_only=True):
         name: of the field, in REST and for the tracer; with hyphens, the option.
         kind: what is asked for.
         default: what is asked for where nobody asks.
-        choices: of a choice or a switch.
+        choices: what a form offers of a choice or a switch.
     """
 
     name: str
@@ -300,7 +300,10 @@ def declared(request: type[EstimateRequest]) -> tuple[WhatIf, ...]:
     for name, hint in hints.items():
         for declaration in getattr(hint, "__metadata__", ()):
             if isinstance(declaration, Declaration):
-                known = {**msgspec.structs.asdict(declaration), **_typed(get_args(hint)[0])}
+                typed = _typed(get_args(hint)[0])
+                if typed["kind"] == "switch":
+                    typed["choices"] = tuple(declaration.values)
+                known = {**msgspec.structs.asdict(declaration), **typed}
                 rows.append(WhatIf(name=name, default=defaults[name], **known))
     return tuple(rows)
 
@@ -313,7 +316,7 @@ def _typed(hint: Any) -> dict[str, Any]:
     if get_origin(plain) is Literal:
         return {"kind": "choice", "choices": get_args(plain)}
     if plain is bool:
-        return {"kind": "switch", "choices": (True, False)} if optional else {"kind": "flag"}
+        return {"kind": "switch" if optional else "flag"}
     return {"kind": {int: "count", str: "text"}[plain]}
 
 

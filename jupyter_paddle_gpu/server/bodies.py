@@ -1,4 +1,4 @@
-"""What REST clients send. Unknown fields are refused: a misspelt wish that is silently ignored is worse."""
+"""What REST clients send. Unknown fields are refused: a misspelt one that is silently ignored is worse."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Find = Callable[[str], Accelerator | None]
 def resolve(request: EstimateRequest, inventory: Callable[[], Inventory], find: Find) -> Accelerator | None:
     """The accelerator for `request.device`: a device of this machine by id or index, else a row of the catalogue.
 
-    Without a wish: this machine's first real accelerator, None where it has none. The CPU target has none.
+    Without a name: this machine's first real accelerator, None where it has none. The CPU target has none.
 
     Raises:
         PaddleGpuError: `unknown_device` (400).
@@ -27,30 +27,30 @@ def resolve(request: EstimateRequest, inventory: Callable[[], Inventory], find: 
     if request.target == "cpu":
         return None
     real = [device for device in inventory().devices if device.vendor != "cpu"]
-    wish = (request.device or "").strip()
-    if not wish:
+    named = (request.device or "").strip()
+    if not named:
         return next((of_device(device, find) for device in real if not device.simulated), None)
     for device in real:
-        if wish in (device.id, str(device.index)):
+        if named in (device.id, str(device.index)):
             return of_device(device, find)
-    if (known := find(wish)) is not None:
+    if (known := find(named)) is not None:
         return known
     for device in real:
-        if wish.casefold() == device.name.casefold():
+        if named.casefold() == device.name.casefold():
             return of_device(device, find)
-    near = _nearest(wish, [device.name for device in real])
+    near = _nearest(named, [device.name for device in real])
     raise PaddleGpuError(
         "unknown_device",
         "“{device}” is neither a device of this machine nor an accelerator that the catalogue knows.",
         hint="Did you mean {near}? `jupyter paddle-gpu gpus --catalogue` lists the names."
         if near
         else "`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.",
-        device=wish,
+        device=named,
         near=near,
     )
 
 
-def _nearest(wish: str, here: list[str]) -> str:
+def _nearest(named: str, here: list[str]) -> str:
     """The known name that is most like a mistyped one, empty where none is; models go without edition, too."""
     from ..devices import catalogue
 
@@ -59,7 +59,7 @@ def _nearest(wish: str, here: list[str]) -> str:
         words = name.split()
         for count in range(len(words), 0, -1):
             names.setdefault(" ".join(words[:count]).casefold(), name)
-    found = difflib.get_close_matches(wish.casefold(), names, n=1, cutoff=NEAR)
+    found = difflib.get_close_matches(named.casefold(), names, n=1, cutoff=NEAR)
     return names[found[0]] if found else ""
 
 

@@ -276,7 +276,7 @@ export class PanelModel implements IDisposable {
     this._changed.emit();
   }
 
-  /** Read the active notebook where somebody looks; estimate it too where that is wished and safe. */
+  /** Read the active notebook where somebody looks; estimate it too where that is wanted and safe. */
   private _readActive(): void {
     const training = this._training;
     if (!training || !this._looking || !this._isReady) {
