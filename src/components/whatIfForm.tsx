@@ -95,6 +95,7 @@ function Field(props: {
     return (
       <input
         className="jp-PaddleGpu-input"
+        name={whatIf.name}
         type="number"
         min={whatIf.least ?? undefined}
         step={1}
@@ -107,6 +108,7 @@ function Field(props: {
   return (
     <select
       className="jp-PaddleGpu-input"
+      name={whatIf.name}
       value={value}
       onChange={event => onChange(event.target.value)}
     >

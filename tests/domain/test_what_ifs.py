@@ -13,7 +13,7 @@ from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, Words, for_job, for_tracer
 from jupyter_paddle_gpu.estimator import remedies
-from jupyter_paddle_gpu.i18n import translator
+from jupyter_paddle_gpu.i18n import LOCALE_FOLDER
 
 
 def test_every_field_of_a_request_but_answers_is_declared():
@@ -32,10 +32,10 @@ def test_what_is_misspelt_or_out_of_range_is_refused():
 
 
 def test_every_sentence_has_its_chinese():
-    translate = translator("zh-CN")
+    catalogue = msgspec.json.decode((LOCALE_FOLDER / "zh_CN/LC_MESSAGES/jupyter_paddle_gpu.json").read_bytes())
     texts = [text for row in WHAT_IFS for text in (row.help, row.label)]
     texts += [text for words in all_words() for text in (words.label, words.asked, words.suggested)]
-    assert [text for text in texts if text not in ("", "{value}") and translate(text) == text] == []
+    assert [text for text in texts if text not in {"", "{value}", *catalogue}] == []
 
 
 def all_words() -> list[Words]:

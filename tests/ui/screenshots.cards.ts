@@ -29,7 +29,7 @@ for (const language of ['en', 'zh_CN'] as const) {
     await expect(panel.locator('.jp-PaddleGpu-remedies')).toBeVisible({ timeout: 120_000 });
     await both(page, 'cards', short, take);
     await panel.locator('.jp-PaddleGpu-whatIf > summary').click();
-    const length = panel.locator('.jp-PaddleGpu-whatIf input').nth(1);
+    const length = panel.locator('.jp-PaddleGpu-whatIf [name=sequence_length]');
     await length.fill('512');
     await length.press('Enter');
     await expect(panel.locator('.jp-mod-asked')).toHaveCount(2);
