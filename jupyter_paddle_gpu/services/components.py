@@ -93,7 +93,7 @@ class Components:
         def build() -> Registry:
             from ..engines import registry
 
-            return registry.load(registry.BUILT_IN if self._engine_types is None else self._engine_types)
+            return registry.load(self._engine_types)
 
         return self._once("registry", build)
 

@@ -39,7 +39,7 @@ def examine(
     parts: tuple[tuple[str, Callable[[], Iterable[Check]]], ...] = (
         ("kernel", lambda: _kernel(kernel_name)),
         ("devices", lambda: _devices(inventory())),
-        ("engines_installed", lambda: _left_out(registry())),
+        ("plugins", lambda: _left_out(registry())),
         ("engines", lambda: _engines(engines())),
         ("data_folder", lambda: _data_folder(data_folder)),
     )
@@ -127,13 +127,11 @@ def _devices(inventory: Inventory) -> Iterable[Check]:
     for maker in makers().rows.values():
         for finding in maker.findings(inventory):
             yield Check(name="driver", ok=True, finding=finding, needed=False)
-    for problem in makers().problems:
-        yield Check(name="devices", ok=False, finding=problem, needed=False)
 
 
 def _left_out(registry: Registry) -> Iterable[Check]:
-    for problem in registry.problems:
-        yield Check(name="engines_installed", ok=False, finding=problem, needed=False)
+    for problem in (*registry.problems, *makers().problems):
+        yield Check(name="plugins", ok=False, finding=problem, needed=False)
 
 
 def _engines(engines: Mapping[str, Engine]) -> Iterable[Check]:

@@ -156,10 +156,10 @@ def test_a_package_that_cannot_be_loaded_keeps_no_other_engine_away(tmp_path):
     ]
     loaded = registry.load(others=broken)
     assert list(loaded.types) == ["local", "docker"]
-    assert [problem.params["engine"] for problem in loaded.problems] == ["absent", "again", "other"]
+    assert [problem.params["name"] for problem in loaded.problems] == ["absent", "again", "other"]
     services = Services(Settings(data_folder=tmp_path))
     services._built["registry"] = loaded
-    told = [check.finding.params.get("engine") for check in services.doctor() if check.name == "engines_installed"]
+    told = [check.finding.params.get("name") for check in services.doctor() if check.name == "plugins"]
     assert told == ["absent", "again", "other"]
     services.close()
 

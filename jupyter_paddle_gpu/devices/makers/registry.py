@@ -10,13 +10,13 @@ where `MAKER` is a `Maker`.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
+from ... import plugins
 from ...domain.messages import Message
 from ..contexts import ContextRange, unknown
 from ..listed import ListedReader
@@ -37,8 +37,6 @@ BUILT_IN: tuple[Maker, ...] = (
     amd.MAKER,
 )
 """Ours. An id that nobody knows is taken for one of the first."""
-
-_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -101,33 +99,6 @@ def makers() -> Makers:
     return load()
 
 
-def load(rows: Iterable[Maker] = BUILT_IN, others: Iterable[EntryPoint] | None = None) -> Makers:
-    """The makers. One of another package that cannot be loaded is left out and told; so is a second one of a name."""
-    found: dict[str, Maker] = {}
-    for row in rows:
-        if row.name in found:
-            raise ValueError(f"two makers are called {row.name}")
-        found[row.name] = row
-    problems: list[Message] = []
-    for point in sorted(entry_points(group=GROUP) if others is None else others, key=lambda point: point.name):
-        try:
-            row = point.load()
-            if not isinstance(row, Maker):
-                raise TypeError(f"{point.value} is no Maker")  # noqa: TRY301 - told like any other failure
-            if row.name in found:
-                raise ValueError(f"there is a maker {row.name} already")  # noqa: TRY301
-        except Exception as error:  # another package's code: whatever it does, our makers work
-            _logger.warning("the device maker %s (%s) is left out: %s", point.name, point.value, error)
-            problems.append(_left_out(point, error))
-            continue
-        found[row.name] = row
-    return Makers(found, tuple(problems))
-
-
-def _left_out(point: EntryPoint, error: Exception) -> Message:
-    return Message(
-        code="maker_not_loaded",
-        text="The device maker {maker} ({value}) cannot be loaded: {error}.",
-        hint="Update or remove the package that brings it.",
-        params={"maker": point.name, "value": point.value, "error": f"{type(error).__name__}: {error}"},
-    )
+def load(rows: Iterable[Maker] | None = None, others: Iterable[EntryPoint] | None = None) -> Makers:
+    """The makers, ours where no others are given."""
+    return Makers(*plugins.registered(GROUP, Maker, BUILT_IN if rows is None else rows, others))

@@ -1,0 +1,170 @@
+"""A device maker is one row: from it follow inventory, variables, nodes, images, context and doctor's findings."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.devices import catalogue
+from jupyter_paddle_gpu.devices.contexts import ContextRange, of_cuda
+from jupyter_paddle_gpu.devices.maker import DeviceNodes, Maker, MakerImage, PciIds
+from jupyter_paddle_gpu.devices.makers import registry
+from jupyter_paddle_gpu.devices.service import DeviceService
+from jupyter_paddle_gpu.domain.devices import Inventory
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
+from jupyter_paddle_gpu.engines.docker.devices import access
+from jupyter_paddle_gpu.engines.docker.policy import check_environment
+from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
+from jupyter_paddle_gpu.images.choice import choose_image
+
+
+def _findings(inventory: Inventory) -> Iterable[Message]:
+    yield Message(code="driver_found", text="Acme's driver.")
+
+
+ACME = Maker(
+    name="acme",
+    title="Acme",
+    set_device="acme",
+    visible_devices="ACME_VISIBLE",
+    reserved=("ACME_ORDER",),
+    hidden="none",
+    container=DeviceNodes(nodes=("/dev/acme{n}",), shared=("/dev/acmectl",), tools=("/opt/acme",)),
+    pci=PciIds(vendor="0x9999", classes=("0x12",), names={"0x0001": "Acme One"}),
+    tools=("acme-smi",),
+    images=(MakerImage(machine="x86_64", reference="acme.example/paddle:1", standing="reported", source="here"),),
+    context=lambda capability, cuda: ContextRange(1, 3, "here"),
+    findings=_findings,
+    standing="reported",
+)
+"""A maker that exists only in the tests."""
+
+
+@pytest.fixture
+def makers(monkeypatch: pytest.MonkeyPatch) -> Iterable[registry.Makers]:
+    """With one line more in the table."""
+    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, ACME))
+    registry.makers.cache_clear()
+    yield registry.makers()
+    registry.makers.cache_clear()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A machine with two of its cards."""
+    for number, address in enumerate(("0000:01:00.0", "0000:02:00.0")):
+        folder = tmp_path / "sys/bus/pci/devices" / address
+        folder.mkdir(parents=True)
+        for name, text in {"vendor": "0x9999", "device": "0x0001", "class": "0x120000"}.items():
+            (folder / name).write_text(text + "\n")
+        (tmp_path / "dev").mkdir(exist_ok=True)
+        (tmp_path / f"dev/acme{number}").touch()
+    (tmp_path / "opt/acme").mkdir(parents=True)
+    return tmp_path
+
+
+FACTS = DaemonFacts(id="x", version="27")
+
+
+def test_its_cards_are_listed(makers: registry.Makers, machine: Path) -> None:
+    service = DeviceService(machine, simulate="", readers=makers.readers(machine))
+    found = [(device.id, device.index, device.vendor, device.name) for device in service.snapshot().devices]
+    service.close()
+    assert found == [("acme-0000:01:00.0", 0, "acme", "Acme One"), ("acme-0000:02:00.0", 1, "acme", "Acme One")]
+
+
+def test_a_container_gets_exactly_its_nodes(makers: registry.Makers, machine: Path) -> None:
+    given = access(("acme-0000:02:00.0",), FACTS, DockerSettings(), root=machine)
+    assert given.nodes == ("/dev/acme1",)
+    assert [mount.source for mount in given.mounts] == ["/opt/acme"]
+    assert given.environment == {"ACME_VISIBLE": "1", "NVIDIA_VISIBLE_DEVICES": "void"}
+    (machine / "dev/acme1").unlink()
+    with pytest.raises(PaddleGpuError) as caught:
+        access(("acme-0000:02:00.0",), FACTS, DockerSettings(), root=machine)
+    assert (caught.value.code, caught.value.message.params["node"]) == ("device_node_missing", "/dev/acme1")
+
+
+def test_a_process_sees_its_devices_and_no_others(makers: registry.Makers, machine: Path) -> None:
+    assert makers.visible(()) == {"CUDA_VISIBLE_DEVICES": "", "ACME_VISIBLE": "none"}
+    assert makers.visible(("acme-0000:02:00.0",), machine) == {"CUDA_VISIBLE_DEVICES": "", "ACME_VISIBLE": "1"}
+    assert makers.visible(("GPU-1", "GPU-2")) == {"CUDA_VISIBLE_DEVICES": "GPU-1,GPU-2", "ACME_VISIBLE": "none"}
+
+
+def test_nobody_sets_its_variables_in_a_container(makers: registry.Makers) -> None:
+    for name in ("ACME_VISIBLE", "ACME_ORDER"):
+        with pytest.raises(PaddleGpuError) as caught:
+            check_environment({name: "0"})
+        assert caught.value.code == "variable_reserved"
+
+
+def test_image_context_and_finding_follow(makers: registry.Makers) -> None:
+    choice = choose_image("3.3.1", None, None, "acme", machine="x86_64")
+    assert choice.reference == "acme.example/paddle:1"
+    assert registry.context_range("acme", None) == ContextRange(1, 3, "here")
+    assert [finding.render() for finding in makers.rows["acme"].findings(None)] == ["Acme's driver."]  # type: ignore[arg-type]
+
+
+def test_what_is_not_known_stays_unknown() -> None:
+    assert registry.context_range("nobody", None).source.startswith("no published figure")
+    assert registry.context_range(None, (8, 6)) == of_cuda((8, 6), None)
+    assert choose_image("3.3.1", None, None, "nobody").reference == ""
+    assert registry.makers().of_device("0").name == "nvidia", "a bare number is a CUDA device"
+
+
+def test_ours_are_complete() -> None:
+    rows = registry.load(others=()).rows
+    assert set(rows) == {"nvidia", "ascend", "kunlun", "hygon", "cambricon", "enflame", "amd"}
+    assert {card.vendor for card in catalogue.accelerators()} <= set(rows)
+    assert {name for name, row in rows.items() if row.standing == "read"} == {"nvidia"}
+    known = {"CUDA", "HIP", "ROCR", "XPU", "MLU", "TOPS", "ASCEND", "ASCEND_RT"}
+    assert {f"{name}_VISIBLE_DEVICES" for name in known} | {"GPU_DEVICE_ORDINAL"} == registry.makers().variables()
+    ids = {"GPU-3f1c": "nvidia", "MIG-9": "nvidia", "3": "nvidia", "ascend-0000:01:00.0": "ascend", "amd-1": "amd"}
+    assert {device: registry.makers().of_device(device).name for device in ids} == ids
+
+
+def test_two_of_a_name_are_an_error() -> None:
+    with pytest.raises(ValueError, match="acme"):
+        registry.load((ACME, ACME), others=())
+
+
+def test_a_package_that_cannot_be_loaded_keeps_no_other_maker_away() -> None:
+    broken = EntryPoint(name="absent", value="no_such_module:MAKER", group=registry.GROUP)
+    loaded = registry.load(others=[broken])
+    assert set(loaded.rows) == {row.name for row in registry.BUILT_IN}
+    assert [problem.params["name"] for problem in loaded.problems] == ["absent"]
+
+
+def test_another_packages_entry_point_is_enough(tmp_path: Path) -> None:
+    installed = tmp_path / "site"
+    metadata = installed / "acme-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[{registry.GROUP}]\nacme = acme:MAKER\n")
+    (installed / "acme.py").write_text(
+        "from jupyter_paddle_gpu.devices.maker import DeviceNodes, Maker\n"
+        "MAKER = Maker(name='acme', title='Acme', set_device='acme', visible_devices='ACME_VISIBLE',\n"
+        "              container=DeviceNodes(nodes=('/dev/acme{n}',)), standing='reported')\n"
+    )
+    code = (
+        "from jupyter_paddle_gpu.devices.makers.registry import makers\n"
+        "print(makers().of_device('acme-1').title, makers().visible(('acme-1',))['ACME_VISIBLE'])"
+    )
+    paths = [str(installed), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["Acme", "1"]
+
+
+def test_the_rows_load_no_driver() -> None:
+    """The estimator asks them for a context range: it must not pay for NVML."""
+    code = "import sys, jupyter_paddle_gpu.devices.makers.registry as r; r.makers(); print(' '.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"pynvml", "docker", "psutil"} & set(loaded)
