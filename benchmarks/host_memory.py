@@ -123,13 +123,12 @@ def in_containers(folder: Path) -> list[dict[str, Any]]:
         make_image(daemon.api(), IMAGE, path_to_packages=packages)
         docker = {
             "host": daemon.host,
-            "allowed_images": [IMAGE],
             "networks": ["none"],
             "data_folders": [packages],
             "memory_floor": 0,
         }
         (folder / "data").mkdir()
-        (folder / "data" / "policy.json").write_text(json.dumps({"docker": docker}))
+        (folder / "data" / "policy.json").write_text(json.dumps({"docker": docker, "images": {"allowed": [IMAGE]}}))
         (folder / "work").mkdir()
         services = Services(Settings(data_folder=folder / "data"))
         services.start_jobs()

@@ -88,15 +88,20 @@ class Containers:
 
 
 @contextlib.contextmanager
-def server(folder: Path, docker: dict[str, Any] | None = None) -> Iterator[tuple[int, str]]:
-    """(port, token) of a server whose machine has two cards; `docker`: that section of its policy file."""
+def server(folder: Path, docker: dict[str, Any] | None = None, image: str = "") -> Iterator[tuple[int, str]]:
+    """(port, token) of a server whose machine has two cards.
+
+    `docker`: that section of its policy file; `image`: the pattern of images that the file allows.
+    """
     library = folder / "libnvidia-ml.so.1"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, STAND_IN], check=True)
     (folder / "world").write_text("count 2\n")
     (folder / "root" / "work").mkdir(parents=True)
     (folder / "data").mkdir()
     if docker is not None:
-        (folder / "data" / "policy.json").write_text(json.dumps({"engine": "docker", "docker": docker}))
+        (folder / "data" / "policy.json").write_text(
+            json.dumps({"engine": "docker", "docker": docker, "images": {"allowed": [image]}})
+        )
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -229,9 +234,9 @@ def measure(count: int, engine: str) -> dict[str, Any]:
         docker, containers = None, None
         if engine == "docker":
             host, image = stack.enter_context(daemon("", "stand-in/paddle:1"))
-            docker = {"host": host, "allowed_images": [image], "networks": ["none"], "shm_bytes": 64 << 20}
+            docker = {"host": host, "networks": ["none"], "shm_bytes": 64 << 20}
             options["image"], containers = image, Containers(host)
-        port, token = stack.enter_context(server(folder, docker))
+        port, token = stack.enter_context(server(folder, docker, options.get("image", "")))
         client = Client(port, token)
         cards = [item["id"] for item in client.get("devices")["devices"] if item["vendor"] == "nvidia"]
         quiet = Watch(port, token)

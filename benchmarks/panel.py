@@ -26,12 +26,12 @@ class Panel:
 
     def __init__(self, folder: Path, host: str, image: str) -> None:
         self.folder, self.image = folder, image
-        self.policy = {"host": host, "allowed_images": [image], "networks": ["none"], "shm_bytes": 64 << 20}
+        self.policy = {"host": host, "networks": ["none"], "shm_bytes": 64 << 20}
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Panel:
         self.folder.mkdir(parents=True)
-        self.port, self.token = self._stack.enter_context(server(self.folder, self.policy))
+        self.port, self.token = self._stack.enter_context(server(self.folder, self.policy, self.image))
         self.client = Client(self.port, self.token)
         return self
 

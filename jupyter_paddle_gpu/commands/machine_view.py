@@ -143,10 +143,11 @@ class CatalogueView(TableView):
 
 
 class ImagesView(TableView):
-    """Container images, best first."""
+    """Container images, best first; status 1 where there is none."""
 
     def __init__(self, images: tuple[ImageChoice, ...]) -> None:
         self.data: tuple[ImageChoice, ...] = images
+        self.status = int(not any(image.reference for image in images))
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

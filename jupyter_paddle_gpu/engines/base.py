@@ -7,8 +7,9 @@ put on what it started, so any process of the same user can go on where another 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -197,6 +198,20 @@ class Alone:
 ALONE = Alone()
 
 
+NO_METADATA: Mapping[str, Any] = MappingProxyType({})
+"""Of a notebook that says nothing of itself."""
+
+
+def metadata_of(content: Mapping[str, Any] | str | bytes) -> Mapping[str, Any]:
+    """The metadata of a notebook (nbformat JSON); empty where it cannot be read (the runner will say so)."""
+    try:
+        notebook = content if isinstance(content, Mapping) else msgspec.json.decode(content)
+        metadata = notebook.get("metadata")
+    except (msgspec.DecodeError, AttributeError):
+        return NO_METADATA
+    return metadata if isinstance(metadata, dict) else NO_METADATA
+
+
 class Engine(Protocol):
     """A place where jobs run."""
 
@@ -206,8 +221,11 @@ class Engine(Protocol):
         """What can be done here now; never raises: what is missing is in `problems`."""
         ...
 
-    def check(self, job: Job) -> tuple[Message, ...]:
-        """Preflight: everything that would make this job fail before its first cell; empty when it can start."""
+    def check(self, job: Job, metadata: Mapping[str, Any] = NO_METADATA) -> tuple[Message, ...]:
+        """Preflight: everything that would make this job fail before its first cell; empty when it can start.
+
+        `metadata`: the notebook's own, which may ask an engine for something.
+        """
         ...
 
     def prepare(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -13,6 +13,7 @@ from ..domain.devices import Inventory
 from ..domain.images import AskRegistry, LocalImage
 from ..domain.jobs import Job
 from ..domain.placements import ImageChoice
+from ..domain.strictness import Tighten
 from .base import Engine
 
 ChooseImage = Callable[[Job, tuple[LocalImage, ...], AskRegistry], ImageChoice]
@@ -29,17 +30,23 @@ class EngineContext:
         jobs_folder: holds a folder per job; names the store whose jobs the engine runs.
         inventory: this machine's devices now.
         choose_image: for a job that names no image.
-        place_images: patterns of image names that this place's policy may choose, so an engine accepts them.
+        place_images: patterns of image names that this place's policy allows or may choose, so an engine accepts them.
+        policy_file: where an administrator settles what engines allow, for the sentences that say so.
     """
 
     jobs_folder: Path
     inventory: Callable[[], Inventory]
     choose_image: ChooseImage
     place_images: tuple[str, ...] = ()
+    policy_file: str = "policy.json"
 
 
 def _nothing_wrong(settings: msgspec.Struct) -> Iterator[tuple[str, str]]:
     yield from ()
+
+
+def _as_they_are(settings: S, fixed: S, named: frozenset[str]) -> S:
+    return settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +60,12 @@ class EngineType(Generic[S]):
             the engine's `supported_features`.
         given: fields of the settings that follow from where we run; a file cannot give them.
         wrong: what the types of the settings cannot say: `(field, why)` for each value that cannot be.
+        renamed: fields that a file may still have under an old name -> the whole new name.
+        tighter: how a field of a later policy file can only tighten what the system's fixes (`domain.strictness`); one
+            that is not named keeps the system's value.
+        implied: field -> other fields that are fixed with it, at these values where the system's file does not say.
+        within: (settings, the system's own, the fields that its file names) -> the settings that hold, for what two
+            values alone cannot say.
     """
 
     name: str
@@ -60,3 +73,7 @@ class EngineType(Generic[S]):
     make: Callable[[S, EngineContext], Engine]
     given: frozenset[str] = frozenset()
     wrong: Callable[[S], Iterator[tuple[str, str]]] = _nothing_wrong
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    tighter: Mapping[str, Tighten] = field(default_factory=dict)
+    implied: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    within: Callable[[S, S, frozenset[str]], S] = _as_they_are

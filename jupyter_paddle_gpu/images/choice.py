@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 import msgspec
 
 from ..devices.maker import MakerImage
 from ..devices.makers.registry import makers
 from ..domain.devices import Vendor
-from ..domain.images import AskRegistry, LocalImage, RegistryAnswer
-from ..domain.messages import Message
+from ..domain.images import AskRegistry, LocalImage, RegistryAnswer, refused_image
+from ..domain.messages import Message, Param
 from ..domain.placements import ImageChoice
+from ..domain.references import parse_reference
 from .catalogue import Build, Catalogue, Registry, Release, load_catalogue, version_key
-from .references import explain_tag, is_paddle_repository, parse_reference
-from .rules import architecture_problem, driver_problem
+from .rules import architecture_problem, driver_problem, minimum_driver
+from .tags import explain_tag
 
 
 class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,12 +24,20 @@ class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         registries: names of the catalogue's registries, or repositories of one's own mirror, in the order to try.
         allowed: patterns (`registry.example/team/*`) of images besides Paddle's own that a person may name.
-        preferred: an image that is taken before the catalogue's, wherever it is allowed (a team's own).
+        preferred: an image that is taken before the catalogue's (a team's own).
+        policy_file: where all this is settled, for the sentences that say so.
     """
 
     registries: tuple[str, ...] = ("baidu", "docker-hub")
     allowed: tuple[str, ...] = ()
     preferred: str = ""
+    policy_file: str = "policy.json"
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Everything that may be run besides Paddle's own: what is allowed, the preferred image, mirrors."""
+        mirrors = (name for name in self.registries if "/" in name)
+        return (*self.allowed, *((self.preferred,) if self.preferred else ()), *mirrors)
 
 
 class _Need(msgspec.Struct, frozen=True):
@@ -45,23 +53,12 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """An image that would do, before anybody was asked whether it exists."""
 
     reference: str
-    reason: Message
+    reasons: tuple[Message, ...]
 
 
 def allowed_image(text: str, policy: ImagePolicy) -> Message | None:
     """Why a person may not name this image; None where they may. Raises `PaddleGpuError` where it is no name."""
-    reference = parse_reference(text)
-    patterns = (*policy.allowed, *((policy.preferred,) if policy.preferred else ()))
-    if is_paddle_repository(reference) or reference.repository in policy.registries:
-        return None
-    if any(fnmatchcase(name, pattern) for pattern in patterns for name in (str(reference), reference.repository)):
-        return None
-    return Message(
-        code="image_not_allowed",
-        text="The image {image} is not among those allowed here.",
-        hint="Ask the administrator to add it to images.allowed, or take one of Paddle's.",
-        params={"image": str(reference)},
-    )
+    return refused_image(parse_reference(text), policy.patterns, policy.policy_file)
 
 
 def choose_image(
@@ -96,6 +93,8 @@ def choose_image(
         candidates = _named(named, rules, known, ruled_out)
     elif own is not None:
         candidates = _of_maker(own, vendor or "", machine)
+        if not candidates:
+            ruled_out.append(_no_vendor_image(vendor, machine))
     else:
         need = _Need(paddle_version, driver_version, compute_capability, vendor not in (None, "cpu"))
         candidates = _paddle(need, rules, known, ruled_out)
@@ -117,19 +116,22 @@ def _named(text: str, rules: ImagePolicy, known: Catalogue, ruled_out: list[Mess
         reason = Message(
             code="meant_image", text="{image} is what {named} means.", params={"image": meant, "named": text}
         )
-        return [Candidate(reference=meant, reason=reason)]
+        return [Candidate(reference=meant, reasons=(reason,))]
     reason = Message(code="named_image", text="{image} was named.", params={"image": str(reference)})
-    return [Candidate(reference=str(reference), reason=reason)]
+    return [Candidate(reference=str(reference), reasons=(reason,))]
 
 
 def _of_maker(images: tuple[MakerImage, ...], vendor: Vendor, machine: str) -> list[Candidate]:
     return [
         Candidate(
             reference=row.reference,
-            reason=Message(
-                code="vendor_image",
-                text="{image} is Paddle's development image for {vendor}; the framework itself is installed on top.",
-                params={"image": row.reference, "vendor": vendor},
+            reasons=(
+                Message(
+                    code="vendor_image",
+                    text="{image} is Paddle's development image for {vendor}; the framework itself is installed on "
+                    "top.",
+                    params={"image": row.reference, "vendor": vendor},
+                ),
             ),
         )
         for row in images
@@ -137,18 +139,27 @@ def _of_maker(images: tuple[MakerImage, ...], vendor: Vendor, machine: str) -> l
     ]
 
 
+def _no_vendor_image(vendor: Vendor | None, machine: str) -> Message:
+    return Message(
+        code="vendor_without_image",
+        text="No image of Paddle for {vendor} on {machine} is known.",
+        hint="Make one of your own (docs/images-of-your-own.md) and name it with `--image`.",
+        params={"vendor": str(vendor), "machine": machine},
+    )
+
+
 def _paddle(need: _Need, rules: ImagePolicy, known: Catalogue, ruled_out: list[Message]) -> list[Candidate]:
     candidates: list[Candidate] = []
     for release in _releases(need.paddle_version, known):
         if need.gpu:
             rows = [
-                (f"{release.paddle}-gpu-{build.tag}", _reason_gpu(release, build, need))
+                (f"{release.paddle}-gpu-{build.tag}", _reason_gpu(release, build, need, known))
                 for build in _fitting(release, need, known, ruled_out)
             ]
         else:
             rows = [(release.paddle, _reason_cpu(release))]
         candidates += [
-            Candidate(reference=f"{repository}:{tag}", reason=reason)
+            Candidate(reference=f"{repository}:{tag}", reasons=(*_another_paddle(need, release, known), reason))
             for tag, reason in rows
             for repository in _repositories(rules, known, release)
         ]
@@ -208,22 +219,59 @@ def _reason_cpu(release: Release) -> Message:
     )
 
 
-def _reason_gpu(release: Release, build: Build, need: _Need) -> Message:
-    if need.driver is None or need.capability is None:
+def _another_paddle(need: _Need, release: Release, known: Catalogue) -> tuple[Message, ...]:
+    """That it is not the Paddle that was asked for, and why; nothing where it is."""
+    asked = need.paddle_version
+    if asked is None or asked.split("+")[0] == release.paddle:
+        return ()
+    if known.release(asked.split("+")[0]) is None:
+        first, last = known.releases[0].paddle, known.releases[-1].paddle
+        return (
+            Message(
+                code="paddle_without_image",
+                text="No image with Paddle {asked} is known (the catalogue has {first} to {last}); Paddle {paddle} is "
+                "the nearest.",
+                params={"asked": asked, "first": first, "last": last, "paddle": release.paddle},
+            ),
+        )
+    return (
+        Message(
+            code="paddle_does_not_run",
+            text="No image with Paddle {asked} fits here; Paddle {paddle} is the nearest that does.",
+            params={"asked": asked, "paddle": release.paddle},
+        ),
+    )
+
+
+def _reason_gpu(release: Release, build: Build, need: _Need, known: Catalogue) -> Message:
+    params: dict[str, Param] = {"paddle": release.paddle, "cuda": build.cuda}
+    if need.capability is not None:
+        params["capability"] = f"{need.capability[0]}.{need.capability[1]}"
+    if need.driver is not None:
+        params["driver"] = need.driver
+    if need.driver is not None and need.capability is not None:
         return Message(
-            code="gpu_image_unchecked",
-            text="Paddle {paddle} with CUDA {cuda}: driver or card are not known, so this may not fit.",
-            params={"paddle": release.paddle, "cuda": build.cuda},
+            code="gpu_image",
+            text="Paddle {paddle} with CUDA {cuda}: runs on driver {driver} and has kernels for {capability}.",
+            params=params,
+        )
+    if need.capability is not None:
+        return Message(
+            code="gpu_image_for_card",
+            text="Paddle {paddle} with CUDA {cuda}: has kernels for {capability}, and needs driver {minimum} or newer.",
+            params={**params, "minimum": minimum_driver(build, known) or "?"},
+        )
+    if need.driver is not None:
+        return Message(
+            code="gpu_image_for_driver",
+            text="Paddle {paddle} with CUDA {cuda}: runs on driver {driver}; whether it has kernels for this card is "
+            "not known.",
+            params=params,
         )
     return Message(
-        code="gpu_image",
-        text="Paddle {paddle} with CUDA {cuda}: runs on driver {driver} and has kernels for {capability}.",
-        params={
-            "paddle": release.paddle,
-            "cuda": build.cuda,
-            "driver": need.driver,
-            "capability": f"{need.capability[0]}.{need.capability[1]}",
-        },
+        code="gpu_image_unchecked",
+        text="Paddle {paddle} with CUDA {cuda}: neither driver nor card are known, so this may not fit.",
+        params=params,
     )
 
 
@@ -239,7 +287,7 @@ def _settle(
                 reference=reference,
                 local=True,
                 digest=image.digests[0].split("@")[-1] if image.digests else image.id,
-                reasons=(candidate.reason, Message(code="image_local", text="It is already on this machine.")),
+                reasons=(*candidate.reasons, Message(code="image_local", text="It is already on this machine.")),
                 ruled_out=ruled_out,
             )
         if ask is None:
@@ -249,7 +297,7 @@ def _settle(
             found = Message(
                 code="image_found", text="The registry has it as {digest}.", params={"digest": answer.digest}
             )
-            reasons = (candidate.reason, found)
+            reasons = (*candidate.reasons, found)
             return ImageChoice(reference=reference, digest=answer.digest, reasons=reasons, ruled_out=ruled_out)
         if answer.state == "silent":
             silent.append(reference)
@@ -259,7 +307,7 @@ def _settle(
     if unsure is None:
         return ImageChoice(reference="", ruled_out=ruled_out)
     return ImageChoice(
-        reference=unsure.reference, reasons=(unsure.reason, _unchecked(bool(silent))), ruled_out=ruled_out
+        reference=unsure.reference, reasons=(*unsure.reasons, _unchecked(bool(silent))), ruled_out=ruled_out
     )
 
 

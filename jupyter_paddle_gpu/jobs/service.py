@@ -20,9 +20,10 @@ from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import ENDED, Job, JobSpec, JobState
 from ..domain.limits import raised
+from ..domain.messages import Message
 from ..domain.statistics import JobStatistics
 from ..engines import own_files
-from ..engines.base import Engine, JobFolder
+from ..engines.base import Engine, JobFolder, metadata_of
 from ..matching.policy import Policy
 from ..runner import files
 from . import detached, names, ranks, reconciler
@@ -130,13 +131,8 @@ class JobService:
         """
         if known := self.store.by_token(spec.token):
             return known
-        if spec.engine not in self.engines:
-            raise PaddleGpuError.of(reasons.engine_unknown(spec.engine))
-        now = time.time()
-        job_id = names.new_id(now)
-        spec = _change(spec, output=names.output_of(spec.output, job_id))
-        job = Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=_owner())
-        for problem in self.engines[spec.engine].check(job):
+        job = _new_job(spec)
+        for problem in self._problems(job, source_content):
             raise PaddleGpuError.of(problem, status=409)
         folder = self.folder_of(job.id)
         content = source_content if isinstance(source_content, (str, bytes)) else msgspec.json.encode(source_content)
@@ -154,6 +150,16 @@ class JobService:
             return stored
         self._nudge()
         return stored
+
+    def preflight(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
+        """Everything that `submit` would refuse this with now; empty where it would accept it."""
+        return self._problems(_new_job(spec), source_content)
+
+    def _problems(self, job: Job, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
+        engine = self.engines.get(job.spec.engine)
+        if engine is None:
+            return (reasons.engine_unknown(job.spec.engine),)
+        return engine.check(job, metadata_of(source_content))
 
     def get(self, job_id: str) -> Job:
         """A job. Raises `PaddleGpuError` (404)."""
@@ -378,6 +384,13 @@ def _call(callback: JobCallback, job_id: str, job: Job | None) -> None:
         callback(job_id, job)
     except Exception:
         _logger.exception("telling of job %s", job_id)
+
+
+def _new_job(spec: JobSpec) -> Job:
+    now = time.time()
+    job_id = names.new_id(now)
+    spec = _change(spec, output=names.output_of(spec.output, job_id))
+    return Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=_owner())
 
 
 def _owner() -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 
 def default_data_folder() -> Path:
@@ -12,6 +15,16 @@ def default_data_folder() -> Path:
     from jupyter_core.paths import jupyter_data_dir
 
     return Path(jupyter_data_dir()) / "paddle_gpu"
+
+
+class JobPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a policy file says of jobs.
+
+    Attributes:
+        cpu_slots: engine -> how many jobs without a device may run there at once.
+    """
+
+    cpu_slots: dict[str, Annotated[int, msgspec.Meta(ge=1)]] = {}
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,10 @@ class JobSettings:
     statistics_share: float = 0.05
     statistics_points: int = 360
     linger_seconds: float = 2.0
+
+    def within(self, policy: JobPolicy) -> JobSettings:
+        """These settings as a policy has them."""
+        return replace(self, cpu_slots={**self.cpu_slots, **policy.cpu_slots})
 
     def slots(self, engine: str) -> int:
         """How many jobs without a device may run on an engine at once."""

@@ -77,7 +77,8 @@ class Components:
         def build() -> Policies:
             from .policies import load_policies
 
-            return load_policies(self.settings.policy_file, self.settings.data_folder, self.registry.types)
+            settings, types = self.settings, self.registry.types
+            return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
 
         return self._once("policies", build)
 
@@ -122,7 +123,8 @@ class Components:
             jobs_folder=self.settings.data_folder / "jobs",
             inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when asked
             choose_image=chooser(inventory, policies.images, policies.matching),
-            place_images=policies.chosen_images(),
+            place_images=policies.images.patterns,
+            policy_file=policies.policy_file,
         )
         return kind.make(policies.of_engine(kind), context)
 
@@ -143,10 +145,12 @@ class Components:
 
         def build() -> JobService:
             from ..jobs.service import JobService
+            from ..jobs.settings import JobSettings
 
             return JobService.open(
                 self.engines,
                 data_folder=self.settings.data_folder,
+                settings=JobSettings().within(self.policies.jobs),
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),

@@ -6,6 +6,8 @@ import platform
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from packaging.version import InvalidVersion, Version
+
 from ..devices import catalogue
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
@@ -94,7 +96,7 @@ def images(
     """For an accelerator by name, else for this machine's first real device and for the CPU."""
     from ..images.choice import choose_image
 
-    version = paddle_version or kernel_paddle("python3")
+    version = _typed(paddle_version) or kernel_paddle("python3")
     if device:
         card = _accelerator(inventory, device)
         machine = platform.machine()
@@ -103,6 +105,21 @@ def images(
     real = [item for item in now.devices if not item.simulated][:1]
     chosen: list[tuple[str, ...]] = [(item.id,) for item in real]
     return tuple(image_for(now, ids, version, local=local, policy=policy) for ids in [*chosen, ()])
+
+
+def _typed(version: str) -> str:
+    """A version that a person wrote. Raises `PaddleGpuError` (400) for what is none (PEP 440)."""
+    if not version:
+        return ""
+    try:
+        return str(Version(version))
+    except InvalidVersion as error:
+        raise PaddleGpuError(
+            "bad_paddle_version",
+            "“{version}” is not a version of Paddle.",
+            hint="Write it as 3.3.1.",
+            version=version[:100],
+        ) from error
 
 
 def _accelerator(inventory: Callable[[], Inventory], device: str) -> Accelerator:

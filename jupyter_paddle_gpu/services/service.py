@@ -11,6 +11,7 @@ import msgspec
 from ..devices import catalogue
 from ..domain.bounds import check_request, check_resources
 from ..domain.devices import Accelerator, Inventory
+from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.jobs import Job, Resources
 from ..domain.messages import Message
@@ -194,10 +195,18 @@ class Services(Components):
         return self.jobs.submit(spec, source.content)
 
     def preflight(self, source: NotebookSource, submission: Submission | None = None) -> tuple[Message, ...]:
-        """What would keep this submission's job from its first cell, each with its next step; nothing is submitted."""
-        from .submitting import preflight
+        """What `submit` would refuse now, each with its next step; nothing is submitted, nothing of the notebook runs.
 
-        return preflight(self.desk(), source, submission or Submission())
+        It goes the way of a submit up to the point where that would make the job. An engine may try out with a
+        container of its own whether it sees the folders and hands out the devices.
+        """
+        from .submitting import specify
+
+        try:
+            spec = specify(self.desk(), source, submission or Submission(), runs=False)
+        except PaddleGpuError as error:
+            return (error.message,)
+        return self.jobs.preflight(spec, source.content)
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.

@@ -21,6 +21,11 @@ def named_policy_file() -> Path | None:
     return Path(named).expanduser().absolute() if named else None
 
 
+def system_policy_file() -> Path:
+    """The administrator's file. It has one place, which no variable and no setting moves: what it fixes holds."""
+    return Path("C:/ProgramData" if os.name == "nt" else "/etc", "paddle-gpu", "policy.json")
+
+
 def default_data_folder() -> Path:
     """The user's data folder: `$PADDLE_GPU_DATA`, else `paddle_gpu` in Jupyter's data folder."""
     if named := os.environ.get(DATA_VARIABLE):
@@ -38,6 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         root: the folder below which notebooks may lie, and against which paths are read (Jupyter Server's contents
             root). None: paths are those of the file system (command line, magic).
         allow_hidden: also accept notebooks in hidden folders, as `ContentsManager.allow_hidden` says.
+        system_policy_file: the administrator's policy, where there is one; what it fixes `policy_file` cannot loosen.
         policy_file: the policy that matching and engines go by (`policies.load_policies`); by default what
             `$PADDLE_GPU_POLICY` names. None: `policy.json` in the data folder, where there is one.
         max_notebook_bytes: larger notebooks are refused; None: what the reader allows by itself.
@@ -48,6 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     data_folder: Path = msgspec.field(default_factory=default_data_folder)
     root: Path | None = None
     allow_hidden: bool = False
+    system_policy_file: Path = msgspec.field(default_factory=system_policy_file)
     policy_file: Path | None = msgspec.field(default_factory=named_policy_file)
     max_notebook_bytes: int | None = None
     estimates_kept: int = 64

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,8 +12,7 @@ from ..domain.bounds import check_request, check_resources
 from ..domain.devices import Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, processes_of
-from ..domain.jobs import Job, JobSpec, Resources
-from ..domain.messages import Message
+from ..domain.jobs import JobSpec, Resources
 from ..domain.notebooks import FactValue, NotebookFacts
 from ..domain.what_ifs import EstimateRequest, for_job
 from ..engines.base import Engine
@@ -56,8 +54,11 @@ class Desk:
     estimates: Estimating
 
 
-def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSpec:
+def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True) -> JobSpec:
     """The job's specification.
+
+    Args:
+        runs: whether the notebook's model cells may run for an estimate; else only one that was made before counts.
 
     Raises:
         PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), `batch_size_unnamed`
@@ -85,7 +86,7 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSp
     sets = _sets(facts, submission.request)
     resources = _named(submission.resources, devices) if submission.resources else _resources(engine, inventory)
     wanted = submission.estimate or resources.gpus > 0 or limits_follow_estimate(engine)
-    estimate = _estimate(desk.estimates, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted)
+    estimate = _estimate(desk.estimates, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted, runs=runs)
     limits = limits_of(engine, resources, estimate, _whole(inventory))
     if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
         needed = _needed(estimate, resources.gpus, devices, desk.policies.matching)
@@ -116,20 +117,6 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission) -> JobSp
         limits=limits,
         options={**options_of(engine, facts), **submission.options},
     )
-
-
-def preflight(desk: Desk, source: NotebookSource, submission: Submission) -> tuple[Message, ...]:
-    """What a submit would be refused with now; empty where its job can start. Nothing of the notebook runs.
-
-    An engine may try out with a container of its own whether it sees the folders and hands out the devices.
-    """
-    try:
-        spec = specify(desk, source, msgspec.structs.replace(submission, estimate=False))
-    except PaddleGpuError as error:
-        return (error.message,)
-    now = time.time()
-    job = Job(id="preflight", spec=spec, state="queued", created=now, updated=now)
-    return desk.engines[spec.engine].check(job)
 
 
 def _check_unused(engine: Engine, submission: Submission) -> None:
@@ -218,6 +205,7 @@ def _estimate(
     *,
     on_gpu: bool,
     wanted: bool,
+    runs: bool,
 ) -> Estimate | None:
     """The number to stand beside the measured one: for the allocator the job will really use."""
     if submission.estimate is False or facts.loop == "none":
@@ -226,7 +214,7 @@ def _estimate(
     device = asked.device if on_gpu else None
     request = msgspec.structs.replace(for_job(asked), device=device, target="gpu" if on_gpu else "cpu")
     kept = estimates.known(source, request)
-    if kept is None and (wanted or estimates.was_estimated(source)):
+    if kept is None and runs and (wanted or estimates.was_estimated(source)):
         try:
             kept = estimates.fresh(source, facts, request)
         except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.images import LocalImage, RegistryAnswer
+from jupyter_paddle_gpu.domain.references import parse_reference
 from jupyter_paddle_gpu.images.catalogue import load_catalogue, version_key
 from jupyter_paddle_gpu.images.choice import ImagePolicy, allowed_image, choose_image
-from jupyter_paddle_gpu.images.references import explain_tag, parse_reference
+from jupyter_paddle_gpu.images.tags import explain_tag
 
 BAIDU = "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle"
 NEW_DRIVER = "580.95.05"
@@ -137,30 +137,6 @@ def test_a_team_image_needs_the_allow_list():
     assert choose_image(None, None, None, None, wanted="registry.example/team/p:7", policy=policy).reference
 
 
-@pytest.mark.parametrize(
-    "name", ["", "-v /:/host", "a b", "Upper/Case:1", "x:tag with space", "x@sha256:12", "../../x"]
-)
-def test_what_is_no_image_name_is_refused(name):
-    with pytest.raises(PaddleGpuError) as caught:
-        parse_reference(name)
-    assert caught.value.code == "bad_image_name"
-
-
-@pytest.mark.parametrize(
-    ("text", "host", "repository"),
-    [
-        ("ubuntu", "docker.io", "ubuntu"),
-        ("paddlepaddle/paddle:3.3.1", "docker.io", "paddlepaddle/paddle"),
-        ("docker.io/paddlepaddle/paddle:3.3.1", "docker.io", "paddlepaddle/paddle"),
-        ("localhost:5000/a/b:1", "localhost:5000", "localhost:5000/a/b"),
-        ("r.example/a@sha256:" + "0" * 64, "r.example", "r.example/a"),
-    ],
-)
-def test_references_follow_dockers_rules(text, host, repository):
-    reference = parse_reference(text)
-    assert (reference.host, reference.repository) == (host, repository)
-
-
 def test_every_row_of_the_catalogue_is_whole():
     catalogue = load_catalogue()
     assert [r.paddle for r in catalogue.releases] == sorted((r.paddle for r in catalogue.releases), key=version_key)
@@ -178,3 +154,33 @@ def test_the_asked_version_comes_before_what_is_local_and_without_one_local_wins
     here = LocalImage(id="sha256:1", references=(f"{BAIDU}:3.2.0",))
     assert choose_image("3.3.1", None, None, None, local=[here]).reference == f"{BAIDU}:3.3.1"
     assert choose_image(None, None, None, None, local=[here]).reference == f"{BAIDU}:3.2.0"
+
+
+def said(choice) -> str:
+    return " ".join(message.render() for message in choice.reasons)
+
+
+def test_another_paddle_than_the_asked_one_is_said():
+    newer, older = (choose_image(version, None, None, None) for version in ("9.9.9", "1.8.5"))
+    assert newer.reference == f"{BAIDU}:3.3.1" and older.reference == f"{BAIDU}:2.5.2"
+    assert "No image with Paddle 9.9.9 is known (the catalogue has 2.5.2 to 3.3.1); Paddle 3.3.1 is" in said(newer)
+    assert "No image with Paddle 1.8.5 is known" in said(older)
+    blackwell = choose_image("2.6.2", NEW_DRIVER, (12, 0), "nvidia")
+    assert tag(blackwell).startswith("3.2.1-")
+    assert "No image with Paddle 2.6.2 fits here; Paddle 3.2.1 is the nearest that does" in said(blackwell)
+    for version in ("3.3.1", "3.3.1+cu126", None):
+        told = codes(choose_image(version, None, None, None).reasons)
+        assert not {"paddle_without_image", "paddle_does_not_run"} & told
+
+
+def test_what_is_known_of_driver_and_card_is_said_and_nothing_else():
+    card = choose_image("3.3.1", None, (8, 0), "nvidia")
+    assert "gpu_image_for_card" in codes(card.reasons) and "needs driver 580.65.06 or newer" in said(card)
+    driver = choose_image("3.3.1", NEW_DRIVER, None, "nvidia")
+    assert "gpu_image_for_driver" in codes(driver.reasons) and f"runs on driver {NEW_DRIVER}" in said(driver)
+    assert "gpu_image_unchecked" in codes(choose_image("3.3.1", None, None, "nvidia").reasons)
+
+
+def test_a_maker_without_an_image_is_said():
+    choice = choose_image("3.3.1", None, None, "amd")
+    assert choice.reference == "" and codes(choice.ruled_out) == {"vendor_without_image"}

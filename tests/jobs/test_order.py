@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, Resources
 from jupyter_paddle_gpu.domain.messages import Message
-from jupyter_paddle_gpu.engines.base import ALONE, Handle, JobFolder, Place, Say
+from jupyter_paddle_gpu.engines.base import ALONE, NO_METADATA, Handle, JobFolder, Place, Say
 from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs import order
 from jupyter_paddle_gpu.jobs.order import StartOrder, StartPlace
@@ -324,9 +324,9 @@ def test_jobs_of_the_same_instant_have_one_order(open_service: Any, spec: Any, m
     """The place in the queue, the list and the time of submission tell the same, whoever waited for whom meanwhile."""
 
     class Dawdles(LocalEngine):
-        def check(self, job: Job) -> tuple[Message, ...]:
+        def check(self, job: Job, metadata: Mapping[str, Any] = NO_METADATA) -> tuple[Message, ...]:
             time.sleep(int(job.spec.name[1:]) % 5 * 0.02)
-            return super().check(job)
+            return super().check(job, metadata)
 
     services = [open_service(), open_service()]
     for service in services:

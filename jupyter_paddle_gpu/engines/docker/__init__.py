@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..engine_type import EngineContext, EngineType
-from .settings import DockerSettings, wrong_fields
+from .settings import TIGHTER, DockerSettings, within, wrong_fields
 
 if TYPE_CHECKING:
     from .engine import DockerEngine
@@ -20,7 +20,9 @@ def _make(settings: DockerSettings, context: EngineContext) -> DockerEngine:
 
     # What the place's policy may choose the engine must accept: an own mirror, a team's image.
     allowed = (*settings.allowed_images, *context.place_images)
-    ours = msgspec.structs.replace(settings, store=str(context.jobs_folder), allowed_images=allowed)
+    ours = msgspec.structs.replace(
+        settings, store=str(context.jobs_folder), allowed_images=allowed, policy_file=context.policy_file
+    )
     return DockerEngine(ours, choose=context.choose_image)
 
 
@@ -28,6 +30,10 @@ ENGINE = EngineType(
     name="docker",
     settings=DockerSettings,
     make=_make,
-    given=frozenset({"store", "server"}),
+    given=frozenset({"store", "server", "policy_file", "allowed_images", "fixed"}),
     wrong=wrong_fields,
+    renamed={"allowed_images": "images.allowed"},
+    tighter=TIGHTER,
+    implied={"data_folders": {"writable_data_folders": []}},
+    within=within,
 )

@@ -13,11 +13,11 @@ from urllib.parse import quote
 import docker
 import msgspec
 from docker import errors
-from docker.utils import parse_repository_tag
 from requests import exceptions as http
 
 from ...domain.errors import PaddleGpuError
 from ...domain.images import LocalImage, RegistryAnswer
+from ...domain.references import Reference, parse_reference
 from .credentials import credentials_for
 from .faults import classify, explained, is_timeout, refusal, silent
 from .settings import DockerSettings
@@ -195,11 +195,12 @@ class Daemon:
 
     def ask_registry(self, reference: str) -> RegistryAnswer:
         """What the registry of a reference says of it, asked through the daemon (its proxy, its mirrors) with the
-        credentials of Docker's own configuration. Never raises for what a registry may answer."""
-        api = self.api
+        credentials of Docker's own configuration. Never raises for what a registry may answer, only for what is no
+        image's name."""
+        api, name = self.api, parse_reference(reference).canonical
         try:
             answer = api.get(
-                f"{api.base_url}/v{api.api_version}/distribution/{quote(reference, safe='/:@')}/json",
+                f"{api.base_url}/v{api.api_version}/distribution/{quote(name, safe='/:@')}/json",
                 headers=credentials_for(reference),
                 # The SDK's own call waits as long as for any answer; a registry that drops packets must not hold up.
                 timeout=self.settings.registry_timeout,
@@ -217,8 +218,18 @@ class Daemon:
         state = {"image_missing": "missing", "pull_refused": "refused"}.get(kind, "silent")
         return RegistryAnswer(state=state, detail=detail)  # type: ignore[arg-type]
 
+    def find_image(self, name: str) -> dict[str, Any] | None:
+        """What the daemon knows of the image of exactly this name; None where it has none.
+
+        It is asked for the whole name, which it can take neither for an id nor for a path to clean, and what it answers
+        must carry a name of the same repository. Raises `PaddleGpuError` for what is no name.
+        """
+        reference = parse_reference(name)
+        found = self.inspect_image(reference.canonical)
+        return found if found is not None and _carries(found, reference) else None
+
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
-        """What the daemon knows of an image; None where it does not have it."""
+        """What the daemon knows of an image, by its id or a name of our own; None where it does not have it."""
         with self._question(image=reference) as api:
             try:
                 found: dict[str, Any] = api.inspect_image(reference)
@@ -228,9 +239,9 @@ class Daemon:
 
     def name_image(self, image: str, reference: str) -> None:
         """Give an image a name and tag. What is pulled by its digest has none, and would not be found again by one."""
-        repository, tag = parse_repository_tag(reference)
+        name = parse_reference(reference)
         with explained(image=reference):
-            self.api.tag(image, repository, tag)
+            self.api.tag(image, f"{name.host}/{name.path}", name.tag)
 
     def inspect_container(self, name: str) -> dict[str, Any] | None:
         """What the daemon knows of a container; None where there is none of that name or id.
@@ -251,6 +262,16 @@ class Daemon:
             clients, self._clients = self._clients, None
         if clients is not None:
             clients.close()
+
+
+def _carries(image: dict[str, Any], reference: Reference) -> bool:
+    """Whether one of an image's own names is of the reference's repository."""
+    for name in (*(image.get("RepoTags") or ()), *(image.get("RepoDigests") or ())):
+        with contextlib.suppress(PaddleGpuError):  # `<none>:<none>`
+            known = parse_reference(name)
+            if (known.host, known.path) == (reference.host, reference.path):
+                return True
+    return False
 
 
 def read_facts(info: dict[str, Any], version: dict[str, Any]) -> DaemonFacts:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
@@ -14,8 +16,9 @@ from ...domain.sizes import human
 from .daemon import Daemon, DaemonFacts
 from .devices import hands_out
 from .faults import toolkit_missing
+from .layers import check_layers
 from .limits import most_memory
-from .policy import authorize, check_image
+from .policy import check_image, examine
 from .preparing import Preparation, checked
 from .trials import Trials
 
@@ -97,16 +100,23 @@ class Doctor:
             return shown
         return any(hands_out(hook, facts, self.root) for _, hook in makers().hooks())
 
-    def check(self, job: Job) -> tuple[Message, ...]:
-        """Everything that would make this job fail before its first cell. Never raises."""
+    def check(self, job: Job, metadata: Mapping[str, Any]) -> tuple[Message, ...]:
+        """Everything that would make this job fail before its first cell. Never raises.
+
+        `metadata`: the notebook's; what it asks for is judged here as it is when the job's turn comes.
+        """
         available, found = self.problems()
         if not available:
             return found
         # Of what is worth knowing only what stops this job.
         stops = [message for message in found if message.code == "disk_full"]
+        grant, refused = examine(job.spec, self.daemon.settings, metadata)
+        stops += [error.message for error in refused]
         try:
-            grant = authorize(job.spec, self.daemon.settings)
             stops += self._resources(job)
+            if grant is None:
+                return tuple(stops)
+            check_layers(Path(grant.folder.source), grant, self.daemon.settings)
             choice = self.preparation.select(job, grant)
             image = self._image(choice.reference)
             if image is None:
@@ -123,7 +133,7 @@ class Doctor:
         at, known = self._images.get(reference, (-1e9, ""))
         if now - at < FACTS_SECONDS:
             return known
-        found = self.daemon.inspect_image(reference)
+        found = self.daemon.find_image(reference)
         if found is None:
             self._images.pop(reference, None)
             return None

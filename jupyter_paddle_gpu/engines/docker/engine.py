@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from ...domain.limits import Limits
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
 from .. import own_files
-from ..base import ALONE, Features, Handle, JobFolder, Observation, Place, Say
+from ..base import ALONE, NO_METADATA, Features, Handle, JobFolder, Observation, Place, Say
 from ..engine_type import ChooseImage
 from ..usage import Usage
 from .container import (
@@ -92,9 +92,9 @@ class DockerEngine:
             problems=problems,
         )
 
-    def check(self, job: Job) -> tuple[Message, ...]:
+    def check(self, job: Job, metadata: Mapping[str, Any] = NO_METADATA) -> tuple[Message, ...]:
         """Preflight: everything that would make this job fail before its first cell."""
-        return self.doctor.check(job)
+        return self.doctor.check(job, metadata)
 
     @property
     def limits_follow_estimate(self) -> bool:

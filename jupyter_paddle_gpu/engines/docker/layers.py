@@ -20,6 +20,7 @@ from .. import own_files
 from ..base import ALONE, Place, Say
 from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon
+from .dockerfile import BASES, images_of
 from .faults import classify, refusal
 from .policy import Grant, check_image, is_below
 from .settings import DockerSettings
@@ -33,12 +34,7 @@ LARGE_ENTRIES = 1000
 _LOCKS: dict[str, threading.Lock] = {}
 _GUARD = threading.Lock()
 _FRAMEWORK = re.compile(r"^\s*paddlepaddle(-gpu|-xpu|-npu|-dcu|-mlu)?\b", re.IGNORECASE)
-_FROM = re.compile(
-    r"^\s*FROM\s+(?:--platform=\S+\s+)?(?P<image>\S+)(?:\s+AS\s+(?P<name>\S+))?\s*$", re.IGNORECASE | re.MULTILINE
-)
-_COPY_FROM = re.compile(r"--from=(?P<image>[^\s]+)", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_BASES = ("${BASE_IMAGE}", "$BASE_IMAGE", "scratch")
 
 PIP_DOCKERFILE = """\
 ARG BASE_IMAGE
@@ -80,21 +76,17 @@ def find_layers(folder: Path, grant: Grant, settings: DockerSettings, place: Pla
     """
     if not (settings.layers and grant.layers):
         return None
-    dockerfile = folder / "Dockerfile"
-    if settings.dockerfile and dockerfile.is_file():
-        text = _text(dockerfile)
-        _check_bases(text, settings)
-        return Layers(dockerfile=text, files=_context(folder, settings.context_bytes, place), origin="Dockerfile")
-    lines: list[str] = []
-    requirements = folder / "requirements.txt"
-    if requirements.is_file():
-        lines += _text(requirements).splitlines()
+    dockerfile, requirements = _instructions(folder, settings)
+    if dockerfile:
+        files = _context(folder, settings.context_bytes, place)
+        return Layers(dockerfile=dockerfile, files=files, origin="Dockerfile")
+    lines = requirements.splitlines()
     lines += [line for line in grant.requirements if line not in lines]
     dropped = tuple(line.strip() for line in lines if _FRAMEWORK.match(line))
     kept = [line for line in lines if not _FRAMEWORK.match(line)]
     if not any(line.split("#")[0].strip() for line in kept):
         return None
-    origin = "requirements.txt" if requirements.is_file() else "environment cell"
+    origin = "requirements.txt" if requirements else "environment cell"
     return Layers(
         dockerfile=PIP_DOCKERFILE,
         files={"requirements.txt": ("\n".join(kept) + "\n").encode()},
@@ -127,15 +119,17 @@ def build(
         for line in layers.dropped:
             say(f"{layers.origin}: {line} is left out, {base} has Paddle")
         say(f"{layers.origin}: building {tag} on {base} …")
-        _run(daemon, layers, base=base, tag=tag, say=say, cancelled=cancelled)
+        _run(daemon, layers, base=base, base_id=base_id, tag=tag, say=say, cancelled=cancelled)
         if daemon.inspect_image(tag) is None:
             raise _failed(layers.origin, "the build ended without an image")
     return tag
 
 
-def _run(daemon: Daemon, layers: Layers, *, base: str, tag: str, say: Say, cancelled: Callable[[], bool]) -> None:
+def _run(
+    daemon: Daemon, layers: Layers, *, base: str, base_id: str, tag: str, say: Say, cancelled: Callable[[], bool]
+) -> None:
     settings = daemon.settings
-    arguments = {"BASE_IMAGE": base}
+    arguments = {"BASE_IMAGE": base_id}  # the name could mean another image by now
     if settings.pip_index:
         arguments |= {"PIP_INDEX_URL": settings.pip_index}
     params = {
@@ -200,7 +194,7 @@ def _explain(origin: str, error: str, last: list[str], base: str) -> PaddleGpuEr
             )
         )
     started = next((found[1] for line in reversed(last) if (found := _FROM_STEP.search(line))), "")
-    kind = classify(error, image=base if not started or started in _BASES else started)
+    kind = classify(error, image=base if not started or started in BASES else started)
     if kind.code in {"disk_full", "registry_unreachable", "pull_refused"}:
         return refusal(kind)
     reason = next((line for line in reversed(last) if "error" in line.lower()), error)
@@ -226,31 +220,21 @@ _NO_NETWORK = (
 )  # fmt: skip
 
 
-def _check_bases(text: str, settings: DockerSettings) -> None:
-    """Every image that a Dockerfile starts from or copies from must be one that jobs may use."""
-    joined = re.sub(r"\\\n", " ", text)
-    stages = {match["name"].lower() for match in _FROM.finditer(joined) if match["name"]}
-    images = [match["image"] for match in _FROM.finditer(joined)]
-    images += [match["image"] for match in _COPY_FROM.finditer(joined) if not match["image"].isdigit()]
-    if not _FROM.search(joined) or len(_FROM.findall(joined)) != len(re.findall(r"(?im)^\s*FROM\b", joined)):
-        raise PaddleGpuError(
-            "dockerfile_base",
-            "The Dockerfile does not say plainly which image it starts from.",
-            hint="Begin it with `ARG BASE_IMAGE` and `FROM $BASE_IMAGE`.",
-            status=403,
-        )
-    for image in images:
-        if image in _BASES or image.lower() in stages:
-            continue
-        if "$" in image:
-            raise PaddleGpuError(
-                "dockerfile_base",
-                "The Dockerfile starts from {image}, which is only known while it is built.",
-                hint="Only $BASE_IMAGE may stand there; it is the image chosen for the job.",
-                status=403,
-                image=image[:200],
-            )
-        check_image(image, settings)
+def check_layers(folder: Path, grant: Grant, settings: DockerSettings) -> None:
+    """Refuse at submit what `find_layers` would refuse when the job's turn comes; reads no more than it must."""
+    if settings.layers and grant.layers:
+        _instructions(folder, settings)
+
+
+def _instructions(folder: Path, settings: DockerSettings) -> tuple[str, str]:
+    """(Dockerfile, requirements.txt) beside the notebook, empty where there is none; of two the first counts."""
+    dockerfile, requirements = folder / "Dockerfile", folder / "requirements.txt"
+    if settings.dockerfile and dockerfile.is_file():
+        text = _text(dockerfile)
+        for image in images_of(text):
+            check_image(image, settings)
+        return text, ""
+    return "", _text(requirements) if requirements.is_file() else ""
 
 
 def _text(path: Path) -> str:

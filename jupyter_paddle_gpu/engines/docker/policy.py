@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from packaging.requirements import InvalidRequirement, Requirement
 
 from ...devices.makers.registry import makers
 from ...domain.bounds import check_resources
 from ...domain.errors import PaddleGpuError
+from ...domain.images import refused_image
 from ...domain.jobs import JobSpec, Resources
+from ...domain.references import Reference, parse_reference
 from ...domain.sizes import human
-from .settings import PADDLE_IMAGES, DockerSettings
+from .settings import DockerSettings
+
+T = TypeVar("T")
 
 OPTIONS = frozenset({"network", "data", "layers", "requirements", "distribution", "python"})
 """All options there are. `network`: a name; `data`: folders; `layers`: `auto` or `none`; `requirements`: packages;
@@ -36,14 +40,13 @@ SYSTEM_FOLDERS = (
 WHOLE_FOLDERS = ("/", "/home", "/root", "/mnt", "/media", "/opt", "/srv", "/tmp", "/var", "/Users", "/Volumes")
 """These are not mounted whole; folders below them may be."""
 
-_VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _RESERVED = re.compile(
-    r"^(LD_.*|PYTHON(PATH|HOME|STARTUP|EXECUTABLE|USERBASE|INSPECT|PLATLIBDIR)|PATH|HOME|USER|LOGNAME|SHELL|ENV|BASH_ENV|IFS"
-    r"|NVIDIA_.*|DOCKER_.*|CONTAINER_HOST|PADDLE_GPU_.*|PADDLE_TRAINER.*|PADDLE_RANK.*|PADDLE_LOCAL.*|JUPYTER_.*TOKEN)$"
+    r"(LD_.*|PYTHON(PATH|HOME|STARTUP|EXECUTABLE|USERBASE|INSPECT|PLATLIBDIR)|PATH|HOME|USER|LOGNAME|SHELL|ENV|BASH_ENV|IFS"
+    r"|NVIDIA_.*|DOCKER_.*|CONTAINER_HOST|PADDLE_GPU_.*|PADDLE_TRAINER.*|PADDLE_RANK.*|PADDLE_LOCAL.*|JUPYTER_.*TOKEN)"
 )
 _VALUE_LIMIT = 32 * 1024
-_REQUIREMENT = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._ -]+\])?\s*([<>=!~]=?[^;&|$`\n]*|)$")
-_PROGRAM = re.compile(r"^[A-Za-z0-9/][A-Za-z0-9._/-]{0,127}$")
+_PROGRAM = re.compile(r"(?=.{1,128}\Z)(/?(?!\.\.)[A-Za-z0-9._-]+/)*(python|pypy)[0-9.]*")
 
 
 class Mount(msgspec.Struct, frozen=True):
@@ -78,86 +81,101 @@ def authorize(spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, An
     Raises:
         PaddleGpuError: the first wish that is refused, with its reason (400 or 403).
     """
-    wishes = _metadata(metadata or {})
+    grant, refused = examine(spec, settings, metadata)
+    if grant is None:
+        raise refused[0]
+    return grant
+
+
+def examine(
+    spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, Any] | None = None
+) -> tuple[Grant | None, tuple[PaddleGpuError, ...]]:
+    """As `authorize`, with every wish that is refused; the grant is None where there is one."""
+    refused: list[PaddleGpuError] = []
+
+    def granted(check: Callable[[], T], otherwise: T) -> T:
+        try:
+            return check()
+        except PaddleGpuError as error:
+            refused.append(error)
+            return otherwise
+
+    nothing: dict[str, Any] = {}
+    wishes = granted(lambda: _metadata(metadata or nothing), nothing)
     image = spec.image or str(wishes.get("image", ""))
     environment = {**wishes.get("environment", {}), **spec.environment}
     options = {**wishes.get("options", {}), **spec.options}
-    unknown = sorted(set(options) - OPTIONS)
-    if unknown:
-        raise PaddleGpuError(
+    refused += _unknown_options(options)
+    nowhere = Mount("", "")
+    grant = Grant(
+        image=granted(lambda: str(check_image(image, settings)) if image else "", ""),
+        folder=granted(lambda: _folder(spec.folder, settings), nowhere),
+        data=granted(lambda: _data(options.get("data"), settings), ()),
+        environment=granted(lambda: check_environment(environment), {}),
+        network=granted(lambda: _network(options.get("network"), settings), ""),
+        layers=granted(lambda: _choice("layers", options.get("layers", "auto"), ("auto", "none")), "none") == "auto",
+        requirements=granted(lambda: _requirements(options.get("requirements", ())), ()),
+        distribution=granted(
+            lambda: _choice(
+                "distribution",
+                options.get("distribution") or "none",
+                ("none", "data_parallel", "fleet", "launch"),
+            ),
+            "none",
+        ),
+        python=granted(lambda: _python(options.get("python", "")), ""),
+    )
+    granted(lambda: check_resources(spec.resources), None)
+    granted(lambda: check_limits(spec.resources, settings), None)
+    return None if refused else grant, tuple(refused)
+
+
+def _unknown_options(options: Mapping[str, Any]) -> Iterator[PaddleGpuError]:
+    for option in sorted(set(options) - OPTIONS, key=str):
+        yield PaddleGpuError(
             "option_unknown",
             "The Docker engine has no option “{option}”.",
             hint="It knows: {known}.",
-            option=str(unknown[0])[:100],
+            option=str(option)[:100],
             known=", ".join(sorted(OPTIONS)),
         )
-    if image:
-        check_image(image, settings)
-    check_resources(spec.resources)
-    check_limits(spec.resources, settings)
-    return Grant(
-        image=image,
-        folder=_folder(spec.folder, settings),
-        data=_data(options.get("data"), settings),
-        environment=check_environment(environment),
-        network=_network(options.get("network"), settings),
-        layers=_choice("layers", options.get("layers", "auto"), ("auto", "none")) == "auto",
-        requirements=_requirements(options.get("requirements", ())),
-        distribution=_choice(
-            "distribution",
-            options.get("distribution") or "none",
-            ("none", "data_parallel", "fleet", "launch"),
-        ),
-        python=_python(options.get("python", "")),
-    )
 
 
 def check_limits(wanted: Resources, settings: DockerSettings) -> None:
     """Refuse (403) more memory or processors than the settings give to one job."""
     asked = (
-        (wanted.memory_bytes, settings.memory_bytes, human),
-        (wanted.cpus, settings.cpus, "{:g} processors".format),
+        ("memory_bytes", wanted.memory_bytes, settings.memory_bytes, human),
+        ("cpus", wanted.cpus, settings.cpus, "{:g} processors".format),
     )
-    for amount, most, say in asked:
+    for field, amount, most, say in asked:
         if amount and most and amount > most:
             raise PaddleGpuError(
                 "limit_exceeded",
                 "The job asks for {asked}; at most {most} is given to a job here.",
-                hint="Ask for less, or ask the administrator for more.",
+                hint="Ask for less, or ask the administrator to raise “docker.{field}” in {file}.",
                 status=403,
+                field=field,
+                file=settings.policy_file,
                 asked=say(amount),
                 most=say(most),
             )
 
 
-def check_image(image: str, settings: DockerSettings) -> None:
-    """Refuse an image (403) that neither Paddle publishes nor the settings allow."""
-    repository = _repository(image)
-    patterns = (*PADDLE_IMAGES, *settings.allowed_images)
-    if not any(fnmatchcase(name, pattern) for pattern in patterns for name in (repository, image)):
-        raise PaddleGpuError(
-            "image_not_allowed",
-            "The image {image} is not among those allowed here.",
-            hint="Ask the administrator to add it to the allowed images, or take one of Paddle's.",
-            status=403,
-            image=image[:200],
-        )
-
-
-def _repository(image: str) -> str:
-    name = image.split("@", 1)[0]
-    head, _, last = name.rpartition("/")
-    last = last.split(":", 1)[0]
-    name = f"{head}/{last}" if head else last
-    return name.removeprefix("docker.io/")
+def check_image(image: str, settings: DockerSettings) -> Reference:
+    """The image's name, taken apart. Refuses what is no name (400) and what neither Paddle publishes nor the settings
+    allow (403)."""
+    reference = parse_reference(image)
+    if message := refused_image(reference, settings.allowed_images, settings.policy_file):
+        raise PaddleGpuError.of(message, status=403)
+    return reference
 
 
 def check_environment(environment: Mapping[str, Any]) -> dict[str, str]:
     """The variables, where every name and value is harmless (400 otherwise)."""
     for name, value in environment.items():
-        if not isinstance(name, str) or not _VARIABLE.match(name):
+        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
             raise PaddleGpuError("variable_name", "“{name}” cannot be the name of a variable.", name=str(name)[:100])
-        if _RESERVED.match(name) or name in makers().variables():
+        if _RESERVED.fullmatch(name) or name in makers().variables():
             raise PaddleGpuError(
                 "variable_reserved",
                 "The variable {name} is set by the engine and cannot be given.",
@@ -225,13 +243,16 @@ def _refuse_system(written: str, real: str) -> None:
 def _folder(text: str, settings: DockerSettings) -> Mount:
     written, real = resolve_folder(text)
     _refuse_system(written, real)
-    roots = [os.path.realpath(root) for root in settings.roots]
-    if roots and not any(is_below(real, root) for root in roots):
+    for roots in filter(None, (_real(settings.roots), _real(settings.fixed.roots))):
+        if any(is_below(real, root) for root in roots):
+            continue
         raise PaddleGpuError(
             "path_outside",
             "{path} leads to {real}, outside the folders that jobs may use.",
-            hint="Move the notebook below {roots}.",
+            hint="Move the notebook below {roots}, or ask the administrator to add its folder to “docker.roots” in "
+            "{file}.",
             status=403,
+            file=settings.policy_file,
             path=written,
             real=real,
             roots=", ".join(roots),
@@ -244,21 +265,31 @@ def _data(wanted: Any, settings: DockerSettings) -> tuple[Mount, ...]:
         wanted = settings.data_folders if settings.mount_data else ()
     if not isinstance(wanted, (list, tuple)) or not all(isinstance(path, str) for path in wanted):
         raise PaddleGpuError("option_value", "The option “{option}” has a value it cannot have.", option="data")
-    granted = [os.path.realpath(path) for path in settings.data_folders]
-    writable = [os.path.realpath(path) for path in settings.writable_data_folders]
+    granted = [settings.data_folders, settings.fixed.data]
+    writable = [settings.writable_data_folders, settings.fixed.writable]
     mounts = []
     for text in wanted:
         written, real = resolve_folder(text)
-        if not any(is_below(real, folder) for folder in granted):
+        if not _is_below_each(real, granted):
             raise PaddleGpuError(
                 "data_not_allowed",
                 "{path} is not among the data folders that jobs may use.",
-                hint="Ask the administrator to add it to the data folders.",
+                hint="Ask the administrator to add it to “docker.data_folders” in {file}.",
                 status=403,
+                file=settings.policy_file,
                 path=written,
             )
-        mounts.append(Mount(real, written, any(is_below(real, folder) for folder in writable)))
+        mounts.append(Mount(real, written, _is_below_each(real, writable)))
     return tuple(mounts)
+
+
+def _real(folders: tuple[str, ...]) -> list[str]:
+    return [os.path.realpath(folder) for folder in folders]
+
+
+def _is_below_each(real: str, lists: list[tuple[str, ...] | None]) -> bool:
+    """Whether the path is below a folder of every list; of one that is None nothing is asked."""
+    return all(folders is None or any(is_below(real, folder) for folder in _real(folders)) for folders in lists)
 
 
 def _network(wanted: Any, settings: DockerSettings) -> str:
@@ -268,8 +299,9 @@ def _network(wanted: Any, settings: DockerSettings) -> str:
         raise PaddleGpuError(
             "network_not_allowed",
             "The network “{network}” is not among those that jobs may use.",
-            hint="Choose one of: {known}.",
+            hint="Choose one of: {known}; or ask the administrator to add it to “docker.networks” in {file}.",
             status=403,
+            file=settings.policy_file,
             network=str(wanted)[:100],
             known=", ".join(settings.networks),
         )
@@ -286,7 +318,7 @@ def _requirements(wanted: Any) -> tuple[str, ...]:
     if not isinstance(wanted, (list, tuple)):
         raise PaddleGpuError("option_value", "The option “{option}” has a value it cannot have.", option="requirements")
     for line in wanted:
-        if not isinstance(line, str) or not _REQUIREMENT.match(line.strip()):
+        if not isinstance(line, str) or not _is_package(line.strip()):
             raise PaddleGpuError(
                 "requirement_refused",
                 "“{line}” is not the name of a package with a version.",
@@ -296,13 +328,22 @@ def _requirements(wanted: Any) -> tuple[str, ...]:
     return tuple(line.strip() for line in wanted)
 
 
+def _is_package(line: str) -> bool:
+    """Whether a line is the name of a package, with versions and markers or without (PEP 508), and nothing else."""
+    try:
+        # An address is no version; pip replaces `${NAME}` in what it reads from a file.
+        return Requirement(line).url is None and "$" not in line and line.isprintable()
+    except InvalidRequirement:
+        return False
+
+
 def options_of(requirements: tuple[str, ...], distribution: Any) -> dict[str, Any]:
     """The options that follow from what a notebook says by itself.
 
     Of its `!pip install` lines only plain packages become layers; the others run where they stand.
     """
     options: dict[str, Any] = {}
-    plain = [line.strip() for line in requirements if _REQUIREMENT.match(line.strip())]
+    plain = [line.strip() for line in requirements if _is_package(line.strip())]
     if plain:
         options["requirements"] = plain
     if distribution in ("data_parallel", "fleet", "launch"):
@@ -313,6 +354,11 @@ def options_of(requirements: tuple[str, ...], distribution: Any) -> dict[str, An
 def _python(value: Any) -> str:
     if value == "":
         return ""
-    if not isinstance(value, str) or not _PROGRAM.match(value) or ".." in value:
-        raise PaddleGpuError("option_value", "The option “{option}” has a value it cannot have.", option="python")
+    if not isinstance(value, str) or not _PROGRAM.fullmatch(value):
+        raise PaddleGpuError(
+            "option_value",
+            "The option “{option}” has a value it cannot have.",
+            hint="It is the name or path of a Python in the image, for example python3.10 or /opt/conda/bin/python.",
+            option="python",
+        )
     return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import time
@@ -11,14 +10,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ...domain import reasons
 from ...domain.errors import PaddleGpuError
 from ...domain.images import AskRegistry, RegistryAnswer
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.placements import ImageChoice
+from ...domain.references import parse_reference
 from .. import own_files
-from ..base import ALONE, Handle, JobFolder, Place, Say
+from ..base import ALONE, Handle, JobFolder, Place, Say, metadata_of
 from ..engine_type import ChooseImage
 from .container import identity
 from .daemon import Daemon
@@ -34,16 +36,18 @@ class Preparation:
     def __init__(self, daemon: Daemon, choose: ChooseImage | None) -> None:
         self.daemon = daemon
         self.choose = choose
-        self._silent: dict[str, float] = {}
+        self._silent: dict[str, tuple[float, RegistryAnswer]] = {}
 
     def ask(self, reference: str) -> RegistryAnswer:
-        """As `Daemon.ask_registry`, but a registry that was silent a moment ago is not waited for again."""
-        host = reference.split("/", 1)[0]
-        if time.monotonic() - self._silent.get(host, -1e9) < self.daemon.settings.registry_seconds:
-            return RegistryAnswer(state="silent", detail=f"{host} did not answer a moment ago")
+        """As `Daemon.ask_registry`, but a registry that was silent a moment ago is not waited for again: what it was
+        seen by is told to all who ask meanwhile."""
+        host = parse_reference(reference).host
+        at, known = self._silent.get(host, (-1e9, None))
+        if known is not None and time.monotonic() - at < self.daemon.settings.registry_seconds:
+            return known
         answer = self.daemon.ask_registry(reference)
-        if answer.state == "silent":
-            self._silent[host] = time.monotonic()
+        if answer.state == "silent" and not reasons.is_transient(classify(answer.detail, image=reference)):
+            self._silent[host] = (time.monotonic(), answer)
         else:
             self._silent.pop(host, None)
         return answer
@@ -73,8 +77,8 @@ class Preparation:
                 status=422,
                 why=why,
             )
-        check_image(choice.reference, self.daemon.settings)
-        return choice
+        name = str(check_image(choice.reference, self.daemon.settings))
+        return msgspec.structs.replace(choice, reference=name)
 
     def prepare(
         self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
@@ -86,11 +90,11 @@ class Preparation:
         for reason in choice.reasons:
             say(reason.render())
         self.need_disk(folder)
-        found = self.daemon.inspect_image(choice.reference)
+        found = self.daemon.find_image(choice.reference)
         if found is None:
             place.step_aside()
             pull(self.daemon, pinned(choice), say, cancelled)
-            found = self.daemon.inspect_image(pinned(choice))
+            found = self.daemon.find_image(pinned(choice))
             if found is None:
                 raise refusal(reasons.image_missing(choice.reference), 404)
             if pinned(choice) != choice.reference:
@@ -134,10 +138,9 @@ class Preparation:
 def notebook_metadata(folder: JobFolder) -> Mapping[str, Any]:
     """The metadata of the notebook as submitted; empty where it cannot be read (the runner will say so)."""
     try:
-        metadata = json.loads(own_files.read(folder.source)).get("metadata")
-    except (OSError, ValueError, AttributeError):
+        return metadata_of(own_files.read(folder.source))
+    except OSError:
         return {}
-    return metadata if isinstance(metadata, dict) else {}
 
 
 def pinned(choice: ImageChoice) -> str:

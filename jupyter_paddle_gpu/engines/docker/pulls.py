@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...domain.messages import Message, Param
+from ...domain.references import parse_reference
 from ..base import Say
 from .credentials import credentials_for
 from .daemon import Daemon
@@ -85,16 +86,13 @@ class PullProgress:
 
 def pull(daemon: Daemon, reference: str, say: Say, cancelled: Callable[[], bool]) -> None:
     """Pull an image. Raises `PaddleGpuError` with the class of the refusal, or `cancelled`."""
-    name, _, digest = reference.partition("@")
-    head, slash, last = name.rpartition("/")
-    repository, _, tag = last.partition(":")
-    repository = f"{head}{slash}{repository}"
+    wanted = parse_reference(reference)
     progress, said_at, pulled, told = PullProgress(), 0.0, "", set[str]()
     say(f"Pulling {reference} …")
     for event in stream(
         daemon,
         "/images/create",
-        params={"fromImage": repository, "tag": digest or tag or "latest"},
+        params={"fromImage": f"{wanted.host}/{wanted.path}", "tag": wanted.digest or wanted.tag},
         headers=credentials_for(reference),
         cancelled=cancelled,
         image=reference,

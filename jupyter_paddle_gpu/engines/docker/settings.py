@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-PADDLE_IMAGES = (
-    "paddlepaddle/paddle",
-    "registry.baidubce.com/paddlepaddle/paddle",
-    "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle",
-    "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/device/*",
-)
-"""Repositories that Paddle publishes; always allowed."""
+from ...domain.strictness import Tighten, both, either, folders, least, most, roots, some
+
+
+class Folders(msgspec.Struct, frozen=True, kw_only=True):
+    """Folders that an earlier policy file fixes: what a later one names must lie below them, links followed.
+
+    None: it says nothing of them; no `roots`: anywhere.
+    """
+
+    roots: tuple[str, ...] = ()
+    data: tuple[str, ...] | None = None
+    writable: tuple[str, ...] | None = None
 
 
 class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,11 +31,14 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
         store: names the job store this engine works for, so that two stores of one user leave each other's containers
             alone; the jobs' common folder is a good one. Empty: the folder around each job's folder.
         server: names this process in the containers' labels, for people who look with `docker ps`.
-        allowed_images: patterns (`registry.example/team/*`) besides Paddle's own.
+        policy_file: where the administrator settles what is refused here, for the sentences that say so.
+        allowed_images: patterns (`registry.example/team/*`) besides Paddle's own: what the policy file's section
+            `images` allows, prefers or has as a mirror.
         roots: folders below which notebooks must lie; empty: anywhere but the system's own folders.
         data_folders: folders that a job may mount (`data` option, or all with `mount_data`); read-only unless they are
             in `writable_data_folders`.
         mount_data: mount every data folder into every job without being asked.
+        fixed: folders beyond which the three before cannot lead.
         networks: networks a job may ask for, the default first.
         user: `uid:gid` to run as; empty: the caller's, or where the caller is root the owner of the notebook's folder.
         read_only_root: the image's own files cannot be changed; /tmp, /var/tmp and /run are memory.
@@ -73,10 +81,12 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = ""
     store: str = ""
     server: str = ""
+    policy_file: str = "policy.json"
     allowed_images: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
     data_folders: tuple[str, ...] = ()
     writable_data_folders: tuple[str, ...] = ()
+    fixed: Folders = Folders()
     mount_data: bool = True
     networks: tuple[str, ...] = ("bridge", "none")
     user: str = ""
@@ -129,3 +139,38 @@ def wrong_fields(settings: DockerSettings) -> Iterator[tuple[str, str]]:
             yield field, "it must not be negative"
     if settings.memory_headroom < 1:
         yield "memory_headroom", "less than 1 would end jobs that take what was estimated"
+
+
+TIGHTER: Mapping[str, Tighten] = {
+    "roots": roots,
+    "data_folders": folders,
+    "writable_data_folders": folders,
+    "networks": some,
+    "mount_data": both,
+    "layers": both,
+    "dockerfile": both,
+    "read_only_root": either,
+    "tmp_bytes": least,
+    "shm_bytes": least,
+    "memory_bytes": least,
+    "memory_share": least,
+    "cpus": least,
+    "pids": least,
+    "context_bytes": least,
+    "log_bytes": least,
+    "disk_bytes": most,
+}
+"""How a later policy file can only tighten what the system's fixes."""
+
+
+def within(settings: DockerSettings, fixed: DockerSettings, named: frozenset[str]) -> DockerSettings:
+    """The settings with the folders that the system's file fixes beside them: links make no way around these."""
+    data = bool({"data_folders", "writable_data_folders"} & named)
+    return msgspec.structs.replace(
+        settings,
+        fixed=Folders(
+            roots=fixed.roots,
+            data=fixed.data_folders if "data_folders" in named else None,
+            writable=fixed.writable_data_folders if data else None,
+        ),
+    )

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -20,7 +21,7 @@ from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
 from .. import own_files, processes
-from ..base import ALONE, RUNNER, Features, Handle, JobFolder, Observation, Place, Say
+from ..base import ALONE, NO_METADATA, RUNNER, Features, Handle, JobFolder, Observation, Place, Say
 from ..usage import Usage, of_tree
 
 _UP_SECONDS = 60.0
@@ -58,7 +59,7 @@ class LocalEngine:
             problems=problems,
         )
 
-    def check(self, job: Job) -> tuple[Message, ...]:
+    def check(self, job: Job, metadata: Mapping[str, Any] = NO_METADATA) -> tuple[Message, ...]:
         """The interpreter and the folder must be there, and room for what DataLoader workers hand over."""
         problems = [] if processes.supported() else [_unsupported()]
         if not os.access(_python(job), os.X_OK):

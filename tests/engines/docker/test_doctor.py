@@ -64,11 +64,11 @@ def test_many_jobs_at_once_ask_for_their_image_once(bench, monkeypatch):
     monkeypatch.setattr(bench.engine.daemon, "inspect_image", lambda name: asked.append(name) or really(name))
     jobs = [bench.job("1")[0] for _ in range(10)]
     assert {bench.engine.check(job) for job in jobs} == {()}
-    assert asked == [IMAGE]
+    assert asked == [f"docker.io/{IMAGE}"]
     absent, _ = bench.job("1", image="stand-in/absent:1")
     for _ in range(2):  # what is not here may come at any moment
         assert codes(bench.engine.check(absent))[-1:] in (["image_missing"], ["registry_unreachable"], ["pull_refused"])
-    assert asked == [IMAGE, "stand-in/absent:1", "stand-in/absent:1"]
+    assert asked == [f"docker.io/{IMAGE}", *["docker.io/stand-in/absent:1"] * 2]
 
 
 def test_no_toolkit(tmp_path):
@@ -292,8 +292,8 @@ def test_forgotten_trials_go_with_the_leftovers(bench):
 )
 def test_a_preflight_says_what_a_submit_would_be_refused_with(daemon, tmp_path, wish, code):
     policy, notebook = tmp_path / "policy.json", tmp_path / "a.ipynb"
-    docker = {"host": daemon.host, "allowed_images": ["stand-in/*"], "networks": ["none"]}
-    policy.write_text(json.dumps({"docker": docker}))
+    docker = {"host": daemon.host, "networks": ["none"]}
+    policy.write_text(json.dumps({"docker": docker, "images": {"allowed": ["stand-in/*"]}}))
     notebook.write_text(json.dumps(notebook_of("print(1)")))
     services = Services(Settings(data_folder=tmp_path / "data", policy_file=policy))
     try:

@@ -271,14 +271,15 @@ def test_from_a_notebook_to_the_containers_limit(daemon, tmp_path):
     """A training on 160 MB of data, in Paddle, under twice what the estimate gives for it and not a byte more."""
     docker = {
         "host": daemon.host,
-        "allowed_images": ["stand-in/*"],
         "networks": ["none"],
         "data_folders": [PACKAGES],
         "shm_bytes": 64 * MIB,
         "memory_floor": 0,
     }
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "policy.json").write_text(json.dumps({"docker": docker}))
+    (tmp_path / "data" / "policy.json").write_text(
+        json.dumps({"docker": docker, "images": {"allowed": ["stand-in/*"]}})
+    )
     (tmp_path / "work").mkdir()
     services = Services(Settings(data_folder=tmp_path / "data"))
     try:

@@ -19,9 +19,9 @@ COUNT = 8
 
 
 def test_eight_jobs_at_once_on_two_cards(daemon, tmp_path):
-    docker = {"host": daemon.host, "allowed_images": ["stand-in/*"], "networks": ["none"], "shm_bytes": 64 << 20}
+    docker = {"host": daemon.host, "networks": ["none"], "shm_bytes": 64 << 20}
     containers = Containers(daemon.host)
-    with server(tmp_path, docker) as (port, token):
+    with server(tmp_path, docker, "stand-in/*") as (port, token):
         client = Client(port, token)
         options = {"engine": "docker", "image": IMAGE, "resources": {"gpus": 1}}
         submitted = [job for job, _ in submit_all(port, token, COUNT, options)]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from jupyter_paddle_gpu.devices.makers.registry import makers
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
-from jupyter_paddle_gpu.engines.docker.policy import authorize, is_below, options_of
+from jupyter_paddle_gpu.engines.docker.policy import authorize, examine, is_below, options_of
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
+from jupyter_paddle_gpu.images.catalogue import load_catalogue
 
 PADDLE = "paddlepaddle/paddle:3.3.1"
 PINNED = f"{PADDLE}@sha256:{'0' * 64}"
@@ -110,24 +112,56 @@ def test_no_job_has_what_it_cannot_mean(work, resources):
 
 
 @pytest.mark.parametrize(
-    "image",
-    ["evil.example/miner:1", "paddlepaddle/paddle2:1", "library/paddlepaddle/paddle:1", "ubuntu", "-v", "--privileged",
-     "evil.example/paddlepaddle/paddle:3.3.1", "paddlepaddle/paddle/../../x"],
+    ("image", "code"),
+    [("evil.example/miner:1", "image_not_allowed"), ("paddlepaddle/paddle2:1", "image_not_allowed"),
+     ("library/paddlepaddle/paddle:1", "image_not_allowed"), ("ubuntu", "image_not_allowed"),
+     ("evil.example/paddlepaddle/paddle:3.3.1", "image_not_allowed"), ("-v", "bad_image_name"),
+     ("--privileged", "bad_image_name"), ("paddlepaddle/paddle/../../x", "bad_image_name"),
+     (f"{PADDLE}\n", "bad_image_name"), ("cafebabe1234", "image_by_id"), (f"sha256:{'0' * 64}", "image_by_id")],
 )  # fmt: skip
-def test_another_image(work, image):
-    assert refused(spec(work, image=image)) == "image_not_allowed"
-    assert refused(spec(work, image=""), metadata={"paddle_gpu": {"image": image}}) == "image_not_allowed"
+def test_another_image(work, image, code):
+    assert refused(spec(work, image=image)) == code
+    assert refused(spec(work, image=""), metadata={"paddle_gpu": {"image": image}}) == code
 
 
 def test_images_that_are_allowed(work):
     settings = DockerSettings(allowed_images=("registry.example/team/*",))
-    for image in (
-        PADDLE,
-        "docker.io/paddlepaddle/paddle:3.0.0",
-        "registry.example/team/ours:2",
-        PINNED,
-    ):
+    for image in (PADDLE, "registry.example/team/ours:2", PINNED):
         assert authorize(spec(work, image=image), settings).image == image
+    assert authorize(spec(work, image=f"docker.io/{PADDLE}"), settings).image == PADDLE
+
+
+def test_every_image_that_we_know_is_allowed(work):
+    own = [image.reference for maker in makers().rows.values() for image in maker.images or ()]
+    for image in (*own, *(f"{row.repository}:1" for row in load_catalogue().registries)):
+        assert authorize(spec(work, image=image), DockerSettings()).image == image
+
+
+def test_a_refusal_names_the_file_and_the_field_that_would_allow_it(work, tmp_path):
+    root, file = tmp_path / "root", "/etc/paddle-gpu/policy.json"
+    settings = DockerSettings(policy_file=file, memory_bytes=1, cpus=1, roots=(str(root),))
+    wishes = {
+        "images.allowed": {"image": "evil.example/x"},
+        "docker.networks": {"options": {"network": "host"}},
+        "docker.data_folders": {"options": {"data": [str(tmp_path)]}},
+        "docker.memory_bytes": {"resources": Resources(memory_bytes=2)},
+        "docker.cpus": {"resources": Resources(cpus=2)},
+        "docker.roots": {"folder": str(tmp_path)},
+    }
+    for field, wish in wishes.items():
+        _, (refusal, *_) = examine(msgspec.structs.replace(spec(work), **wish), settings)
+        assert f"“{field}” in {file}" in refusal.message.render_hint(), field
+
+
+def test_every_wish_that_is_refused_is_told_at_once(work):
+    wishes = spec(
+        work, image="evil.example/x", environment={"A=": "1"}, options={"network": "host", "privileged": True}
+    )
+    grant, refused = examine(wishes, DockerSettings(), {"paddle_gpu": {"mounts": ["/"]}})
+    assert grant is None
+    assert [error.code for error in refused] == [
+        "metadata_unknown", "option_unknown", "image_not_allowed", "variable_name", "network_not_allowed"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -166,7 +200,7 @@ def test_variables_that_the_engine_sets(work, name):
     assert refused(spec(work), metadata={"paddle_gpu": {"environment": {name: "x"}}}) == "variable_reserved"
 
 
-@pytest.mark.parametrize("name", ["A=B", "", "A B", "1A", "A\nNVIDIA_VISIBLE_DEVICES", "Ä", "-e"])
+@pytest.mark.parametrize("name", ["A=B", "", "A B", "1A", "A\nNVIDIA_VISIBLE_DEVICES", "Ä", "-e", "FOO\n", "FOO\r"])
 def test_names_that_are_none(work, name):
     assert refused(spec(work, environment={name: "x"})) == "variable_name"
 
@@ -184,14 +218,17 @@ def test_networks(work, network):
 
 
 @pytest.mark.parametrize(
-    "line", ["--index-url http://x", "-r /etc/passwd", "a; rm -rf /", "a\nb", "../x", "git+https://x", "a$(x)"]
-)
+    "line",
+    ["--index-url http://x", "-r /etc/passwd", "a; rm -rf /", "a\nb", "../x", "git+https://x", "a$(x)", "a\x0bb",
+     "numpy==1.0 --pre", "numpy==1.0 -i http://x", "numpy --pre", "numpy @ https://x/y.whl", "numpy===${HOME}",
+     "numpy>=1\t--pre"],
+)  # fmt: skip
 def test_requirements(work, line):
     assert refused(spec(work, options={"requirements": [line]})) == "requirement_refused"
 
 
 def test_requirements_that_are_fine(work):
-    lines = ["scikit-learn", "numpy>=1.24,<3", "uvicorn[standard]==0.30", "x ~= 1.2"]
+    lines = ["scikit-learn", "numpy>=1.24,<3", "uvicorn[standard]==0.30", "x ~= 1.2", 'y<2; python_version < "3.12"']
     assert authorize(spec(work, options={"requirements": lines}), DockerSettings()).requirements == tuple(lines)
 
 
@@ -204,9 +241,17 @@ def test_what_a_notebook_says_by_itself_always_passes(work):
     assert options_of((), "none") == {}
 
 
-@pytest.mark.parametrize("python", ["python; rm", "../../bin/sh", "a b", 3, "$(x)"])
+@pytest.mark.parametrize(
+    "python",
+    ["python; rm", "../../bin/sh", "a b", 3, "$(x)", "sh", "/bin/sh", "python/../sh", "python\n", "../python"],
+)
 def test_the_program(work, python):
     assert refused(spec(work, options={"python": python})) == "option_value"
+
+
+@pytest.mark.parametrize("python", ["python", "python3.10", "/opt/conda/bin/python3", "pypy3", "/usr/local/.x/python"])
+def test_programs_that_are_a_python(work, python):
+    assert authorize(spec(work, options={"python": python}), DockerSettings()).python == python
 
 
 def test_a_folder_that_is_not_there(work):

@@ -1,64 +1,18 @@
-"""Image references as Docker writes them, and Paddle tags that only blog posts know."""
+"""Tags of Paddle's own images: those that exist, and those that only blog posts know."""
 
 from __future__ import annotations
 
 import re
 
-import msgspec
-
-from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
+from ..domain.references import Reference
 from .catalogue import Catalogue, load_catalogue, version_key
 
-_NAME = re.compile(
-    r"^(?P<name>[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[0-9]+)?(?:/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*)"
-    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?$"
-)
 # What people write from memory in the manner of Paddle's GPU tags. Tags of another manner (`latest-dev-…`, `…-jupyter`)
 # exist or existed, so nothing is claimed of them.
 _MEANT = re.compile(
     r"^(?P<paddle>latest|\d+(?:\.\d+){0,2})-gpu-cuda(?P<cuda>\d+(?:\.\d+)?)(?:-cudnn[\d.]+)?(?:-trt[\d.]+)?$"
 )
-
-
-class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """`host/path:tag@digest`, taken apart. `host` is `docker.io` where none was written."""
-
-    host: str
-    path: str
-    tag: str = ""
-    digest: str = ""
-
-    @property
-    def repository(self) -> str:
-        """Without tag and digest, as Docker shows it (`paddlepaddle/paddle`, `registry.example/team/image`)."""
-        path = self.path.removeprefix("library/") if self.host == "docker.io" else self.path
-        return path if self.host == "docker.io" else f"{self.host}/{path}"
-
-    def __str__(self) -> str:
-        tag = f":{self.tag}" if self.tag else ""
-        return f"{self.repository}{tag}" + (f"@{self.digest}" if self.digest else "")
-
-
-def parse_reference(text: str) -> Reference:
-    """Take a reference apart by Docker's rules; `latest` where neither tag nor digest is given. Raises (400)."""
-    match = _NAME.match(text.strip())
-    if match is None or len(text) > 400:
-        raise PaddleGpuError(
-            "bad_image_name",
-            "“{image}” is not the name of a container image.",
-            hint="Write it as registry/repository:tag.",
-            image=text[:200],
-        )
-    name, tag, digest = match["name"], match["tag"] or "", match["digest"] or ""
-    first, _, rest = name.partition("/")
-    if rest and (any(c in first for c in ".:") or first == "localhost"):
-        host, path = first, rest
-    else:
-        host, path = "docker.io", name if rest else f"library/{name}"
-    if not tag and not digest:
-        tag = "latest"
-    return Reference(host=host, path=path, tag=tag, digest=digest)
 
 
 def is_paddle_repository(reference: Reference, catalogue: Catalogue | None = None) -> bool:
