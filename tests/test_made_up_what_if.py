@@ -29,7 +29,7 @@ DECLARATION = """
             label="Stages of the pipeline",
             least=2,
             words=Words(asked="in {value} stages", suggested="Deal out to {value} stages"),
-            in_jobs=True,
+            unnamed=Message(code="stages_unnamed", text="The notebook gives its {value} stages no name."),
             if_known=True,
             fact="distribution",
             notes=(Message(code="no_stages", text="The model has {found} layers, fewer than {asked} stages."),),
@@ -133,7 +133,15 @@ def test_rest_takes_it_and_says_so(copy):
     }
 
 
-def test_tracer_job_and_sentences_know_it(copy):
+def test_a_job_is_run_with_it_or_refused(copy):
+    cell = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None, "source": "1"}
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    (copy.folder.parent / "a.ipynb").write_text(json.dumps(notebook))
+    out = copy("-m", "jupyter_paddle_gpu", "submit", "a.ipynb", "--pipeline-stages", "4", "--json", status=1)
+    assert json.loads(out)["message"] == "The notebook gives its 4 stages no name."
+
+
+def test_tracer_and_sentences_know_it(copy):
     out = copy(
         "-c",
         "import json\n"

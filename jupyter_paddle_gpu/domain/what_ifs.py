@@ -50,7 +50,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         least: the smallest number that may be asked for (`bounds` refuses less).
         words: any value in words.
         values: words of single values, which come before `words`; of a switch, those that a form offers.
-        in_jobs: whether a job is run with it too; all others are of the estimate alone.
+        unnamed: a job is run with it too, under the name that the notebook gives the fact of the same name, and refused
+            with this where the notebook gives it none. Without it, it is of the estimate alone.
         traced: whether it changes the step, so that the tracer is told.
         real_steps: what tiny real steps make of it.
         follows: the what-if without which it says nothing; it is taken back with it.
@@ -65,7 +66,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     least: int = 1
     words: Words = Words()
     values: dict[FactValue, Words] = {}
-    in_jobs: bool = False
+    unnamed: Message | None = None
     traced: bool = True
     real_steps: RealSteps = "leave_out"
     follows: str = ""
@@ -95,7 +96,11 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Another batch size than the notebook's.",
             label="Batch size",
             words=Words(asked="with batch {value}", suggested="Batch {value}"),
-            in_jobs=True,
+            unnamed=Message(
+                code="batch_size_unnamed",
+                text="The notebook gives its batch size no name, so a job cannot run it with {value}.",
+                hint="Write BATCH_SIZE = {value} in a cell and use that name, or submit without a batch size.",
+            ),
             real_steps="follow",
             if_known=True,
             kept=(
@@ -281,6 +286,11 @@ class WhatIf(Declaration, frozen=True, kw_only=True):
     kind: Kind
     default: FactValue = None
     choices: tuple[FactValue, ...] = ()
+
+    @property
+    def in_jobs(self) -> bool:
+        """Whether a job is run with it too."""
+        return self.unnamed is not None
 
     def words_of(self, value: FactValue) -> Words:
         """A value in words."""

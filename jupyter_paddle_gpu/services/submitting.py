@@ -14,7 +14,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, processes_of
 from ..domain.jobs import JobSpec, Resources
 from ..domain.notebooks import FactValue, NotebookFacts
-from ..domain.what_ifs import EstimateRequest, for_job
+from ..domain.what_ifs import WHAT_IFS, EstimateRequest, for_job
 from ..engines.base import Engine
 from ..engines.capabilities import (
     accelerators,
@@ -141,20 +141,16 @@ def _python(kernel_name: str) -> str:
 
 
 def _sets(facts: NotebookFacts, request: EstimateRequest) -> dict[str, FactValue]:
-    """Answers as they are, and a batch size under the name that the notebook gives it."""
+    """Answers as they are, and what-ifs of jobs under the names that the notebook gives their values."""
     sets = dict(request.answers)
-    fact, wanted = facts.batch_size, request.batch_size
-    if wanted is None or (fact is not None and fact.value == wanted):
-        return sets
-    if fact is None or not fact.name:
-        raise PaddleGpuError(
-            "batch_size_unnamed",
-            "The notebook gives its batch size no name, so a job cannot run it with {batch_size}.",
-            hint="Write BATCH_SIZE = {batch_size} in a cell and use that name, or submit without a batch size.",
-            status=422,
-            batch_size=wanted,
-        )
-    return {**sets, fact.name: wanted}
+    for row in WHAT_IFS:
+        wanted, fact = getattr(request, row.name), getattr(facts, row.name, None)
+        if row.unnamed is None or wanted is None or (fact is not None and fact.value == wanted):
+            continue
+        if fact is None or not fact.name:
+            raise PaddleGpuError.of(msgspec.structs.replace(row.unnamed, params={"value": wanted}), status=422)
+        sets[fact.name] = wanted
+    return sets
 
 
 def _resources(engine: Engine, inventory: Inventory) -> Resources:
