@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +18,7 @@ from ..engines.base import Engine
 from ..engines.capabilities import problems_of
 from ..engines.registry import Registry
 from ..version import __version__
+from .policies import Policies
 from .requests import Check
 
 DISK_NEEDED = 1 << 30
@@ -29,6 +31,7 @@ def examine(
     inventory: Callable[[], Inventory],
     registry: Callable[[], Registry],
     engines: Callable[[], Mapping[str, Engine]],
+    policies: Callable[[], Policies],
     data_folder: Path,
 ) -> tuple[Check, ...]:
     """All checks; one that fails unexpectedly says so and keeps none of the others from running.
@@ -41,6 +44,7 @@ def examine(
         ("devices", lambda: _devices(inventory())),
         ("plugins", lambda: _left_out(registry())),
         ("engines", lambda: _engines(engines())),
+        ("policy", lambda: _policy(policies)),
         ("data_folder", lambda: _data_folder(data_folder)),
     )
     for name, part in parts:
@@ -148,6 +152,20 @@ def _engines(engines: Mapping[str, Engine]) -> Iterable[Check]:
                 code="engine_ready", text="The engine “{engine}” is ready.", params={"engine": features.name}
             )
             yield Check(name=name, ok=True, finding=finding, needed=needed)
+
+
+def _policy(policies: Callable[[], Policies]) -> Iterable[Check]:
+    """What of a person's policy file does not count because the system's fixes it more strictly."""
+    with contextlib.suppress(PaddleGpuError):  # a file that is wrong is told by the engines, which cannot be made
+        held = policies()
+        for field in held.overruled:
+            finding = Message(
+                code="policy_overruled",
+                text="“{field}” of {own} is looser than what {file} fixes, so far it does not count.",
+                hint="Take it out, or ask the administrator to change {file}.",
+                params={"field": field, "own": held.own_file, "file": held.policy_file},
+            )
+            yield Check(name="policy", ok=False, finding=finding, needed=False)
 
 
 def _data_folder(folder: Path) -> Iterable[Check]:

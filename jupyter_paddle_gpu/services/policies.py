@@ -46,7 +46,8 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
         engines: by name the settings of each engine that has a section; the others have their defaults.
         jobs: how many run at once.
         policy_file: where this is settled, for the sentences that say so.
-        overruled: fields of the last file that would have loosened what the system's fixes, and do not count.
+        own_file: what a person's file said beside the system's; empty where there was none.
+        overruled: fields of that file that would have loosened what the system's fixes, and do not count.
     """
 
     engine: str = ""
@@ -55,6 +56,7 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
     engines: dict[str, Any] = {}
     jobs: JobPolicy = JobPolicy()
     policy_file: str = FILE
+    own_file: str = ""
     overruled: tuple[str, ...] = ()
 
     def of_engine(self, kind: EngineType[S]) -> S:
@@ -93,7 +95,7 @@ def load_policies(file: Path | None, data_folder: Path, types: Types, system: Pa
         name: types[name].within(settings, first.engines[name], frozenset(fixed[name])) if name in fixed else settings
         for name, settings in both.engines.items()
     }
-    return _named(msgspec.structs.replace(both, engines=engines, overruled=overruled), system)
+    return _named(msgspec.structs.replace(both, engines=engines, own_file=str(own), overruled=overruled), system)
 
 
 def _named(policies: Policies, file: Path) -> Policies:

@@ -171,6 +171,7 @@ class Services(Components):
             inventory=self.inventory,
             registry=lambda: self.registry,
             engines=lambda: self.engines,
+            policies=lambda: self.policies,
             data_folder=self.settings.data_folder,
         )
 

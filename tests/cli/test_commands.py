@@ -37,6 +37,12 @@ def test_its_version_is_the_package_s(cli):
 
 def test_images_and_doctor(cli):
     assert all("reference" in row for row in cli("images", "--device", "A100 80GB", "--json").json)
+    none = cli("images", "--device", "MI300X")
+    assert none.status == 1 and "No image of Paddle for amd" in none.out
+    nonsense = cli("images", "--paddle-version", "x;y")
+    assert nonsense.status == 2 and "“x;y” is not a version of Paddle" in nonsense.err
+    card = cli("images", "--paddle-version", "2.6.2", "--device", "RTX 5090")
+    assert "Paddle 3.2.1 is the nearest that does" in card.out and "needs driver" in card.out
     ran = cli("doctor", "--json")
     checks = {check["name"]: check for check in ran.json["checks"]}
     assert {"version", "kernel", "engine_local", "data_folder"} <= checks.keys()

@@ -162,6 +162,14 @@ def test_what_the_systems_file_fixes_no_other_loosens(tmp_path, wanted, field):
     assert msgspec.structs.replace(held, overruled=()) == alone
 
 
+def test_the_doctor_tells_what_does_not_count(tmp_path):
+    system, own = written(tmp_path / "etc", FIXED), written(tmp_path / "own", {"docker": {"pids": 200, "cpus": 1}})
+    services = Services(Settings(data_folder=tmp_path / "data", policy_file=own, system_policy_file=system))
+    told = [check.finding.render() for check in services.doctor() if check.name == "policy"]
+    assert told == [f"“docker.pids” of {own} is looser than what {system} fixes, so far it does not count."]
+    services.close()
+
+
 @pytest.mark.parametrize("wanted", TIGHTER)
 def test_a_file_of_ones_own_may_be_stricter_and_settle_what_is_free(tmp_path, wanted):
     held = both(tmp_path, FIXED, wanted)
@@ -214,3 +222,11 @@ def test_the_systems_file_has_one_place_that_no_variable_moves(monkeypatch):
         monkeypatch.setenv(name, "/elsewhere")
     assert Settings().system_policy_file == before
     assert before.name == "policy.json" and before.parent.name == "paddle-gpu"
+
+
+@pytest.mark.parametrize("page", ["configuration.md", "images-of-your-own.md"])
+def test_the_files_that_the_documents_show_are_right(tmp_path, page):
+    text = (Path(__file__).parents[2] / "docs" / page).read_text()
+    start = text.index("    {\n") if page == "configuration.md" else text.index('{"images"')
+    policy, _ = json.JSONDecoder().raw_decode(text[start:].lstrip())
+    assert load_policies(written(tmp_path, policy), tmp_path, TYPES).images.allowed == ("registry.example/team/*",)

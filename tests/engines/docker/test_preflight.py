@@ -1,0 +1,104 @@
+"""A preflight and a submit are one function: what the first tells, and nothing else, the second refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import IMAGE, notebook_of
+from stand_ins.registry import Registry
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.references import parse_reference
+from jupyter_paddle_gpu.services import Services, Settings, Submission
+
+NOWHERE = "127.0.0.1:9/paddlepaddle/paddle"
+"""A registry whose port nobody listens on."""
+
+
+@pytest.fixture
+def place(daemon, tmp_path):
+    """Where the default image's registry cannot be reached, and the stand-in's images are allowed."""
+    docker = {"host": daemon.host, "networks": ["none"], "registry_timeout": 5}
+    images = {"allowed": ["stand-in/*", "127.0.0.1:*/*"], "registries": [NOWHERE]}
+    (tmp_path / "policy.json").write_text(json.dumps({"docker": docker, "images": images}))
+    services = Services(Settings(data_folder=tmp_path / "data", policy_file=tmp_path / "policy.json"))
+    services.jobs._dispatcher = None
+    yield services
+    services.close()
+
+
+def both(services, folder, metadata=None, **wish):
+    """(what the preflight tells, what the submit refuses with)."""
+    (folder / "a.ipynb").write_text(json.dumps(notebook_of("print(1)", metadata=metadata)))
+    source = services.open(folder / "a.ipynb")
+    submission = Submission(**{"engine": "docker", "estimate": False, **wish})
+    told = services.preflight(source, submission)
+    try:
+        job = services.submit(source, submission)
+    except PaddleGpuError as error:
+        return told, error.message
+    services.jobs.cancel(job.id)
+    return told, None
+
+
+def test_the_notebooks_own_image_needs_no_registry(place, tmp_path):
+    told, refused = both(place, tmp_path, {"paddle_gpu": {"image": IMAGE}})
+    assert (told, refused) == ((), None)
+    told, refused = both(place, tmp_path)  # without it the default image would have to come from somewhere
+    assert [message.code for message in told] == ["registry_unreachable"] == [refused.code]
+
+
+def asks(**wishes):
+    return {"paddle_gpu": wishes}
+
+
+WISHES = [
+    (asks(image="evil.example/x"), "", ["image_not_allowed"]),
+    (asks(environment={"LD_PRELOAD": "x"}), "", ["variable_reserved"]),
+    (asks(options={"network": "host"}), "", ["network_not_allowed"]),
+    (asks(options={"privileged": True}), "", ["option_unknown"]),
+    (asks(mounts=["/"]), "", ["metadata_unknown"]),
+    (asks(options={"network": "host", "python": "sh"}, environment={"A=": "1"}), "",
+     ["variable_name", "network_not_allowed", "option_value"]),
+    ({}, "FROM evil.example/x\n", ["image_not_allowed"]),
+    ({}, "FROM $BASE_IMAGE\nCOPY --from=stand-in/../../evil / /\n", ["bad_image_name"]),
+    ({}, "# escape=`\nFROM $BASE_IMAGE\n", ["dockerfile_base"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("metadata", "dockerfile", "codes"), WISHES)
+def test_what_a_notebook_and_its_folder_ask_for_is_told_before(place, tmp_path, metadata, dockerfile, codes):
+    if dockerfile:
+        (tmp_path / "Dockerfile").write_text(dockerfile)
+    told, refused = both(place, tmp_path, metadata, image="" if "image" in metadata.get("paddle_gpu", {}) else IMAGE)
+    assert [message.code for message in told] == codes
+    assert refused == told[0]
+    assert place.jobs.list() == ()
+
+
+def test_a_registrys_cause_is_told_to_everybody_who_asks(place, tmp_path):
+    """Not “did not answer a moment ago” from the second time on."""
+    for _ in range(3):
+        (told,), refused = both(place, tmp_path, image=f"{NOWHERE}:1")
+        for message in (told, refused):
+            assert message.code == "registry_unreachable"
+            assert "connection refused" in message.render()
+
+
+@pytest.mark.parametrize("mood", ["busy", "down"])
+def test_a_registry_that_is_only_busy_is_no_refusal_whoever_asks_and_how_often(place, tmp_path, mood):
+    """Its pull is tried again; an earlier question must not turn that into “cannot be reached”."""
+    registry = Registry()
+    registry.mood = mood
+    try:
+        for _ in range(2):
+            assert both(place, tmp_path, image=registry.image) == ((), None)
+    finally:
+        registry.close()
+
+
+def test_the_memory_of_a_silent_registry_is_by_its_host(place):
+    engine = place.engines["docker"]
+    engine.ask_registry(f"{NOWHERE}:1")
+    assert set(engine.preparation._silent) == {parse_reference(f"{NOWHERE}:1").host}
