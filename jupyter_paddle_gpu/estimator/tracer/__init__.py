@@ -1,7 +1,8 @@
 """Traces a training step inside the notebook kernel's interpreter; standard library, numpy and paddle only.
 
-`trace_notebook(request)` and `trace_live(...)` return the JSON shape of `estimator.trace.Trace`; `prepare()` installs
-the wrappers beforehand, so that a warm process answers quickly. Paddle is imported with the first of them, not before.
+`trace_notebook(request)` and `trace_live(...)` return the JSON shape of `estimator.trace.Trace`; `prepare()` puts the
+patches into their places beforehand, so that a warm process answers quickly, and returns the names of those that this
+Paddle has no place for. Paddle is imported with the first of them, not before.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = ["prepare", "trace_live", "trace_notebook"]
+_MODULES = {"prepare": "traces", "trace_live": "live", "trace_notebook": "requests"}
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(f".notebook.{'live' if name == 'trace_live' else 'requests'}", __name__), name)
+        return getattr(import_module(f".notebook.{_MODULES[name]}", __name__), name)
     raise AttributeError(name)

@@ -20,8 +20,8 @@ from ..kernels.registry import rule_of
 from ..kernels.rules import Amp
 from ..memory.arrays import ORIGINAL, allocate, known_state, new_tensor
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
-from .interception import call, current, entry
-from .runtime import Runtime
+from ..memory.operators import call
+from .tensors import Tensors, current
 
 
 @dataclass
@@ -37,30 +37,19 @@ class Policy:
 
 
 @dataclass
-class Settings:
-    """What was asked for the running trace, and what was seen in the program."""
+class Precision:
+    """The level and the low type that are asked for in place of the program's own, and what was seen in it."""
 
     level: str | None = None
     dtype: str = "float16"
-    target: str = "gpu"
     seen: str | None = None
     master_grads: list[Any] = field(default_factory=list)
     """Parameters whose gradients become float32 after each backward pass (`decorate(master_grad=True)`)."""
 
-
-settings = Settings()
-_installed = False
-
-
-def begin(level: str | None, dtype: str | None, target: str = "gpu") -> None:
-    """Start a run: a level asked for replaces the program's own."""
-    global settings  # noqa: PLW0603
-    settings = Settings(level, dtype or "float16", target)
-
-
-def seen_level() -> str:
-    """The level of the run: asked for, or the program's."""
-    return settings.level or settings.seen or "off"
+    @property
+    def level_of_run(self) -> str:
+        """The level that was asked for, or the program's."""
+        return self.level or self.seen or "off"
 
 
 def policy(level: str, dtype: str, white: Any = None, black: Any = None, promotes: bool = True) -> Policy:
@@ -152,7 +141,7 @@ def casting(active: Policy | None) -> Iterator[None]:
         runtime.convert = before
 
 
-def lower(model: Any, dtype: str, runtime: Runtime) -> None:
+def lower(model: Any, dtype: str, runtime: Tensors) -> None:
     """O2: parameters and buffers in the low type, where Paddle's `need_keep_fp32` does not keep them."""
     for layer in (model, *model.sublayers()):
         if need_keep_fp32(layer, dtype):
@@ -168,7 +157,8 @@ def lower(model: Any, dtype: str, runtime: Runtime) -> None:
 
 
 def decorate(  # noqa: PLR0917 - Paddle's signature
-    runtime: Runtime,
+    runtime: Tensors,
+    original: Any,
     models: Any,
     optimizers: Any = None,
     level: str = "O1",
@@ -179,26 +169,27 @@ def decorate(  # noqa: PLR0917 - Paddle's signature
     excluded_layers: Any = None,
 ) -> Any:
     """`paddle.amp.decorate`; `save_dtype` changes only what is saved."""
-    if _active(level, dtype) and level == "O2":
-        settings.seen = "O2"
+    if _active(runtime, level, dtype) and level == "O2":
+        runtime.of(Precision).seen = "O2"
         several = list(models) if isinstance(models, (list, tuple)) else [models]
         set_excluded_layers(several, excluded_layers)
         for model in several:
             lower(model, dtype, runtime)
-            settings.master_grads += model.parameters() if master_grad else []
+            runtime.of(Precision).master_grads += model.parameters() if master_grad else []
         for optimizer in optimizers if isinstance(optimizers, (list, tuple)) else [optimizers]:
             if optimizer is not None and master_weight is not False:
                 optimizer._multi_precision = True
     return models if optimizers is None else (models, optimizers)
 
 
-def _active(level: str, dtype: str) -> bool:
+def _active(runtime: Tensors, level: str, dtype: str) -> bool:
     """Whether the program's own mixed precision counts: not on a CPU, which ignores it, nor when one was asked for."""
-    return settings.level is None and settings.target == "gpu" and level not in {"O0", "off"}
+    return runtime.of(Precision).level is None and runtime.target == "gpu" and level not in {"O0", "off"}
 
 
 def auto_cast(  # noqa: PLR0917 - Paddle's signature
-    runtime: Runtime,
+    runtime: Tensors,
+    original: Any,
     enable: bool = True,
     custom_white_list: Any = None,
     custom_black_list: Any = None,
@@ -207,16 +198,17 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     use_promote: bool = True,
 ) -> Any:
     """`paddle.amp.auto_cast`."""
-    if not enable or not _active(level, dtype):
-        return contextlib.nullcontext() if settings.level else casting(None)
-    settings.seen = level
+    precision = runtime.of(Precision)
+    if not enable or not _active(runtime, level, dtype):
+        return contextlib.nullcontext() if precision.level else casting(None)
+    precision.seen = level
     lists = custom_white_list, custom_black_list
     return casting(policy("O2" if level == "O2" else "O1", dtype, *lists, promotes=use_promote))
 
 
-def after_backward(runtime: Runtime) -> None:
+def after_backward(runtime: Tensors) -> None:
     """`core.eager.set_master_grads`: gradients in the low type are cast to float32, one after another."""
-    for parameter in settings.master_grads:
+    for parameter in runtime.of(Precision).master_grads:
         state = runtime.state(parameter)
         if state.grad is not None and state.grad.dtype in LOW_PRECISION:
             operation = runtime.ledger.begin("cast")
@@ -225,32 +217,24 @@ def after_backward(runtime: Runtime) -> None:
             runtime.ledger.finish(operation)
 
 
-def before_sharding(runtime: Runtime, model: Any, optimizer: Any) -> None:
+def before_sharding(runtime: Tensors, model: Any, optimizer: Any) -> None:
     """O2 asked for: parameters are divided as they will be, in the low type."""
-    if settings.level == "O2":
-        lower(model, settings.dtype, runtime)
+    asked = runtime.of(Precision)
+    if asked.level == "O2":
+        lower(model, asked.dtype, runtime)
         optimizer._multi_precision = True
 
 
-def before_model(runtime: Runtime, model: Any) -> None:
+def before_model(runtime: Tensors, model: Any) -> None:
     """A model is called from outside: what was asked for takes effect with the first call."""
-    if settings.level in {"O1", "O2"} and runtime.convert is None:
-        if settings.level == "O2":
-            lower(model, settings.dtype, runtime)
-        runtime.convert = converter(policy(settings.level, settings.dtype))
+    asked = runtime.of(Precision)
+    if asked.level in {"O1", "O2"} and runtime.convert is None:
+        if asked.level == "O2":
+            lower(model, asked.dtype, runtime)
+        runtime.convert = converter(policy(asked.level, asked.dtype))
 
 
-def before_update(optimizer: Any) -> None:
+def before_update(runtime: Tensors, optimizer: Any) -> None:
     """O2 asked for: the optimizer keeps master weights."""
-    if settings.level == "O2":
+    if runtime.of(Precision).level == "O2":
         optimizer._multi_precision = True
-
-
-def install() -> None:
-    """Replace `paddle.amp.auto_cast` and `decorate`, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    entry(paddle.amp, "auto_cast", auto_cast)
-    entry(paddle.amp, "decorate", decorate)

@@ -9,18 +9,16 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
-from ..memory.arrays import Array, State, new_tensor
+from ..memory.arrays import Array, GraphNode, State, new_tensor
 from ..program.templates import Gradient, slots_of
 from . import composites
 from .backward_kernels import run_gradient
 from .saved_tensors import left, unpacked
+from .tensors import Tensors
 
-if TYPE_CHECKING:
-    from .runtime import Runtime
-
-Edge = tuple[Union["Node", "Accumulation"], int]
+Edge = tuple[Union[GraphNode, "Accumulation"], int]
 """Where a gradient goes: a node and the slot of the result it is the gradient of."""
 
 
@@ -50,7 +48,7 @@ class Node:
         self.retained: dict[int, weakref.ref[State]] = {}
 
     def backward(
-        self, runtime: Runtime, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
+        self, runtime: Tensors, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
     ) -> dict[int, Array]:
         """Run the gradient kernels: {operand slot: gradient}.
 
@@ -155,7 +153,7 @@ class Backward:
     """One backward pass."""
 
     def __init__(
-        self, runtime: Runtime, *, retain_graph: bool = False, capture: dict[Edge, None] | None = None
+        self, runtime: Tensors, *, retain_graph: bool = False, capture: dict[Edge, None] | None = None
     ) -> None:
         self._runtime = runtime
         self._retain = retain_graph

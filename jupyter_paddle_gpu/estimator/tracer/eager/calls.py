@@ -16,26 +16,27 @@ from ..memory.ledger import Ledger
 from ..memory.values import Drawn, Part, Value, is_random
 from ..program.inference import Argument
 from ..program.templates import Gradient, Operand, Step, Template, slots_of
-from . import costs, dependent_shapes
+from . import costs
 from .autograd import Node, edge_of, needed_slots
-from .saved_tensors import hooks
+from .dependent_shapes import SHARED, Choices
+from .saved_tensors import Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .runtime import Runtime
+    from .tensors import Tensors
 
 _TENSOR = core.eager.Tensor
 _PLACES = (core.Place, core.CPUPlace, core.CUDAPlace)
 _PLAIN = frozenset((bool, int, float, str, type(None)))
 """Types of most arguments that are no tensors; asked first, for a trace encodes a hundred thousand of them."""
-_ARGUMENTS = [Argument(i) for i in range(256)]
+_ARGUMENTS = tuple(Argument(i) for i in range(256))
 
 
 class Call:
     """The run of a template on the states of its tensor arguments."""
 
-    def __init__(self, runtime: Runtime, template: Template, tensors: list[Any], states: list[State]) -> None:
+    def __init__(self, runtime: Tensors, template: Template, tensors: list[Any], states: list[State]) -> None:
         self.runtime, self.template = runtime, template
         self.ledger: Ledger = runtime.ledger
         self.tensors, self.states = tensors, states
@@ -53,7 +54,7 @@ class Call:
         for step in self.template.steps:
             self._run(step)
         result = self._wrap(self.template.returned, values, ())
-        dependent_shapes.follow(name, self.states, result)
+        self.runtime.of(Choices).follow(name, self.states, result)
         return result
 
     def _find_shapes(self, name: str, values: Value | None) -> None:
@@ -66,10 +67,10 @@ class Call:
         if rule.rows is not None and self._count_rows(rule.rows):
             return
         most = max((state.array.numel for state in self.states), default=1)
-        largest, classes = dependent_shapes.taken(most, self.states)
+        largest, classes = self.runtime.of(Choices).taken(most, self.states)
         line = call_stack.line()
         if classes:
-            self.runtime.note(dependent_shapes.SHARED, op=name, line=line, classes=classes)
+            self.runtime.note(SHARED, op=name, line=line, classes=classes)
         else:
             self.runtime.note("unknown_shape_line" if line else "unknown_shape", op=name, line=line)
         for slot, (shape, dtype) in self.template.metas.items():
@@ -174,7 +175,7 @@ class Call:
                 saved[slot] = array
             else:
                 shapes[slot] = Array(None, array.shape, array.strides, array.dtype)
-        saved = hooks.pack(saved, self.tensors)
+        saved = self.runtime.of(Hooks).pack(saved, self.tensors)
         node = Node(gradient, saved, shapes, self.ledger.layer)
         for slot in gradient.outgoing:
             if slot in self.nodes:
@@ -227,10 +228,9 @@ def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
     if type(node) in _PLAIN:
         return node, node
     if isinstance(node, _TENSOR):
-        if len(tensors) == len(_ARGUMENTS):  # the samples of a large batch, put together by `paddle.stack`
-            _ARGUMENTS.append(Argument(len(tensors)))
         tensors.append(node)
-        return _ARGUMENTS[len(tensors) - 1], "T"
+        place = len(tensors) - 1  # more are the samples of a large batch, put together by `paddle.stack`
+        return (_ARGUMENTS[place] if place < len(_ARGUMENTS) else Argument(place)), "T"
     if isinstance(node, (list, tuple)):
         pairs = [encode(item, tensors) for item in node]
         made = [pair[0] for pair in pairs]

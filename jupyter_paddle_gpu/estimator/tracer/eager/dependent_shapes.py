@@ -8,7 +8,6 @@ give the ends of the range.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from math import ceil
 from typing import Any, NamedTuple
@@ -21,8 +20,6 @@ from ..memory.arrays import State, known_state
 LIKELY, LEAST, MOST = "likely", "least", "most"
 NOTES = frozenset(("unknown_shape", "unknown_shape_line"))
 SHARED = "unknown_shape_share"
-way = LIKELY
-"""What the running trace takes."""
 
 
 class Share(NamedTuple):
@@ -33,36 +30,42 @@ class Share(NamedTuple):
     classes: int
 
 
-_classes: WeakKeyDictionary[State, tuple[int, int]] = WeakKeyDictionary()
-"""By tensor of indices: among how many classes each was chosen, and how many different ones at a time."""
-_shares: WeakKeyDictionary[State, Share] = WeakKeyDictionary()
-"""By mask."""
-_constants: WeakSet[State] = WeakSet()
-"""Tensors of one number, to which Paddle compares in place of the number."""
-Result = dict[str, Any]
+class Choices:
+    """What a trace knows of choices among classes, and what it takes of shapes that hang on them.
+
+    Attributes:
+        way: `LIKELY`, `LEAST` or `MOST`.
+        classes: by tensor of indices: among how many classes each was chosen, and how many different ones at a time.
+        shares: by mask.
+        constants: tensors of one number, to which Paddle compares in place of the number.
+    """
+
+    def __init__(self, way: str = LIKELY) -> None:
+        self.way = way
+        self.classes: WeakKeyDictionary[State, tuple[int, int]] = WeakKeyDictionary()
+        self.shares: WeakKeyDictionary[State, Share] = WeakKeyDictionary()
+        self.constants: WeakSet[State] = WeakSet()
+
+    def taken(self, most: int, states: list[State]) -> tuple[int, int | None]:
+        """(elements that are taken of so many, the number of classes where their share is the reason)."""
+        if self.way == LEAST:
+            return min(most, 1), None  # none at all would stop most programs, and differs by a row
+        known = next((self.shares[state] for state in states if state in self.shares), None)
+        if known is None:
+            return most, None
+        share = known.most if self.way == MOST else known.expected
+        return min(most, max(1, ceil(share * most))), known.classes
+
+    def follow(self, name: str, states: list[State], result: Any) -> None:
+        """What is known of the choice goes on to an operator's result."""
+        choice = rule_of(name.rstrip("_")).choice
+        if choice is not None:
+            made = [known_state(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
+            if all(state is not None for state in made):
+                _BY_CHOICE[choice](self, states, [state for state in made if state is not None])
 
 
-def taken(most: int, states: list[State]) -> tuple[int, int | None]:
-    """(elements that are taken of so many, the number of classes where their share is the reason)."""
-    if way == LEAST:
-        return min(most, 1), None  # none at all would stop most programs, and differs by a row
-    known = next((_shares[state] for state in states if state in _shares), None)
-    if known is None:
-        return most, None
-    share = known.most if way == MOST else known.expected
-    return min(most, max(1, ceil(share * most))), known.classes
-
-
-def follow(name: str, states: list[State], result: Any) -> None:
-    """What is known of the choice goes on to an operator's result."""
-    choice = rule_of(name.rstrip("_")).choice
-    if choice is not None:
-        made = [known_state(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
-        if all(state is not None for state in made):
-            _BY_CHOICE[choice](states, [state for state in made if state is not None])
-
-
-def _chooses(states: list[State], made: list[State]) -> None:
+def _chooses(of: Choices, states: list[State], made: list[State]) -> None:
     """Of the one dimension that shrank: `topk` leaves several of it, `argmax` one or none."""
     before, after = states[0].array.shape, made[-1].array.shape
     if len(before) == len(after):
@@ -70,49 +73,49 @@ def _chooses(states: list[State], made: list[State]) -> None:
     else:
         shrunk = {(size, 1) for axis, size in enumerate(before) if before[:axis] + before[axis + 1 :] == after}
     if len(shrunk) == 1:
-        _classes[made[-1]] = shrunk.pop()
+        of.classes[made[-1]] = shrunk.pop()
 
 
-def _compares(states: list[State], made: list[State]) -> None:
-    chosen = next((_classes[state] for state in states if state in _classes), None)
-    others = [state for state in states if state not in _classes]
-    if chosen and all(state in _constants or state.array.numel == 1 for state in others):
-        _shares[made[0]] = Share(1 / chosen[0], 1 / chosen[1], chosen[0])
+def _compares(of: Choices, states: list[State], made: list[State]) -> None:
+    chosen = next((of.classes[state] for state in states if state in of.classes), None)
+    others = [state for state in states if state not in of.classes]
+    if chosen and all(state in of.constants or state.array.numel == 1 for state in others):
+        of.shares[made[0]] = Share(1 / chosen[0], 1 / chosen[1], chosen[0])
 
 
-def _fills(states: list[State], made: list[State]) -> None:
-    _constants.update(made)
+def _fills(of: Choices, states: list[State], made: list[State]) -> None:
+    of.constants.update(made)
 
 
-def _differs(states: list[State], made: list[State]) -> None:
-    _compares(states, made)
-    if made[0] in _shares:
-        share = _shares[made[0]]
-        _shares[made[0]] = Share(1 - share.expected, 1.0, share.classes)
+def _differs(of: Choices, states: list[State], made: list[State]) -> None:
+    _compares(of, states, made)
+    if made[0] in of.shares:
+        share = of.shares[made[0]]
+        of.shares[made[0]] = Share(1 - share.expected, 1.0, share.classes)
 
 
-def _marks(states: list[State], made: list[State]) -> None:
+def _marks(of: Choices, states: list[State], made: list[State]) -> None:
     """`one_hot`."""
-    if states[0] in _classes:
+    if states[0] in of.classes:
         classes = made[0].array.shape[-1]
-        _shares[made[0]] = Share(1 / classes, 1.0, classes)
+        of.shares[made[0]] = Share(1 / classes, 1.0, classes)
 
 
-def _joins(states: list[State], made: list[State]) -> None:
+def _joins(of: Choices, states: list[State], made: list[State]) -> None:
     """`any` over the choices of `topk`, which are different ones."""
-    if states[0] in _shares and made[0].array.numel:
-        share, times = _shares[states[0]], states[0].array.numel / made[0].array.numel
-        _shares[made[0]] = Share(min(1.0, share.expected * times), min(1.0, share.most * times), share.classes)
+    if states[0] in of.shares and made[0].array.numel:
+        share, times = of.shares[states[0]], states[0].array.numel / made[0].array.numel
+        of.shares[made[0]] = Share(min(1.0, share.expected * times), min(1.0, share.most * times), share.classes)
 
 
-def _passes(states: list[State], made: list[State]) -> None:
-    if states[0] in _classes:
-        _classes[made[0]] = _classes[states[0]]
-    if states[0] in _shares:
-        _shares[made[0]] = _shares[states[0]]
+def _passes(of: Choices, states: list[State], made: list[State]) -> None:
+    if states[0] in of.classes:
+        of.classes[made[0]] = of.classes[states[0]]
+    if states[0] in of.shares:
+        of.shares[made[0]] = of.shares[states[0]]
 
 
-_BY_CHOICE: dict[Choice, Callable[[list[State], list[State]], None]] = {
+_BY_CHOICE: dict[Choice, Callable[[Choices, list[State], list[State]], None]] = {
     Choice.FILLS: _fills,
     Choice.CHOOSES: _chooses,
     Choice.COMPARES: _compares,
@@ -121,39 +124,3 @@ _BY_CHOICE: dict[Choice, Callable[[list[State], list[State]], None]] = {
     Choice.JOINS: _joins,
     Choice.PASSES: _passes,
 }
-
-
-def widened(result: Result, run: Callable[[], Result], peak: Callable[[Result], int]) -> Result:
-    """The trace with the least and the most that its unknown sizes may come to, in `extra["extents"]`.
-
-    Args:
-        result: the trace that is shown.
-        run: one more trace.
-        peak: bytes of a trace.
-    """
-    codes = {note["code"] for note in result["notes"]}
-    if result["status"] != "ok" or not codes & {*NOTES, SHARED}:
-        return result
-    shown = peak(result)
-    found = {"low": shown, "likely": shown, "high": shown}
-    for end, other in (("low", LEAST), ("high", MOST)):
-        if other == MOST and SHARED not in codes:
-            continue
-        again = _run_as(other, run)
-        if again is not None and again["status"] == "ok" and again["optimizer"] == result["optimizer"]:
-            found[end] = peak(again)
-            result["seconds"] = {name: own + again["seconds"][name] for name, own in result["seconds"].items()}
-    ends = sorted(found.values())
-    result.setdefault("extra", {})["extents"] = {"low": ends[0], "likely": shown, "high": ends[-1]}
-    return result
-
-
-def _run_as(other: str, run: Callable[[], Result]) -> Result | None:
-    global way  # noqa: PLW0603
-    way = other
-    try:
-        with contextlib.suppress(Exception):  # the program may refuse other sizes: then that end is not known
-            return run()
-        return None
-    finally:
-        way = LIKELY

@@ -10,14 +10,14 @@ import paddle
 from paddle.base import variable_index
 
 from ..memory.arrays import allocate
-from .interception import call
-from .runtime import Runtime
+from ..memory.operators import call
+from .tensors import Tensors
 
 _HELD = -1000
 """From here downwards a node's saved arrays are of no operand."""
 
 
-def get_item(runtime: Runtime, tensor: Any, index: Any) -> Any:
+def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
     runtime.reads_by_brackets = True
     try:
@@ -65,7 +65,7 @@ def _only_axis(index: Any, rank: int) -> int | None:
     return len(whole) if is_row else None
 
 
-def set_item(runtime: Runtime, tensor: Any, index: Any, value: Any) -> None:
+def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: Any) -> None:
     """Writes in place; the written value takes part in the graph."""
     index = _bounds(index)
     parsed = variable_index.parse_index(tensor, index)
@@ -109,7 +109,7 @@ def _integers(index: Any) -> list[Any]:
     return found
 
 
-def _put(runtime: Runtime, tensor: Any, index: Any) -> None:
+def _put(runtime: Tensors, tensor: Any, index: Any) -> None:
     """An indexed write whose gradient needs the indices again: they stay with the graph (measured)."""
     parts = index if isinstance(index, tuple) else (index,)
     given = [part for part in parts if isinstance(part, paddle.Tensor)]

@@ -11,13 +11,25 @@ from paddle import _C_ops
 from paddle.base import core
 
 from ..memory.dtypes import name_of
+from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
-from ..program.inference import ORIGINAL_OPS
-from . import amp
-from .interception import call, override
 from .runtime import Runtime
 
 Original = Callable[..., Any]
+Override = Callable[..., Any]
+OVERRIDES: dict[str, Override] = {}
+"""Operators expressed through others: `override(runtime, original, *args, **kwargs)`."""
+
+
+def override(*names: str) -> Callable[[Override], Override]:
+    """Decorator: this function stands for the named operators while a trace runs."""
+
+    def register(function: Override) -> Override:
+        for name in names:
+            OVERRIDES[name] = function
+        return function
+
+    return register
 
 
 @override("linear")
@@ -27,7 +39,7 @@ def linear(runtime: Runtime, original: Original, x: Any, weight: Any, bias: Any 
     A Paddle for GPUs takes `linear_v2`, one operator (nn/functional/common.py of 3.3), where it has it;
     its second gradient is not known.
     """
-    is_one = amp.settings.target == "gpu" and hasattr(_C_ops, "linear_v2") and not runtime.differentiates_twice
+    is_one = runtime.target == "gpu" and hasattr(_C_ops, "linear_v2") and not runtime.differentiates_twice
     if bias is not None and is_one:
         return call("linear_v2", x, weight, bias, False)
     product = call("matmul", x, weight, False, False)

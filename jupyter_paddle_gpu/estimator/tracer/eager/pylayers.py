@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import paddle
-from paddle.autograd.py_layer import PyLayer, PyLayerContext
-from paddle.base import core, framework
+from paddle.autograd.py_layer import PyLayerContext
+from paddle.base import framework
 
 from ..memory.arrays import Array, State, allocate, new_tensor
 from ..memory.dtypes import FLOATING, name_of
 from .autograd import Edge, edge_of
-from .interception import current
-from .runtime import Runtime
-
-_installed = False
+from .tensors import Tensors
 
 
 class Context(PyLayerContext):  # type: ignore[misc]  # Paddle is untyped here
@@ -43,7 +39,7 @@ class PyLayerNode:
         self.retained: dict[int, weakref.ref[State]] = {}
 
     def backward(
-        self, runtime: Runtime, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
+        self, runtime: Tensors, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
     ) -> dict[int, Array]:
         """Call the user's backward on the gradients of the outputs; without gradients of its own."""
         grads: list[Any] = []
@@ -79,7 +75,7 @@ class PyLayerNode:
         }
 
 
-def apply(runtime: Runtime, kind: Any, *args: Any, **kwargs: Any) -> Any:
+def apply(runtime: Tensors, original: Any, kind: Any, *args: Any, **kwargs: Any) -> Any:
     """`PyLayer.apply`: forward without recording, then one node."""
     context = Context()
     tracer = framework.global_var._dygraph_tracer_
@@ -104,7 +100,7 @@ def apply(runtime: Runtime, kind: Any, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def _attach(runtime: Runtime, outputs: Any, node: PyLayerNode, given: set[int]) -> Any:
+def _attach(runtime: Tensors, outputs: Any, node: PyLayerNode, given: set[int]) -> Any:
     if isinstance(outputs, (list, tuple)):
         return type(outputs)(_attach(runtime, item, node, given) for item in outputs)
     if not isinstance(outputs, paddle.Tensor):
@@ -118,7 +114,7 @@ def _attach(runtime: Runtime, outputs: Any, node: PyLayerNode, given: set[int]) 
         node.outputs.append(None)
         return tensor
     state = runtime.state(tensor)
-    state.node, state.slot = node, len(node.outputs)  # type: ignore[assignment]
+    state.node, state.slot = node, len(node.outputs)
     node.outputs.append((state.array.shape, dtype))
     tensor.stop_gradient = False
     return tensor
@@ -132,20 +128,3 @@ def _flat(items: Any) -> list[Any]:
         else:
             found.append(item)
     return found
-
-
-def install() -> None:
-    """Replace `PyLayer.apply`, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    original: Callable[..., Any] = core.eager.PyLayer.apply
-
-    def dispatch(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        runtime = current()
-        if runtime is None:
-            return original.__get__(None, cls)(*args, **kwargs)
-        return apply(runtime, cls, *args, **kwargs)
-
-    PyLayer.apply = classmethod(dispatch)

@@ -16,8 +16,8 @@ import paddle
 from paddle.base import core
 
 from ..memory.dtypes import FLOATING, name_of
-from .interception import call
-from .runtime import Runtime
+from ..memory.operators import call
+from .tensors import Tensors
 
 _BINARY = {
     "__add__": ("add", False), "__radd__": ("add", True), "__sub__": ("subtract", False),
@@ -79,12 +79,12 @@ def traced(name: str) -> Callable[..., Any]:
     if name in _BINARY:
         operator, reverse = _BINARY[name]
 
-        def binary(runtime: Runtime, x: Any, other: Any) -> Any:
+        def binary(runtime: Tensors, original: Any, x: Any, other: Any) -> Any:
             return _binary(operator, reverse, x, other)
 
         return binary
 
-    def unary(runtime: Runtime, x: Any) -> Any:
+    def unary(runtime: Tensors, original: Any, x: Any) -> Any:
         if name == "__neg__":
             return call("scale", x, -1.0, 0.0, True)
         if name == "__pos__":

@@ -6,18 +6,16 @@ Gradients are tensors here, and every gradient operator leaves a node whose grad
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..kernels.rules import Further
 from ..memory.arrays import Array, known_state, new_tensor
+from ..memory.operators import call
 from ..program.templates import Gradient, GradStep, slots_of
 from . import composites
 from .autograd import Accumulation, Edge, Node, Turns, edge_of, leading
 from .backward_kernels import run_gradient
-from .interception import call
-
-if TYPE_CHECKING:
-    from .runtime import Runtime
+from .tensors import Tensors
 
 Places = dict[int, "Edge | None"]
 
@@ -25,7 +23,7 @@ Places = dict[int, "Edge | None"]
 class RecordedBackward:
     """One backward pass that can be differentiated."""
 
-    def __init__(self, runtime: Runtime, capture: list[Edge]) -> None:
+    def __init__(self, runtime: Tensors, capture: list[Edge]) -> None:
         self._runtime = runtime
         self._capture = frozenset(capture)
         self.captured: dict[Edge, Any] = {}

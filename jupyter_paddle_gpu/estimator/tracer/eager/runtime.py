@@ -8,60 +8,17 @@ from typing import Any
 from paddle.base import framework
 
 from ..kernels.registry import rule_of
-from ..memory.arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
+from ..memory.arrays import Array, State, allocate
 from ..memory.dtypes import FLOATING
-from ..memory.ledger import Ledger
-from ..memory.values import Computed, Value
-from ..program.inference import Inference
+from ..memory.values import Computed
 from . import sparse_gradients
 from .autograd import Backward
 from .calls import Call, encode, overwritten_too, values_of
-
-Convert = Callable[[str, Any, Any], tuple[Any, Any]]
-Resize = Callable[[str, Any], Any]
+from .tensors import Tensors
 
 
-class Runtime:
-    """Executes operator calls of the user's program on arrays that have storages and no data.
-
-    Attributes:
-        notes: what was assumed or ignored, by code.
-        before_call: called with each operator's name and tensors before it runs.
-        evaluate: computes a known value for real, outside the trace.
-        convert: mixed precision: casts the arguments of an operator.
-        resize: another size of data that is asked for: the arguments of an operator that makes some.
-    """
-
-    def __init__(self, inference: Inference) -> None:
-        self.ledger = Ledger()
-        self.inference = inference
-        self.notes: dict[str, dict[str, Any]] = {}
-        self.before_call: Callable[[str, list[Any]], None] | None = None
-        self.evaluate: Callable[[Value], Any] | None = None
-        self.convert: Convert | None = None
-        self.differentiates_twice = False
-        self.reads_by_brackets = False
-        """`x[index]` runs, which eager mode does by other kernels than `gather_nd`: they keep a strided index."""
-        """Whether the program has asked for a graph of gradients."""
-        self.resize: Resize | None = None
-
-    def state(self, tensor: Any) -> State:
-        """What we know about a tensor; one that we never saw is adopted."""
-        return known_state(tensor) or adopt(tensor, self.ledger)
-
-    def create(self, name: str, shape: Shape, dtype: str, value: Value | None = None, kind: str | None = None) -> Any:
-        """A fresh tensor, made by an operation of its own."""
-        operation = self.ledger.begin(name)
-        with self.ledger.allocating(kind or self.ledger.kind):
-            array = allocate(self.ledger, shape, dtype, name)
-        array.value = value
-        operation.bytes_moved = array.nbytes
-        self.ledger.finish(operation)
-        return new_tensor(array)
-
-    def note(self, code: str, **params: Any) -> None:
-        """Remember something assumed or ignored, once a code."""
-        self.notes.setdefault(code, params)
+class Runtime(Tensors):
+    """Executes operator calls of the user's program on arrays that have storages and no data."""
 
     def call(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """One operator call, `function` being Paddle's own."""
@@ -73,10 +30,10 @@ class Runtime:
         encoded, key = encode(args, tensors)
         encoded_kwargs, kwargs_key = encode(kwargs, tensors) if kwargs else ({}, ())
         if self.before_call is not None:
-            self.before_call(name, tensors)
+            self.before_call()
         states = [self.state(tensor) for tensor in tensors]
         if any(state.array.rows is not None for state in states):
-            made = sparse_gradients.answer(self, name, args, tensors, states)
+            made = sparse_gradients.answer(self.ledger, name, args, tensors, states)
             if made is not None:
                 return made
         metas = [(sparse_gradients.whole(state.array), state.array.dtype) for state in states]
@@ -134,15 +91,3 @@ class Runtime:
             self.ledger.finish(operation)
             found.append((state, tensor, array))
         return found
-
-    def add_gradient(self, present: Array, grad: Array) -> Array:
-        """TensorAdd (gradient_accumulator.cc): `present += grad` in place, strided ones are laid out anew first."""
-        lay_out(self.ledger, grad)
-        lay_out(self.ledger, present)
-        if present.rows is not None or grad.rows is not None:
-            return sparse_gradients.added(self.ledger, present, grad)
-        operation = self.ledger.begin("add_")
-        operation.flops = present.numel
-        operation.bytes_moved = 3 * present.nbytes
-        self.ledger.finish(operation)
-        return present

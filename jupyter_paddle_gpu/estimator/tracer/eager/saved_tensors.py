@@ -7,15 +7,10 @@ runs the forward pass again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
-
-from paddle.base import core
+from typing import Any
 
 from ..memory.arrays import Array, new_tensor
-
-if TYPE_CHECKING:
-    from .runtime import Runtime
+from .tensors import Tensors
 
 Hook = Callable[[Any], Any]
 
@@ -28,7 +23,7 @@ class Packed:
     def __init__(self, value: Any, unpack: Hook) -> None:
         self.value, self.unpack = value, unpack
 
-    def array(self, runtime: Runtime) -> Array | None:
+    def array(self, runtime: Tensors) -> Array | None:
         """What the unpack hook makes of it: the tensor that a gradient kernel reads."""
         tensor = self.unpack(self.value)
         return None if tensor is None else runtime.state(tensor).array
@@ -51,21 +46,17 @@ class Hooks:
         }
 
 
-hooks = Hooks()
-"""Those of the running trace."""
-
-
-def register(runtime: Runtime, pack: Hook, unpack: Hook) -> None:
+def register(runtime: Tensors, original: Any, pack: Hook, unpack: Hook) -> None:
     """`core.eager.register_saved_tensors_hooks`."""
-    hooks.pair = pack, unpack
+    runtime.of(Hooks).pair = pack, unpack
 
 
-def reset(runtime: Runtime) -> None:
+def reset(runtime: Tensors, original: Any) -> None:
     """`core.eager.reset_saved_tensors_hooks`."""
-    hooks.pair = None
+    runtime.of(Hooks).pair = None
 
 
-def unpacked(runtime: Runtime, saved: dict[int, Any]) -> dict[int, Array | None]:
+def unpacked(runtime: Tensors, saved: dict[int, Any]) -> dict[int, Array | None]:
     """What gradient kernels read, by slot."""
     return {slot: item.array(runtime) if isinstance(item, Packed) else item for slot, item in saved.items()}
 
@@ -73,12 +64,3 @@ def unpacked(runtime: Runtime, saved: dict[int, Any]) -> dict[int, Array | None]
 def left(saved: dict[int, Any]) -> dict[int, Any]:
     """What a node keeps after the backward pass: hooks with all that they refer to stay as long as it (measured)."""
     return {slot: item for slot, item in saved.items() if isinstance(item, Packed)}
-
-
-def install() -> None:
-    """Replace the functions that turn hooks on and off, once a process."""
-    from .interception import entry
-
-    if not isinstance(core.eager.register_saved_tensors_hooks, FunctionType):
-        entry(core.eager, "register_saved_tensors_hooks", register)
-        entry(core.eager, "reset_saved_tensors_hooks", reset)

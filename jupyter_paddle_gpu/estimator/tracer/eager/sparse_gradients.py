@@ -6,7 +6,7 @@ paddle/fluid/imperative/gradient_accumulator.cc. All of 3.3, verified to the byt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..kernels.registry import rule_of
 from ..kernels.rules import Arrays, Meta, Sparse
@@ -15,9 +15,6 @@ from ..memory.dtypes import name_of
 from ..memory.ledger import Ledger
 from ..memory.rows import Rows, merged
 from ..program.templates import GradStep
-
-if TYPE_CHECKING:
-    from .runtime import Runtime
 
 
 def looked_up(step: GradStep, meta: Meta, operands: Arrays) -> Rows | None:
@@ -33,7 +30,7 @@ def whole(array: Array) -> tuple[int, ...]:
     return array.shape if array.rows is None else (array.rows.height, *array.shape[1:])
 
 
-def answer(runtime: Runtime, name: str, args: Any, tensors: list[Any], states: list[State]) -> Any:
+def answer(ledger: Ledger, name: str, args: Any, tensors: list[Any], states: list[State]) -> Any:
     """What an operator makes of sparse gradients; None where it goes the usual way: optimizers, sums with dense ones.
 
     Raises:
@@ -51,13 +48,13 @@ def answer(runtime: Runtime, name: str, args: Any, tensors: list[Any], states: l
         case Sparse.SAME_TYPE if name_of(args[1]) == arrays[0].dtype:
             return tensors[0]
         case Sparse.EMPTY:
-            made = allocate(runtime.ledger, (0,), arrays[0].dtype, name)
+            made = allocate(ledger, (0,), arrays[0].dtype, name)
         case Sparse.VALUES:
-            made = _made(runtime.ledger, name, arrays[0].shape, arrays)
+            made = _made(ledger, name, arrays[0].shape, arrays)
         case Sparse.MERGED | Sparse.SCALED:
-            made = _summed(runtime.ledger, name, arrays)
+            made = _summed(ledger, name, arrays)
         case Sparse.ROWS if arrays[0].rows is not None and all(array.numel == 1 for array in arrays[1:]):
-            made = _made(runtime.ledger, name, arrays[0].shape, arrays)
+            made = _made(ledger, name, arrays[0].shape, arrays)
             made.rows = given[0]
     if made is not None:
         return new_tensor(made)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..memory.arrays import Shape
-from .composing import call, reduced, scaled, times, zeros
+from ..memory.operators import call
+from .composing import reduced, scaled, times, zeros
 from .rules import (
     Arrays,
     Attributes,

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle import _C_ops
 from paddle.base import core
 
-
-def call(name: str, *args: Any) -> Any:
-    """An operator by name, as the user's program would call it."""
-    return getattr(_C_ops, name)(*args)
+from ..memory.operators import call
 
 
 def times(first: Any, second: Any) -> Any:

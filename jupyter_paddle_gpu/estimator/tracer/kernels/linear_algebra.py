@@ -11,7 +11,8 @@ from typing import Any
 
 from ..memory.arrays import Array, Shape
 from ..memory.dtypes import COMPLEX, SIZE
-from .composing import call, reduced, zeros
+from ..memory.operators import call
+from .composing import reduced, zeros
 from .rules import Amount, Arrays, Attributes, Further, Operator, Rule, Second, Strides, Tensors, Wants
 
 

@@ -6,20 +6,18 @@ one is an attribute of that object, so that it goes when the object goes: Python
 
 from __future__ import annotations
 
+import weakref
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import paddle
 from paddle.base import core
 
 from .dtypes import SIZE, VAR_TYPE, name_of
 from .ledger import Ledger, Storage
-
-if TYPE_CHECKING:
-    from ..eager.autograd import Node
-    from .rows import Rows
-    from .values import Value
+from .rows import Rows
+from .values import Known, Value
 
 ATTRIBUTE = "_traced_state"
 _DENSE = core.VarDesc.VarType.DENSE_TENSOR
@@ -99,6 +97,14 @@ def lay_out(ledger: Ledger, array: Array) -> None:
     array.storage, array.strides = copy.storage, copy.strides
 
 
+class GraphNode(Protocol):
+    """A step of the forward pass that a gradient flows through: `eager.autograd.Node`, a PyLayer's node."""
+
+    edges: dict[int, Any]
+    hooks: dict[int, dict[int, Any]]
+    retained: dict[int, weakref.ref[State]]
+
+
 class State:
     """Everything the tracer knows about one tensor object."""
 
@@ -109,7 +115,7 @@ class State:
 
     def __init__(self, array: Array) -> None:
         self.array = array
-        self.node: Node | None = None
+        self.node: GraphNode | None = None
         self.slot = 0
         self.grad: Array | None = None
         self.grad_is_stale = False
@@ -137,8 +143,6 @@ def known_state(tensor: Any) -> State | None:
 
 def adopt(tensor: Any, ledger: Ledger) -> State:
     """State for a tensor that something else made: a parameter without memory, or a tensor with data."""
-    from .values import Known
-
     shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
     if tensor._is_initialized():
         kind = "parameters" if tensor.persistable else "inputs"

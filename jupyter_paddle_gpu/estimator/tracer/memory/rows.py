@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..session import paused
 from .values import Value, is_random
 
 Indices = np.ndarray[Any, np.dtype[np.int64]]
@@ -67,12 +68,10 @@ def merged(parts: list[Rows]) -> Rows:
 
 
 def _computed(value: Value) -> Indices | None:
-    from ..eager.interception import tracing
-
     if is_random(value):
         return None
     try:
-        with tracing(None):
+        with paused():
             found: Indices = value.get().numpy().reshape(-1)
     except Exception:
         return None  # whatever computes the user's data may fail; what is expected of uniform indices stands in

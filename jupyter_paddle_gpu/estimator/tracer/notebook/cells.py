@@ -15,9 +15,10 @@ from typing import Any
 from .. import call_stack
 from ..patches import absent_modules
 from ..patches.environment import DownloadNeeded, StaticGraphError
-from ..step import deadline, steps
-from ..step.steps import StepSeen
-from ..undecided import unknowns
+from ..session import Session
+from ..step.deadline import Deadline, TimeUp
+from ..step.steps import StepSeen, StepWatch
+from ..undecided import conversions
 from .loops import LOOP, loop
 from .questions import address, assigned_at, line_of, refused, said
 
@@ -54,8 +55,9 @@ class CellRun:
         self, cells: list[dict[str, Any]], answers: dict[str, Any], rewriting: tuple[ast.NodeTransformer, ...] = ()
     ) -> None:
         self.cells = cells
+        self._session = Session()
         self.answers = answers
-        self.rewriting = (Answers(answers), unknowns.Floats(), absent_modules.Imports(), *rewriting)
+        self.rewriting = (Answers(answers), conversions.Floats(), absent_modules.Imports(), *rewriting)
         self.finished = False
         self.questions: list[Question] = []
         self.failures: list[Question] = []
@@ -63,16 +65,25 @@ class CellRun:
         """Index of the first cell that trains."""
 
     @property
+    def _absent(self) -> absent_modules.AbsentModules:
+        return self._session.of(absent_modules.AbsentModules)
+
+    @property
+    def _deadline(self) -> Deadline:
+        return self._session.of(Deadline)
+
+    @property
     def failure(self) -> Question | None:
         """The first cell that failed for another reason than missing data."""
         return self.failures[0] if self.failures else None
 
-    def run(self) -> None:
+    def run(self, session: Session) -> None:
         """Execute cell after cell; a cell that fails does not keep the later ones from running."""
+        self._session = session
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": Shell})
-        namespace.update({LOOP: loop, unknowns.FLOAT: unknowns.float_of})
+        namespace.update({LOOP: loop, conversions.FLOAT: conversions.float_of})
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
@@ -88,11 +99,13 @@ class CellRun:
         finally:
             if outer is not None:
                 sys.modules["__main__"] = outer
+            for cell in self.cells:
+                linecache.cache.pop(call_stack.cell_name(cell["index"]), None)
 
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
         name = call_stack.cell_name(cell["index"])
         source = cell["source"]
-        namespace[absent_modules.IMPORTED] = functools.partial(absent_modules.imported, cell["index"])
+        namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell["index"])
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             tree = ast.parse(source, name)
@@ -103,7 +116,7 @@ class CellRun:
                 exec(code, namespace)
         except BaseException as problem:
             self._stopped(cell, problem)
-        if deadline.stopped and not self.finished:
+        if self._deadline.stopped and not self.finished:
             self.finished = True
             if not self._has_updated():
                 self._asked(self._out_of_time(cell))
@@ -113,7 +126,7 @@ class CellRun:
         match problem:
             case StepSeen():
                 self.finished = True
-            case deadline.TimeUp():
+            case TimeUp():
                 pass  # `stopped` tells, also where the program caught it
             case DownloadNeeded():
                 self._ask(cell, problem, "download", {"url": problem.url})
@@ -124,7 +137,7 @@ class CellRun:
             case ModuleNotFoundError():
                 self._ask_module(self._question(cell, problem, "module_missing", {"module": str(problem.name)}))
             case NameError():
-                if absent_modules.is_starred:
+                if self._absent.is_starred:
                     self.ask_absent()
                 self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
             case Exception() | SystemExit():
@@ -141,17 +154,19 @@ class CellRun:
             case _ if absent_modules.AbsentModule.__name__ in str(problem):
                 self.ask_absent()
             case _:
-                told = {"error": type(problem).__name__, "message": said(problem)}
-                self._fail(cell, problem, "cell_failed", told)
+                params = {"error": type(problem).__name__, "message": said(problem)}
+                self._fail(cell, problem, "cell_failed", params)
 
     def _out_of_time(self, cell: dict[str, Any]) -> Question:
-        line = next((line for file, line, _ in deadline.stopped if file == call_stack.cell_name(cell["index"])), 1)
+        line = next(
+            (line for file, line, _ in self._deadline.stopped if file == call_stack.cell_name(cell["index"])), 1
+        )
         found = {"why": "time_up", "params": {}, "cell": cell["index"], "line": line, "suggestion": None}
-        return {"name": deadline.waits_for(), **found}
+        return {"name": self._deadline.waits_for(), **found}
 
     def ask_absent(self) -> None:
         """Ask for every module that was passed by, where it is imported."""
-        for module, place in absent_modules.modules.items():
+        for module, place in self._absent.modules.items():
             cell, line = place or (None, None)
             self._ask_module({"why": "module_missing", "params": {"module": module}, "cell": cell, "line": line})
 
@@ -165,18 +180,17 @@ class CellRun:
 
     def _asked(self, question: Question) -> None:
         self.questions.append(question)
-        if steps.watch is not None:
-            steps.watch.asked()
+        self._session.of(StepWatch).asked()
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
             self.failures.append(self._question(cell, problem, why, params))
 
     def _has_updated(self) -> bool:
-        return steps.watch is not None and steps.watch.updates > 0
+        return self._session.of(StepWatch).updates > 0
 
     def _has_step(self) -> bool:
-        return steps.watch is not None and steps.watch.window is not None
+        return self._session.of(StepWatch).window is not None
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
         line = line_of(problem, call_stack.cell_name(cell["index"]))

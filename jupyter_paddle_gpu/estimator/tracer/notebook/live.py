@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import paddle
 
-from ..eager import interception
-from ..step import model_inputs, resizing, steps
-from ..undecided import branches
+from ..eager.runtime import Runtime
+from ..step.model_inputs import ModelInputs
+from ..step.resizing import Resizing
+from ..step.steps import StepSeen, StepWatch
+from ..undecided.branches import Site
 from . import what_ifs
 from .questions import said
-from .requests import micro, traced
+from .traces import micro, traced
 
 Result = dict[str, Any]
 Meta = tuple[tuple[int, ...], str]
@@ -58,10 +60,10 @@ def trace_live(
 
     def trace(wish: what_ifs.Wish) -> what_ifs.Run:
         run, taken, seen, failure = _in_fork(lambda: _run(parts, wish))
-        branches.current.taken.update(taken)
+        wish.decisions.taken.update(taken)
         if wish.probe is not None and seen is not None:
             vars(wish.probe).update(vars(seen))
-        if failure is not None and wish.probe is None and wish.change is None and not branches.current.forced:
+        if failure is not None and wish.probe is None and wish.change is None and not wish.decisions.forced:
             raise StepFailedError(failure)
         return run
 
@@ -71,7 +73,7 @@ def trace_live(
     return result
 
 
-Answer = tuple[what_ifs.Run, dict[branches.Site, bool], Any, str | None]
+Answer = tuple[what_ifs.Run, dict[Site, bool], Any, str | None]
 
 
 def _run(parts: Any, wish: what_ifs.Wish) -> Answer:
@@ -83,28 +85,27 @@ def _run(parts: Any, wish: what_ifs.Wish) -> Answer:
     size = wish.request["batch_size"] and micro(wish.request["batch_size"], wish.request)
     failure: list[str] = []
 
-    def execute() -> None:
+    def execute(runtime: Runtime) -> None:
         chosen = optimizer or paddle.optimizer.Adam(parameters=network.parameters())
-        if steps.watch is not None:
-            steps.watch.created(chosen)
+        runtime.of(StepWatch).created(chosen)
         while True:
-            batch = [_placeholder(meta, size) for meta in inputs]
-            _step(network, loss, chosen, batch, [_placeholder(meta, size) for meta in labels])
+            batch = [_placeholder(runtime, meta, size) for meta in inputs]
+            _step(network, loss, chosen, batch, [_placeholder(runtime, meta, size) for meta in labels])
 
-    def attempt() -> None:
+    def attempt(runtime: Runtime) -> None:
         try:
-            with contextlib.suppress(steps.StepSeen):
-                execute()
+            with contextlib.suppress(StepSeen):
+                execute(runtime)
         except Exception as problem:
             failure.append(f"{type(problem).__name__}: {said(problem)}")
 
-    result = traced(attempt, wish.request, None, wish)
+    runtime, result = traced(attempt, wish, None)
     if failure:
         result = {**result, "status": "needs_input"}
     failures = [{"why": "cell_failed", "cell": None, "params": {"problem": text}} for text in failure]
-    seen = model_inputs.entries
+    seen = runtime.of(ModelInputs)
     run = what_ifs.Run(result, seen.image, seen.sequence, failures, loads=True)
-    return run, branches.current.taken, wish.probe, failure[0] if failure else None
+    return run, wish.decisions.taken, wish.probe, failure[0] if failure else None
 
 
 def _step(network: Any, loss: Any, optimizer: Any, batch: list[Any], targets: list[Any]) -> None:
@@ -164,11 +165,9 @@ def _meta(item: Any) -> Meta:
     return tuple(int(size) for size in shape), dtype
 
 
-def _placeholder(meta: Meta, size: int | None) -> Any:
-    runtime = interception.current()
-    assert runtime is not None
+def _placeholder(runtime: Runtime, meta: Meta, size: int | None) -> Any:
     shape, dtype = meta
     if size and shape:
         shape = (size, *shape[1:])
-    shape, _ = resizing.arriving(shape, dtype, None)
+    shape, _ = runtime.of(Resizing).arriving(shape, dtype, None)
     return runtime.create("to_tensor", shape, dtype, None, "inputs")

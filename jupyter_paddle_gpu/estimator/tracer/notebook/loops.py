@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from ..step import changes, steps
+from ..session import current
+from ..step.changes import Changes
+from ..step.steps import StepWatch
 
 LOOP = "__loop__"
 """The name under which a notebook's loops find `loop`."""
@@ -20,10 +22,12 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     The loop that trains ends once its step was seen and an evaluation is to be reached; the loops around it, and later
     passes of the same one, do not.
     """
-    began, passes, watch = changes.changes.attempts, 0, steps.watch
-    if watch is None:
+    session = current()
+    if session is None:
         yield from items()
         return
+    changes, watch = session.of(Changes), session.of(StepWatch)
+    began, passes = changes.attempts, 0
     watch.loops += 1
     try:
         while True:

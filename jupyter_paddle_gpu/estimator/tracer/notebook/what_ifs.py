@@ -13,11 +13,13 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
+from ..eager.dependent_shapes import Choices
 from ..step.model_inputs import Sequence
 from ..step.probes import Probe
 from ..step.report import versions
 from ..step.resizing import Change
-from ..undecided import branches
+from ..undecided.branches import Decisions
+from ..undecided.branches import explored as explored_ways
 from .literals import numbers
 
 BATCH_SIZE_NAMES = ("batch_size", "BATCH_SIZE", "batchsize", "BATCHSIZE", "bs", "BS", "train_batch_size")
@@ -34,6 +36,8 @@ class Wish:
     change: Change | None = None
     binds_names: bool = False
     probe: Probe | None = None
+    decisions: Decisions = field(default_factory=Decisions)
+    choices: Choices = field(default_factory=Choices)
 
 
 @dataclass
@@ -92,11 +96,11 @@ def explored(wish: Wish, trace: Callable[[Wish], Run]) -> Run:
     """The run that takes most of those that conditions on unknown values give; failures are the first one's."""
     runs: list[Run] = []
 
-    def once() -> Result:
-        runs.append(trace(wish))
+    def once(decisions: Decisions, choices: Choices) -> Result:
+        runs.append(trace(replace(wish, decisions=decisions, choices=choices)))
         return runs[-1].result
 
-    result = branches.explored(once, wish.request.get("target") or "gpu")
+    result = explored_ways(once, wish.request.get("target") or "gpu")
     chosen = next(run for run in runs if run.result is result)
     return Run(result, chosen.image, chosen.sequence, runs[0].failures, chosen.loads, chosen.cell)
 

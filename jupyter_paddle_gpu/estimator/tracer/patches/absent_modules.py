@@ -13,8 +13,10 @@ from typing import Any, NoReturn
 
 import paddle
 
+from ..session import Session
+
 IMPORTED = "__imported_absent__"
-"""The name under which a notebook's cells find `imported`."""
+"""The name under which a notebook's cells find `AbsentModules.imported`."""
 _PROGRESS = frozenset(("tqdm", "progressbar", "fastprogress"))
 """Modules whose calls give back the items that they are given."""
 _FRAMEWORK = frozenset(("paddle", "torch", "tensorflow"))
@@ -113,41 +115,41 @@ def _is_of_model(values: Any) -> bool:
     return any(_is_of_model(one) if isinstance(one, (list, tuple, dict)) else isinstance(one, kinds) for one in values)
 
 
-modules: dict[str, tuple[int, int] | None] = {}
-"""The modules that the running trace went without: cell and line of the first import, None where Paddle imports it."""
-is_starred = False
-"""Whether names of one of them were imported that nobody can list."""
+class AbsentModules:
+    """What a trace went without.
 
-
-def begin() -> None:
-    """Start a run."""
-    global is_starred  # noqa: PLW0603
-    is_starred = False
-    modules.clear()
-
-
-def imported(cell: int, error: ModuleNotFoundError, module: str, line: int, *, is_star: bool = False) -> AbsentModule:
-    """What an import that failed gives; raises again where it is not the module itself that is missing.
-
-    Args:
-        cell, line: where it is imported.
-        is_star: whether names of it are imported that nobody can list (`from m import *`).
+    Attributes:
+        modules: cell and line of the first import of each; None where Paddle imports it.
+        is_starred: whether names of one of them were imported that nobody can list.
     """
-    global is_starred  # noqa: PLW0603
-    top = module.partition(".")[0]
-    if error.name is None or error.name.partition(".")[0] != top or top in _FRAMEWORK:
-        raise error
-    modules.setdefault(top, (cell, line))
-    is_starred = is_starred or is_star
-    return AbsentModule(top)
+
+    def __init__(self) -> None:
+        self.modules: dict[str, tuple[int, int] | None] = {}
+        self.is_starred = False
+
+    def imported(
+        self, cell: int, error: ModuleNotFoundError, module: str, line: int, *, is_star: bool = False
+    ) -> AbsentModule:
+        """What an import that failed gives; raises again where it is not the module itself that is missing.
+
+        Args:
+            cell, line: where it is imported.
+            is_star: whether names of it are imported that nobody can list (`from m import *`).
+        """
+        top = module.partition(".")[0]
+        if error.name is None or error.name.partition(".")[0] != top or top in _FRAMEWORK:
+            raise error
+        self.modules.setdefault(top, (cell, line))
+        self.is_starred = self.is_starred or is_star
+        return AbsentModule(top)
 
 
-def try_import(original: Callable[..., Any], module_name: str, *args: Any, **kwargs: Any) -> Any:
+def try_import(session: Session, original: Callable[..., Any], module_name: str, *args: Any, **kwargs: Any) -> Any:
     """`paddle.utils.try_import` of the callbacks that keep a log (VisualDL, wandb)."""
     try:
         return original(module_name, *args, **kwargs)
     except ImportError:
-        modules.setdefault(module_name, None)
+        session.of(AbsentModules).modules.setdefault(module_name, None)
         return AbsentModule(module_name)
 
 

@@ -12,37 +12,60 @@ import contextlib
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing import connection, context, pool, process
 from typing import Any
 
-from ..eager.interception import current
+from ..session import Session
+from .patch import Patch
 
 _MAIN = threading.main_thread().ident
 _THREAD, _TURN = "_thread_of_estimate", "_turn_of_estimate"
-started: list[threading.Thread] = []
-"""Threads that stand for processes of the running trace."""
-_turn = threading.Lock()
-"""Held by the one of them that computes, until it ends: each of the real ones has memory of its own, so that the figure
-is for one of them."""
-_installed = False
+_SESSION = "_session_of_estimate"
 
 
-def begin() -> None:
-    """Start a run."""
-    global _turn  # noqa: PLW0603
-    started.clear()
-    _turn = threading.Lock()
+class ChildProcesses:
+    """Threads that stand for processes of one trace."""
 
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.started: list[threading.Thread] = []
+        self._turn = threading.Lock()
+        """Held by the one of them that computes, until it ends: each of the real ones has memory of its own, so that
+        the figure is for one of them."""
 
-def check() -> None:
-    """An operator is about to run: of several processes one computes at a time, the first one first."""
-    if threading.get_ident() != _MAIN and (thread := threading.current_thread()) in started:
+    def start(self, run: Callable[[], None], name: str) -> threading.Thread:
+        """A thread for a process; what it leaves behind, when its session is over, ends with its next operator."""
+
+        def turn() -> None:
+            try:
+                run()
+            finally:
+                if _TURN in vars(thread):
+                    vars(thread)[_TURN].release()
+
+        thread = threading.Thread(target=turn, name=name, daemon=True)
+        vars(thread)[_SESSION] = self._session
+        self.started.append(thread)
+        thread.start()
+        return thread
+
+    def check(self) -> None:
+        """An operator is about to run: of several processes one computes at a time, the first one first.
+
+        Raises:
+            SystemExit: the thread stands for a process of a trace that is over.
+        """
+        if threading.get_ident() == _MAIN:
+            return
+        thread = threading.current_thread()
         mine = vars(thread)
-        if _TURN not in mine:
-            mine[_TURN] = _turn
-            _turn.acquire()
+        if mine.get(_SESSION, self._session) is not self._session:
+            raise SystemExit
+        if thread in self.started and _TURN not in mine:
+            mine[_TURN] = self._turn
+            self._turn.acquire()
 
 
 def _own(value: Any) -> Any:
@@ -52,7 +75,7 @@ def _own(value: Any) -> Any:
     return value
 
 
-def _start(original: Callable[..., Any], self: Any) -> None:
+def _start(session: Session, original: Callable[..., Any], self: Any) -> None:
     held = [_own(one) for one in self._args]
     self._args = tuple(held)
     self._kwargs = {name: _own(one) for name, one in self._kwargs.items()}
@@ -63,76 +86,58 @@ def _start(original: Callable[..., Any], self: Any) -> None:
         for one in (*held, *self._kwargs.values()):
             if isinstance(one, connection.Connection):
                 one.close()
-        if _TURN in vars(thread):
-            vars(thread)[_TURN].release()
 
-    thread = threading.Thread(target=run, name=self.name, daemon=True)
-    vars(self)[_THREAD] = thread
-    started.append(thread)
-    thread.start()
+    vars(self)[_THREAD] = session.of(ChildProcesses).start(run, self.name)
 
 
-def _join(original: Callable[..., Any], self: Any, timeout: float | None = None) -> None:
-    vars(self)[_THREAD].join(timeout)
+def _join(thread: threading.Thread, timeout: float | None = None) -> None:
+    thread.join(timeout)
 
 
-def _is_alive(original: Callable[..., Any], self: Any) -> bool:
-    return bool(vars(self)[_THREAD].is_alive())
+def _is_alive(thread: threading.Thread) -> bool:
+    return thread.is_alive()
 
 
-def _nothing(original: Callable[..., Any], self: Any) -> None:
+def _nothing(thread: threading.Thread) -> None:
     return None
 
 
-def _pool(original: Callable[..., Any], self: Any, processes: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """`multiprocessing.Pool`: one thread, which takes one task after another."""
+def _of_thread(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of processes that is asked of the thread which stands for one; others are real."""
+
+    def method(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+        thread = vars(self).get(_THREAD)
+        return original(self, *args, **kwargs) if thread is None else answer(thread, *args, **kwargs)
+
+    return method
+
+
+def _pool(
+    session: Session, original: Callable[..., Any], _: Any, processes: Any = None, *args: Any, **kwargs: Any
+) -> Any:
+    """`Pool` of a context: one thread, which takes one task after another."""
     initializer = args[0] if args else kwargs.get("initializer")
     return pool.ThreadPool(1, initializer, args[1] if len(args) > 1 else kwargs.get("initargs", ()))
 
 
-def _executor(original: Callable[..., Any], kind: Any, *args: Any, **kwargs: Any) -> Any:
+def _own_pool(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`multiprocessing.Pool`, the one of the context that is the default."""
+    return _pool(session, original, None, *args, **kwargs)
+
+
+def _executor(session: Session, original: Callable[..., Any], kind: Any, *args: Any, **kwargs: Any) -> Any:
     """`ProcessPoolExecutor`, in the same way."""
     given = {name: kwargs[name] for name in ("initializer", "initargs") if name in kwargs}
     return concurrent.futures.ThreadPoolExecutor(1, **given)
 
 
-def _stands(self: Any) -> bool:
-    return _THREAD in vars(self)
-
-
-def _always(self: Any) -> bool:
-    return True
-
-
-def _method(owner: Any, name: str, replacement: Callable[..., Any], applies: Callable[[Any], bool]) -> None:
-    original = getattr(owner, name)
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if current() is None or not applies(self):
-            return original(self, *args, **kwargs)
-        return replacement(original, self, *args, **kwargs)
-
-    method.__name__ = name
-    setattr(owner, name, method)
-
-
-def install() -> None:
-    """Replace how processes start and end, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
+def patches() -> Iterator[Patch]:
+    """How processes start and end."""
     kind = process.BaseProcess
-    _method(kind, "start", _start, _always)
-    _method(kind, "join", _join, _stands)
-    _method(kind, "is_alive", _is_alive, _stands)
-    for name in ("terminate", "kill", "close"):
-        _method(kind, name, _nothing, _stands)
-    _method(context.BaseContext, "Pool", _pool, _always)
-    multiprocessing.Pool = multiprocessing.context._default_context.Pool
-    plain: Any = ProcessPoolExecutor.__new__
-
-    def new(kind: Any, *args: Any, **kwargs: Any) -> Any:
-        return plain(kind) if current() is None else _executor(plain, kind, *args, **kwargs)
-
-    ProcessPoolExecutor.__new__ = new  # type: ignore[assignment]
+    yield Patch(kind, "start", _start)
+    yield Patch(kind, "join", _of_thread(_join))
+    yield Patch(kind, "is_alive", _of_thread(_is_alive))
+    yield from (Patch(kind, name, _of_thread(_nothing)) for name in ("terminate", "kill", "close"))
+    yield Patch(context.BaseContext, "Pool", _pool)
+    yield Patch(multiprocessing, "Pool", _own_pool)
+    yield Patch(ProcessPoolExecutor, "__new__", _executor)

@@ -7,8 +7,8 @@ with those shapes. Workers and threads are not started.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -16,11 +16,15 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
-from ..eager.interception import current
-from ..eager.runtime import Runtime
+from ..eager.tensors import Tensors
 from ..memory.dtypes import SIZE
 from ..memory.values import Computed, Known, Value
-from ..step import changes, host_memory, resizing, steps
+from ..session import Session
+from ..step.changes import Changes
+from ..step.host_memory import HostMemory
+from ..step.resizing import Resizing
+from ..step.steps import StepWatch
+from .patch import Patch
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
@@ -28,18 +32,26 @@ LARGE_SAMPLE = 4 << 10
 """Bytes; samples above this are not copied for every place of a batch: a batch of images alone would take gigabytes."""
 EPOCH = 64
 """Batches that one pass over a loader gives at most."""
-batch_size_override: int | None = None
-"""The batch size asked for, for every loader of the running trace."""
-divided_by = 1
-"""Micro-batches an update is accumulated over: each takes its part of the batch."""
-target: str = "gpu"
-"""Where the running trace's tensors are meant to live."""
-seen_batch_sizes: list[int] = []
-handed_over: dict[int, tuple[int, bool]] = {}
-"""By loader: bytes of batches that its workers keep in shared memory; whether the workers outlive an epoch."""
-abandoned: list[Any] = []
-"""Batches held ahead by loaders that nobody reads to the end: their reading threads wait for room for good."""
-_installed = False
+
+
+@dataclass
+class Loaders:
+    """What is asked of every loader of a trace, and what was seen of them."""
+
+    batch_size: int | None = None
+    """The batch size asked for."""
+    divided_by: int = 1
+    """Micro-batches an update is accumulated over: each takes its part of the batch."""
+    seen_batch_sizes: list[int] = field(default_factory=list)
+    handed_over: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    """By loader: bytes of batches that its workers keep in shared memory; whether the workers outlive an epoch."""
+    abandoned: list[Any] = field(default_factory=list)
+    """Batches held ahead by loaders that nobody reads to the end: their reading threads wait for room for good."""
+
+    def shared_memory(self) -> int:
+        """Bytes of /dev/shm that the loaders' workers fill: loaders take turns, but for those whose workers stay."""
+        turns = [size for size, stays in self.handed_over.values() if not stays]
+        return max(turns, default=0) + sum(size for size, stays in self.handed_over.values() if stays)
 
 
 @dataclass(frozen=True)
@@ -51,39 +63,39 @@ class Made:
     value: Value | None
 
 
-def iterate(runtime: Runtime, loader: Any) -> Iterator[Any]:
+def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     """What `for batch in loader` goes through."""
-    size, count = _size_and_count(loader)
+    loaders, changes, watch = runtime.of(Loaders), runtime.of(Changes), runtime.of(StepWatch)
+    size, count = _size_and_count(loaders, loader)
     batch = _made(runtime, _collated(runtime, loader, size))
     if size:
-        seen_batch_sizes.append(size)
+        loaders.seen_batch_sizes.append(size)
     _note_workers(runtime, loader, batch)
     if isinstance(batch, (np.ndarray, paddle.Tensor)):
         # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.
         runtime.note("batches_pile_up")
-    ahead = [_as_tensors(runtime, batch, loader) for _ in range(min(_prefetched(loader), count - 1))]
-    watch = steps.watch
-    if watch is not None and watch.leaves_epoch:
+    ahead = [_as_tensors(runtime, batch, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
+    if watch.leaves_epoch:
         # What comes behind the training loop, and its next epoch.
         yield from _whole_pass(runtime, loader, size, batch)
         return
-    began = changes.changes.attempts
+    began = changes.attempts
     for number in itertools.count():
         if number >= count and not changes.wants_more(began, number // count):
             break
-        before = 0 if watch is None else watch.updates
+        before = watch.updates
         try:
             yield _as_tensors(runtime, batch, loader)
         except GeneratorExit:
-            if number + 1 + len(ahead) < count and not (watch is not None and watch.is_leaving):
-                abandoned.append(ahead)
+            if number + 1 + len(ahead) < count and not watch.is_leaving:
+                loaders.abandoned.append(ahead)
             raise
-        if watch is not None and watch.may_leave(before):
+        if watch.may_leave(before):
             break
     del ahead
 
 
-def _whole_pass(runtime: Runtime, loader: Any, size: int, batch: Any) -> Iterator[Any]:
+def _whole_pass(runtime: Tensors, loader: Any, size: int, batch: Any) -> Iterator[Any]:
     """As many batches as there are, the last one as small as it is: what an evaluation collects has that size."""
     total = len(loader.dataset) if size else EPOCH
     for _ in range(total // size if size else EPOCH):
@@ -93,7 +105,7 @@ def _whole_pass(runtime: Runtime, loader: Any, size: int, batch: Any) -> Iterato
         yield _as_tensors(runtime, _made(runtime, _collated(runtime, loader, rest)), loader)
 
 
-def _prefetched(loader: Any) -> int:
+def _prefetched(runtime: Tensors, loader: Any) -> int:
     """Batches that stand beside the current one.
 
     On a CPU the queue holds `prefetch_factor` (2), the thread that fills it waits with 1, the reader in front of it has
@@ -103,7 +115,7 @@ def _prefetched(loader: Any) -> int:
     batches on the device.
     """
     buffered = bool(getattr(loader, "use_buffer_reader", True))
-    if target == "gpu":
+    if runtime.target == "gpu":
         return 2 if buffered else 0
     asked = int(getattr(loader, "prefetch_factor", 2))
     workers = int(getattr(loader, "num_workers", 0))
@@ -112,24 +124,18 @@ def _prefetched(loader: Any) -> int:
     return asked + 2 + buffered
 
 
-def shared_memory() -> int:
-    """Bytes of /dev/shm that the loaders' workers fill: loaders take turns, but for those whose workers stay."""
-    turns = [size for size, stays in handed_over.values() if not stays]
-    return max(turns, default=0) + sum(size for size, stays in handed_over.values() if stays)
-
-
-def _note_workers(runtime: Runtime, loader: Any, batch: Any) -> None:
+def _note_workers(runtime: Tensors, loader: Any, batch: Any) -> None:
     """`workers * prefetch_factor` batches are asked for ahead (`_outstanding_capacity`, Paddle's `dataloader_iter.py`),
     and one is being read; measured with 1, 2 and 4 workers: 3, 5 and 9 batches."""
     size = _bytes_of(runtime, batch)
-    host_memory.seen.loads(loader, size)
+    runtime.of(HostMemory).loads(loader, size)
     if _shares_memory(loader):
         ahead = loader.num_workers * int(getattr(loader, "prefetch_factor", 2)) + 1
         stays = bool(getattr(loader, "_persistent_workers", False))
-        handed_over[id(loader)] = (ahead * size, stays)
+        runtime.of(Loaders).handed_over[id(loader)] = (ahead * size, stays)
 
 
-def _bytes_of(runtime: Runtime, batch: Any) -> int:
+def _bytes_of(runtime: Tensors, batch: Any) -> int:
     if isinstance(batch, (list, tuple)):
         return sum(_bytes_of(runtime, item) for item in batch)
     if isinstance(batch, dict):
@@ -139,18 +145,18 @@ def _bytes_of(runtime: Runtime, batch: Any) -> int:
     return int(batch.nbytes) if isinstance(batch, np.ndarray) else 0
 
 
-def _size_and_count(loader: Any) -> tuple[int, int]:
+def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
     sampler = getattr(loader, "batch_sampler", None)
-    size = batch_size_override or getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None) or 0
-    size = max(1, int(size) // divided_by) if size else 0
+    size = loaders.batch_size or getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None) or 0
+    size = max(1, int(size) // loaders.divided_by) if size else 0
     try:
         total = len(loader.dataset)
     except (TypeError, AttributeError, RuntimeError):
         return int(size), EPOCH
     if not size:
         return 0, min(total, EPOCH)
-    size = min(int(size), total) if batch_size_override is None else int(size)
-    is_own = batch_size_override is None and divided_by == 1
+    size = min(int(size), total) if loaders.batch_size is None else int(size)
+    is_own = loaders.batch_size is None and loaders.divided_by == 1
     batches = len(sampler) if sampler is not None and is_own else max(1, total // max(size, 1))
     return size, max(1, min(batches, EPOCH))
 
@@ -174,13 +180,14 @@ def _indices(loader: Any, count: int) -> list[int]:
     return found or [0]
 
 
-def _collated(runtime: Runtime, loader: Any, size: int) -> Any:
+def _collated(runtime: Tensors, loader: Any, size: int) -> Any:
+    resizing = runtime.of(Resizing)
     with resizing.samples():
         batch = _put_together(runtime, loader, size)
     return batch if resizing.change is None else _resized(runtime, batch)
 
 
-def _resized(runtime: Runtime, batch: Any) -> Any:
+def _resized(runtime: Tensors, batch: Any) -> Any:
     """The batch with its tensors in the size that is asked for; arrays have it when they become tensors."""
     if isinstance(batch, (list, tuple)):
         return [_resized(runtime, item) for item in batch]
@@ -189,11 +196,11 @@ def _resized(runtime: Runtime, batch: Any) -> Any:
     if not isinstance(batch, paddle.Tensor):
         return batch
     array = runtime.state(batch).array
-    shape, value = resizing.arriving(array.shape, array.dtype, array.value)
+    shape, value = runtime.of(Resizing).arriving(array.shape, array.dtype, array.value)
     return batch if shape == array.shape else runtime.create("stack", shape, array.dtype, value, "inputs")
 
 
-def _put_together(runtime: Runtime, loader: Any, size: int) -> Any:
+def _put_together(runtime: Tensors, loader: Any, size: int) -> Any:
     if not size and getattr(loader, "batch_sampler", None) is None:
         return _samples(loader, 1)[0]
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
@@ -202,7 +209,7 @@ def _put_together(runtime: Runtime, loader: Any, size: int) -> Any:
     return collate(_samples(loader, size or 1))
 
 
-def _grown(runtime: Runtime, batch: Any, size: int) -> Any:
+def _grown(runtime: Tensors, batch: Any, size: int) -> Any:
     """A batch of few samples as one of `size`: small arrays repeat all of them, large ones the first, in its place."""
     if isinstance(batch, (list, tuple)):
         if all(isinstance(item, (str, bytes)) for item in batch):
@@ -228,7 +235,7 @@ def _repeated_tensor(batch: Any, size: int) -> Any:
     return paddle.to_tensor(_repeated(batch.numpy(), size))
 
 
-def _made(runtime: Runtime, batch: Any) -> Any:
+def _made(runtime: Tensors, batch: Any) -> Any:
     """The batch without its tensors: a loader hands its first one over too and keeps none."""
     if isinstance(batch, (list, tuple)):
         return [_made(runtime, item) for item in batch]
@@ -240,7 +247,7 @@ def _made(runtime: Runtime, batch: Any) -> Any:
     return Made(array.shape, array.dtype, array.value)
 
 
-def _as_tensors(runtime: Runtime, batch: Any, loader: Any) -> Any:
+def _as_tensors(runtime: Tensors, batch: Any, loader: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return [_as_tensors(runtime, item, loader) for item in batch]
     if isinstance(batch, dict):
@@ -248,16 +255,16 @@ def _as_tensors(runtime: Runtime, batch: Any, loader: Any) -> Any:
     if isinstance(batch, Made):
         return _arrived(runtime, loader, batch)
     if isinstance(batch, np.ndarray):
-        shape, value = resizing.arriving(batch.shape, str(batch.dtype), Known(batch))
+        shape, value = runtime.of(Resizing).arriving(batch.shape, str(batch.dtype), Known(batch))
         return _arrived(runtime, loader, Made(shape, str(batch.dtype), value))
     return batch
 
 
-def _arrived(runtime: Runtime, loader: Any, made: Made) -> Any:
+def _arrived(runtime: Tensors, loader: Any, made: Made) -> Any:
     """A tensor of a batch. On a CPU it stays where a worker put it, in shared memory beside the allocator."""
     tensor = runtime.create("to_tensor", made.shape, made.dtype, made.value, "inputs")
     storage = runtime.state(tensor).array.storage
-    if storage is not None and target == "cpu" and _shares_memory(loader):
+    if storage is not None and runtime.target == "cpu" and _shares_memory(loader):
         storage.record.bytes = 0
     return tensor
 
@@ -266,24 +273,15 @@ def _shares_memory(loader: Any) -> bool:
     return bool(getattr(loader, "num_workers", 0) and getattr(loader, "use_shared_memory", True))
 
 
-def install() -> None:
-    """Replace the loader's iteration, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
+def _length(session: Session, original: Callable[..., Any], loader: Any) -> int:
+    # A batch larger than the data set is asked for as if there were data enough: schedules divide by this.
+    least = 0 if session.of(Loaders).batch_size is None else 1
+    return max(int(original(loader)), least)
+
+
+def patches() -> Iterator[Patch]:
+    """The loader's iteration and its length."""
     kind = paddle.io.DataLoader
-    original, original_length = kind.__iter__, kind.__len__
-
-    def __iter__(self: Any) -> Any:  # noqa: N807
-        runtime = current()
-        return original(self) if runtime is None else iterate(runtime, self)
-
-    def __len__(self: Any) -> int:  # noqa: N807
-        # A batch larger than the data set is asked for as if there were data enough: schedules divide by this.
-        least = 0 if current() is None or batch_size_override is None else 1
-        return max(int(original_length(self)), least)
-
-    kind.__len__ = __len__
-    kind.__iter__ = __iter__
-    kind.__call__ = __iter__
+    yield Patch(kind, "__iter__", iterate)
+    yield Patch(kind, "__call__", iterate)
+    yield Patch(kind, "__len__", _length)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import paddle
 
-from ..eager.interception import current
-from ..step import host_memory
-
-_installed = False
+from ..session import Session
+from ..step.host_memory import HostMemory
+from .environment import DownloadNeeded
+from .patch import Patch
 
 
 def _mnist(dataset: Any, mode: str) -> None:
@@ -40,6 +39,9 @@ _STAND_INS: dict[str, Callable[[Any, str], None]] = {
 pairs of each class or balance them."""
 
 
+_OF_TEXT = frozenset(("UCIHousing",))
+
+
 def _size(value: Any) -> int:
     """Bytes of the arrays in it, as if none of them shared its data with another."""
     if isinstance(value, np.ndarray):
@@ -47,41 +49,26 @@ def _size(value: Any) -> int:
     return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
 
 
-def _classes() -> list[Any]:
-    found = [getattr(paddle.vision.datasets, name, None) for name in _STAND_INS]
-    return [kind for kind in (*found, getattr(paddle.text, "UCIHousing", None)) if kind is not None]
+def _init(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
+    try:
+        original(self, *args, **kwargs)
+    except DownloadNeeded:
+        name = next((base.__name__ for base in type(self).__mro__ if base.__name__ in _STAND_INS), None)
+        if name is None:
+            raise
+        _STAND_INS[name](self, getattr(self, "mode", "train"))
+        session.of(HostMemory).stands_in(sum(map(_size, vars(self).values())))
+        self.transform = kwargs.get("transform", next((a for a in args if callable(a)), None))
+        self.dtype = paddle.get_default_dtype()
+        session.note("dataset_stand_in", name=name)
 
 
-def _guarded(original: Callable[..., Any]) -> Callable[..., Any]:
-    from .environment import DownloadNeeded
-
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        runtime = current()
-        if runtime is None:
-            original(self, *args, **kwargs)
-            return
-        try:
-            original(self, *args, **kwargs)
-        except DownloadNeeded:
-            name = next((base.__name__ for base in type(self).__mro__ if base.__name__ in _STAND_INS), None)
-            if name is None:
-                raise
-            _STAND_INS[name](self, getattr(self, "mode", "train"))
-            host_memory.seen.stands_in(sum(map(_size, vars(self).values())))
-            self.transform = kwargs.get("transform", next((a for a in args if callable(a)), None))
-            self.dtype = paddle.get_default_dtype()
-            runtime.note("dataset_stand_in", name=name)
-
-    return init
-
-
-def install() -> None:
-    """Wrap the data sets' constructors, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    for kind in _classes():
-        if "__init__" in vars(kind):
-            with contextlib.suppress(TypeError):
-                kind.__init__ = _guarded(vars(kind)["__init__"])
+def patches() -> Iterator[Patch]:
+    """The data sets' constructors; some have that of another."""
+    for name in _STAND_INS:
+        module = paddle.text if name in _OF_TEXT else paddle.vision.datasets
+        kind = getattr(module, name, None)
+        if kind is None:
+            yield Patch(module, name, _init)  # which is missing
+        elif "__init__" in vars(kind):
+            yield Patch(kind, "__init__", _init)

@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 import paddle
 from paddle import _C_ops, _legacy_C_ops
+from paddle.autograd.py_layer import PyLayer
 from paddle.base import core
 
-from ..eager import amp
+from ..eager import amp, pylayers, saved_tensors
 from ..eager.autograd import Backward, edge_of
-from ..eager.interception import call, entry
+from ..eager.overrides import OVERRIDES
 from ..eager.recorded_backward import RecordedBackward
 from ..eager.runtime import Runtime
 from ..memory.arrays import contiguous_strides, new_tensor
 from ..memory.dtypes import SIZE, name_of
+from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
-from ..step import resizing, steps
+from ..step.resizing import Resizing
+from ..step.steps import StepWatch
 from ..undecided import unknowns
+from .patch import Patch
 
-_installed = False
 
-
-def run_backward(runtime: Runtime, tensors: list[Any], grads: list[Any] | None, retain_graph: bool, *_: Any) -> None:
+def run_backward(
+    runtime: Runtime, original: Any, tensors: list[Any], grads: list[Any] | None, retain_graph: bool, *_: Any
+) -> None:
     """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
-    steps.backward_begins()
+    watch = runtime.of(StepWatch)
+    watch.backward_begins()
     runtime.backward(tensors, list(grads or []), retain_graph)
-    steps.gradients_arrived()
+    watch.gradients_arrived()
     amp.after_backward(runtime)
 
 
 def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
-    runtime: Runtime, outputs: list[Any], inputs: list[Any], grad_outputs: list[Any], retain_graph: bool,
-    create_graph: bool, *_: Any,
+    runtime: Runtime, original: Any, outputs: list[Any], inputs: list[Any], grad_outputs: list[Any],
+    retain_graph: bool, create_graph: bool, *_: Any,
 ) -> list[Any]:  # fmt: skip
     """`paddle.grad`."""
     edges = [edge_of(runtime.state(tensor), tensor) for tensor in inputs]
@@ -58,18 +64,20 @@ def _graph_of(grad: Any, tensor: Any) -> Any:
     return call("full_like", tensor, 0.0, tensor.dtype, core.CPUPlace()) if grad is None else grad
 
 
-def get_all_grads(runtime: Runtime, tensors: list[Any]) -> list[Any]:
+def get_all_grads(runtime: Runtime, original: Any, tensors: list[Any]) -> list[Any]:
     """Gradients of parameters, None where there is none."""
     return [tensor.grad for tensor in tensors]
 
 
-def clear_gradients(runtime: Runtime, tensors: list[Any], set_to_zero: bool = True) -> None:
+def clear_gradients(runtime: Runtime, original: Any, tensors: list[Any], set_to_zero: bool = True) -> None:
     """`core.clear_gradients`: all at once."""
     for tensor in tensors:
         tensor.clear_gradient(set_to_zero)
 
 
-def to_tensor(runtime: Runtime, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Any:
+def to_tensor(  # noqa: PLR0917 - Paddle's signature
+    runtime: Runtime, original: Any, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> Any:
     """`paddle.to_tensor`: the numbers stay where they are, the tensor counts."""
     if isinstance(data, paddle.Tensor):
         made = data._copy_to(place, False)
@@ -87,7 +95,7 @@ def to_tensor(runtime: Runtime, data: Any, dtype: Any = None, place: Any = None,
         raise TypeError(message)
     if wanted != "bfloat16" and str(array.dtype) != wanted:
         array = array.astype(wanted)
-    shape, value = resizing.arriving(tuple(array.shape), wanted, Known(array) if is_known else None)
+    shape, value = runtime.of(Resizing).arriving(tuple(array.shape), wanted, Known(array) if is_known else None)
     made = runtime.create("to_tensor", shape, wanted, value, "inputs")
     made.stop_gradient = stop_gradient
     return made
@@ -109,7 +117,9 @@ def _element_type(array: np.ndarray[Any, Any], data: Any, dtype: Any) -> str:
     return name
 
 
-def coalesce_tensor(runtime: Runtime, tensors: list[Any], outputs: list[Any], flat: Any, *attrs: Any) -> Any:
+def coalesce_tensor(
+    runtime: Runtime, original: Any, tensors: list[Any], outputs: list[Any], flat: Any, *attrs: Any
+) -> Any:
     """Puts parameters into one flat buffer and makes them views of it (RNN layers do so for cuDNN)."""
     buffer = runtime.state(flat).array
     for tensor in tensors:
@@ -124,22 +134,13 @@ _ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (core.eager, "get_all_grads", get_all_grads),
     (core, "clear_gradients", clear_gradients),
     (_legacy_C_ops, "coalesce_tensor", coalesce_tensor),
+    (core.eager, "register_saved_tensors_hooks", saved_tensors.register),
+    (core.eager, "reset_saved_tensors_hooks", saved_tensors.reset),
     (paddle.tensor.creation, "_to_tensor_non_static", to_tensor),
+    (paddle.amp, "auto_cast", amp.auto_cast),
+    (paddle.amp, "decorate", amp.decorate),
+    (PyLayer, "apply", pylayers.apply),
 )
-
-
-def install() -> None:
-    """Replace the entry points, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    for owner, name, traced in _ENTRIES:
-        if hasattr(owner, name):
-            entry(owner, name, traced)
-    for name in dir(_legacy_C_ops):
-        if not name.startswith("_") and name != "coalesce_tensor" and hasattr(_C_ops, name):
-            entry(_legacy_C_ops, name, _modern(name))
 
 
 _OLD_ATTRIBUTES: dict[str, tuple[tuple[str, Any], ...]] = {
@@ -152,7 +153,7 @@ new one, with their defaults. Source: `paddle/phi/ops/yaml/ops.yaml`."""
 def _modern(name: str) -> Callable[..., Any]:
     """An operator of the old interface (attributes as name, value pairs) by its successor; activations use it."""
 
-    def operator(runtime: Runtime, *args: Any) -> Any:
+    def operator(runtime: Runtime, original: Any, *args: Any) -> Any:
         count = next((place for place, arg in enumerate(args) if isinstance(arg, str)), len(args))
         given = dict(zip(args[count::2], args[count + 1 :: 2], strict=True))
         order = _OLD_ATTRIBUTES.get(name, ())
@@ -163,3 +164,29 @@ def _modern(name: str) -> Callable[..., Any]:
         return call(name, *args[:count])
 
     return operator
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    """An operator function: its override, or what the runtime makes of the call."""
+
+    def operator(runtime: Runtime, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return runtime.call(name, original, args, kwargs)
+
+    return OVERRIDES.get(name, operator)
+
+
+def operators() -> Iterator[Patch]:
+    """Paddle's operator functions, wherever its modules and its tensor class hold them."""
+    for name in dir(_C_ops):
+        original = getattr(_C_ops, name)
+        if not name.startswith("_") and isinstance(original, BuiltinFunctionType):
+            ORIGINAL_OPS[name] = original
+            yield Patch(_C_ops, name, _operator(name), everywhere=True)
+
+
+def patches() -> Iterator[Patch]:
+    """What eager mode does beside operators and methods."""
+    yield from (Patch(owner, name, traced) for owner, name, traced in _ENTRIES)
+    for name in dir(_legacy_C_ops):
+        if not name.startswith("_") and name != "coalesce_tensor" and hasattr(_C_ops, name):
+            yield Patch(_legacy_C_ops, name, _modern(name))

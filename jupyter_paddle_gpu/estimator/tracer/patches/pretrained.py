@@ -7,50 +7,46 @@ Source: `PretrainedModel.from_pretrained` in `paddlenlp/transformers/model_utils
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
-from .environment import WEIGHTS, while_tracing
+from .environment import WEIGHTS
+from .patch import Patch, install
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from importlib.abc import Loader
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+    from ..session import Session
+
 MODULE = "paddlenlp.transformers.model_utils"
 
 
-def _file(original: Callable[..., Any], name: Any, *args: Any, **kwargs: Any) -> tuple[str, None, None, bool]:
+def _file(
+    session: Session, original: Callable[..., Any], name: Any, *args: Any, **kwargs: Any
+) -> tuple[str, None, None, bool]:
     """`PretrainedModel._resolve_model_file_path`: one file that is not in shards."""
     return f"{WEIGHTS}{name}/model_state.pdparams", None, None, False
 
 
-def _state(original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
+def _state(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
     """`load_state_dict`: parameters that are not in it stay as they were made."""
     if isinstance(path, str) and path.startswith(WEIGHTS):
         return {}
     return original(path, *args, **kwargs)
 
 
-def replace_in(module: ModuleType) -> None:
-    """Replace both in PaddleNLP's module; a version that has other ones stays as it is."""
-    with contextlib.suppress(AttributeError, KeyError):
-        owner = module.PretrainedModel
-        resolve = vars(owner)["_resolve_model_file_path"].__func__
-        state = while_tracing(module.load_state_dict, _state)
-
-        def resolved(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            return while_tracing(resolve.__get__(cls), _file)(*args, **kwargs)
-
-        owner._resolve_model_file_path = classmethod(resolved)
-        setattr(module, "load_state_dict", state)  # noqa: B010 - mypy knows no such name
+def patches(module: ModuleType) -> Iterator[Patch]:
+    """Both, in PaddleNLP's module."""
+    yield Patch(module.PretrainedModel, "_resolve_model_file_path", _file)
+    yield Patch(module, "load_state_dict", _state)
 
 
 class _Replacing:
-    """Runs a module, then `replace_in`."""
+    """Runs a module, then puts the patches into it; a version that has other places stays as it is."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -60,7 +56,7 @@ class _Replacing:
 
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
-        replace_in(module)
+        install(patches(module))
 
 
 class _Finder:
@@ -76,9 +72,9 @@ class _Finder:
         return spec
 
 
-def install() -> None:
+def await_module() -> None:
     """Replace them now, or when the notebook imports them; once a process."""
     if MODULE in sys.modules:
-        replace_in(sys.modules[MODULE])
+        install(patches(sys.modules[MODULE]))
     elif _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)

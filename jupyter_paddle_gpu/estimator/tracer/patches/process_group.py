@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import paddle
 from paddle.distributed import collective, parallel, parallel_helper
 from paddle.distributed.communication import group as groups
 from paddle.distributed.fleet.base import topology
+
+from ..session import Session
+from .patch import Patch
 
 _VARIABLES = ("PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ID", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT")
 _DEFAULT_GROUP = "_default_pg"
@@ -54,22 +57,22 @@ class ProcessGroup:
         return lambda *args, **kwargs: Task()
 
 
-class World:
+class Processes:
     """The processes of the running trace.
 
     Attributes:
         asked: how many were asked for; None leaves what the notebook says.
         size: how many there are; 1 until something says otherwise.
-        target: cpu or gpu, whose alignments Paddle's sharding uses.
         kind: how the notebook distributes: `data_parallel`, `sharding_1` to `sharding_3`; None where it does not.
     """
 
-    def __init__(self, asked: int | None, told: int | None, target: str) -> None:
-        self.asked, self.target = asked, target
+    def __init__(self, asked: int | None = None, written: int | None = None) -> None:
+        """`asked` and `written`: the number that is asked for, and the one that the notebook's text gives."""
+        self.asked = asked
         self.size = 1
         self.kind: str | None = None
-        if (asked or told or 1) > 1:
-            self.open(asked or told or 1)
+        if (asked or written or 1) > 1:
+            self.open(asked or written or 1)
 
     def open(self, size: int) -> None:
         """Be one of `size` processes."""
@@ -109,7 +112,7 @@ class World:
             shared._sharding_comm_group._rank_in_group = rank
 
     def close(self) -> None:
-        """Forget the processes: the next trace begins with none."""
+        """Forget the processes: what comes behind the trace is alone again."""
         if self.size == 1:
             return
         for name in _VARIABLES:
@@ -125,31 +128,14 @@ class World:
         self.size = 1
 
 
-current = World(None, None, "gpu")
-"""The processes of the running trace."""
-
-
-def begin(asked: int | None, told: int | None, target: str) -> World:
-    """Start a run.
-
-    Args:
-        asked: the number of processes that is asked for.
-        told: the number that the notebook's text gives.
-        target: cpu or gpu.
-    """
-    global current  # noqa: PLW0603
-    current.close()
-    current = World(asked, told, target)
-    return current
-
-
-def init_parallel_env(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def init_parallel_env(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`paddle.distributed.init_parallel_env`."""
-    current.initialize()
-    return collective._get_default_group() if current.size > 1 else None
+    processes = session.of(Processes)
+    processes.initialize()
+    return collective._get_default_group() if processes.size > 1 else None
 
 
-def init_fleet(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def init_fleet(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`fleet.init`: the degrees of the strategy give the number of processes where none was asked for."""
     strategy = kwargs.get("strategy", args[2] if len(args) > 2 else None)
     degrees: Any = strategy.hybrid_configs if strategy is not None else {}
@@ -157,12 +143,13 @@ def init_fleet(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     for name in ("mp_degree", "pp_degree", "sep_degree"):
         others *= max(1, degrees.get(name, 1) if degrees else 1)
     data, sharded = (max(1, degrees[name]) if degrees else 1 for name in ("dp_degree", "sharding_degree"))
-    if current.size == 1 and current.asked is None and data * sharded * others > 1:
-        current.open(data * sharded * others)
-    if current.size == 1:
+    processes = session.of(Processes)
+    if processes.size == 1 and processes.asked is None and data * sharded * others > 1:
+        processes.open(data * sharded * others)
+    if processes.size == 1:
         return None
-    if degrees and data * sharded * others != current.size:
-        rest = max(1, current.size // others)
+    if degrees and data * sharded * others != processes.size:
+        rest = max(1, processes.size // others)
         strategy.hybrid_configs = (  # type: ignore[union-attr]
             {"sharding_degree": max(1, rest // data), "dp_degree": data if rest % data == 0 else 1}
             if sharded > 1
@@ -174,25 +161,31 @@ def init_fleet(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def spawn(
-    original: Callable[..., Any], function: Callable[..., Any], args: Any = (), nprocs: int = -1, *_: Any, **__: Any
+    session: Session,
+    original: Callable[..., Any],
+    function: Callable[..., Any],
+    args: Any = (),
+    nprocs: int = -1,
+    *_: Any,
+    **__: Any,
 ) -> None:
     """`paddle.distributed.spawn`: one of the processes, in this one."""
-    if current.size == 1 and current.asked is None and nprocs > 1:
-        current.open(nprocs)
+    processes = session.of(Processes)
+    if processes.size == 1 and processes.asked is None and nprocs > 1:
+        processes.open(nprocs)
     function(*args)
 
 
-def process_group(
-    original: Callable[..., Any], backend: Any, store: Any, rank: int, size: int, *_: Any, **__: Any
+def process_group(  # noqa: PLR0917 - Paddle's signature
+    session: Session, original: Callable[..., Any], backend: Any, store: Any, rank: int, size: int, *_: Any, **__: Any
 ) -> ProcessGroup:
     """`collective._new_process_group_impl`."""
     return ProcessGroup(rank, size)
 
 
-REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
-    (paddle.distributed, "init_parallel_env", init_parallel_env),
-    (paddle.distributed, "spawn", spawn),
-    (paddle.distributed.fleet, "init", init_fleet),
-    (collective, "_new_process_group_impl", process_group),
-)
-"""(owner, name, replacement) while a trace runs."""
+def patches() -> Iterator[Patch]:
+    """Where groups of processes are made."""
+    yield Patch(paddle.distributed, "init_parallel_env", init_parallel_env)
+    yield Patch(paddle.distributed, "spawn", spawn)
+    yield Patch(paddle.distributed.fleet, "init", init_fleet)
+    yield Patch(collective, "_new_process_group_impl", process_group)

@@ -15,7 +15,6 @@ from typing import Any
 import paddle
 from paddle.base import core
 from paddle.distributed import fleet, parallel
-from paddle.distributed.fleet.meta_optimizers.dygraph_optimizer import hybrid_parallel_optimizer
 from paddle.distributed.fleet.meta_parallel.meta_parallel_base import MetaParallelBase
 from paddle.distributed.fleet.meta_parallel.sharding import (
     group_sharded_optimizer_stage2 as stage2,
@@ -32,25 +31,18 @@ from paddle.distributed.fleet.meta_parallel.sharding import (
 from paddle.distributed.fleet.utils import hybrid_parallel_util
 
 from ..eager import amp
-from ..eager.interception import current
-from ..eager.runtime import Runtime
+from ..eager.tensors import Tensors, running
 from ..memory.arrays import Array, Shape, contiguous_strides
 from ..memory.dtypes import SIZE, name_of
-from ..step import steps
-from . import process_group
+from ..step.steps import StepWatch
+from .patch import Patch
+from .process_group import Processes
 
 _SHARDING = fleet.base.topology.ParallelMode.SHARDING_PARALLEL
 _ALIGNMENT = {"gpu": 256, "cpu": 4096}
 """Bytes (`alignment` in group_sharded_optimizer_stage2.py)."""
 WRAPPERS = (parallel.DataParallel, group_sharded_stage2.GroupShardedStage2, stage3.GroupShardedStage3, MetaParallelBase)
 """Layers that hold the user's model and are none of it."""
-
-
-def running() -> Runtime:
-    """The runtime of the running trace."""
-    runtime = current()
-    assert runtime is not None
-    return runtime
 
 
 def _filled(size: int, dtype: Any, kind: str) -> Any:
@@ -66,7 +58,9 @@ def _over(buffer: Any, shape: Shape) -> Array:
 # Buffers of several parameters or gradients: without going through the host
 
 
-def init_storage(_: Any, self: Any, size: Any, dtype: Any, device: str, convert_cpu: bool = False) -> None:
+def init_storage(  # noqa: PLR0917 - Paddle's signature
+    runtime: Tensors, _: Any, self: Any, size: Any, dtype: Any, device: str, convert_cpu: bool = False
+) -> None:
     """`InternalStorage.__init__`."""
     self._params, self._param_ids, self._fill, self._device, self._dtype = [], [], 0, device, dtype
     self.dev_id = 0
@@ -74,7 +68,9 @@ def init_storage(_: Any, self: Any, size: Any, dtype: Any, device: str, convert_
     self.buffer = _filled(size, dtype, kind)
 
 
-def add_parameter(_: Any, self: Any, parameter: Any, align: int, convert_gpu: bool = True) -> list[int]:
+def add_parameter(
+    runtime: Tensors, _: Any, self: Any, parameter: Any, align: int, convert_gpu: bool = True
+) -> list[int]:
     """`ParamStorage._add_param_as_view`: the place in the buffer is taken, the parameter's own memory goes."""
     self._fill += parameter._numel() + align
     shape = list(parameter.shape)
@@ -82,14 +78,14 @@ def add_parameter(_: Any, self: Any, parameter: Any, align: int, convert_gpu: bo
     return shape
 
 
-def place_parameter(_: Any, self: Any, parameter: Any, shape: list[int], align: int) -> None:
+def place_parameter(runtime: Tensors, _: Any, self: Any, parameter: Any, shape: list[int], align: int) -> None:
     """`ParamStorage._convert_buffer`."""
     state = running().state(parameter)
     state.array = _over(self.buffer, tuple(shape))
     self._fill += state.array.numel + align
 
 
-def place_gradient(_: Any, self: Any, parameter: Any, align: int) -> None:
+def place_gradient(runtime: Tensors, _: Any, self: Any, parameter: Any, align: int) -> None:
     """`GradStorage._add_grad_as_view`."""
     shape = tuple(parameter.shape)
     running().state(parameter).grad = _over(self.buffer, shape)
@@ -97,7 +93,7 @@ def place_gradient(_: Any, self: Any, parameter: Any, align: int) -> None:
     self._fill += parameter._numel() + align
 
 
-def slice_parameter(_: Any, self: Any, parameter: Any, size: int) -> None:
+def slice_parameter(runtime: Tensors, _: Any, self: Any, parameter: Any, size: int) -> None:
     """`GroupShardedStage3._param_storage`: this process keeps its slice of the parameter."""
     start, end = self._param2buffer[parameter.name][self._rank]
     parameter.fw_storage = _filled(end - start, parameter.dtype, "parameters")
@@ -111,7 +107,7 @@ def slice_parameter(_: Any, self: Any, parameter: Any, size: int) -> None:
     parameter._clear_data()
 
 
-def create_gradients(_: Any, parameters: list[Any], sizes: dict[str, int], flow: Any) -> Any:
+def create_gradients(runtime: Tensors, _: Any, parameters: list[Any], sizes: dict[str, int], flow: Any) -> Any:
     """`_create_params_grad` of stage 3."""
     for parameter in parameters:
         if parameter.trainable and parameter.name not in flow.full_grad:
@@ -145,7 +141,8 @@ def _listed(optimizer: Any) -> list[Any]:
 # Entry points
 
 
-def group_sharded_parallel(
+def group_sharded_parallel(  # noqa: PLR0917 - Paddle's signature
+    runtime: Tensors,
     original: Callable[..., Any],
     model: Any,
     optimizer: Any,
@@ -156,28 +153,28 @@ def group_sharded_parallel(
 ) -> tuple[Any, Any, Any]:
     """`paddle.distributed.sharding.group_sharded_parallel`."""
     stage = 3 if level == "p_g_os" else 2
-    if process_group.current.size == 1:
+    if running().of(Processes).size == 1:
         running().note("sharding_single", stage=stage)
         return model, optimizer, scaler
     _say(stage)
     amp.before_sharding(running(), model, optimizer)
     if stage == 2:
-        process_group.current.become(_fullest(_listed(optimizer), process_group.current.size, ordered=False))
-        steps.wrapped(optimizer)
+        running().of(Processes).become(_fullest(_listed(optimizer), running().of(Processes).size, ordered=False))
+        running().of(StepWatch).wrapped(optimizer)
     with _as_on_a_gpu():
         return tuple(original(model, optimizer, level, scaler, *args, **kwargs))
 
 
 def _say(stage: int) -> None:
-    process_group.current.kind = f"sharding_{stage}"
-    running().note("sharded", stage=stage, devices=process_group.current.size)
+    running().of(Processes).kind = f"sharding_{stage}"
+    running().note("sharded", stage=stage, devices=running().of(Processes).size)
 
 
 @contextlib.contextmanager
 def _as_on_a_gpu() -> Iterator[None]:
     """Paddle's sharding asks for a GPU and aligns by the kind of device."""
     device, compiled = paddle.get_device, core.is_compiled_with_cuda
-    size = _ALIGNMENT[process_group.current.target]
+    size = _ALIGNMENT[running().target]
     paddle.get_device, core.is_compiled_with_cuda = (lambda: "gpu:0"), (lambda: True)
     stage2.alignment["gpu"] = stage3.alignment["gpu"] = size
     try:
@@ -186,10 +183,10 @@ def _as_on_a_gpu() -> Iterator[None]:
         paddle.get_device, core.is_compiled_with_cuda = device, compiled
 
 
-def distributed_model(original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
+def distributed_model(runtime: Tensors, original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
     """`fleet.distributed_model`: a wrapper of the model, or the model itself where it trains alone or in parts."""
     shared = fleet.base.topology._HYBRID_PARALLEL_GROUP
-    if process_group.current.size == 1 or shared is None:
+    if running().of(Processes).size == 1 or shared is None:
         return model
     if shared.get_parallel_mode() not in {fleet.base.topology.ParallelMode.DATA_PARALLEL, _SHARDING}:
         running().note("distribution_left_out", name="distributed_model")
@@ -206,43 +203,45 @@ def _followed(original: Callable[..., Any], given: Any, *args: Any, **kwargs: An
         return given
 
 
-def distributed_optimizer(original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+def distributed_optimizer(
+    runtime: Tensors, original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any
+) -> Any:
     """`fleet.distributed_optimizer`: with a degree of sharding, each process updates its share (stage 1)."""
-    if process_group.current.size == 1:
+    if running().of(Processes).size == 1:
         return optimizer
     shared = fleet.base.topology._HYBRID_PARALLEL_GROUP
     if shared is None:
         return optimizer
     size = shared.get_sharding_parallel_world_size()
     if size > 1:
-        process_group.current.become(_fullest(_listed(optimizer), size, ordered=True))
+        running().of(Processes).become(_fullest(_listed(optimizer), size, ordered=True))
     wrapper = _followed(original, optimizer, *args, **kwargs)
     if wrapper is not optimizer:
-        steps.wrapped(optimizer)
+        running().of(StepWatch).wrapped(optimizer)
         if size > 1:
             _say(1)
     return wrapper
 
 
-def distributed_scaler(original: Callable[..., Any], scaler: Any) -> Any:
+def distributed_scaler(runtime: Tensors, original: Callable[..., Any], scaler: Any) -> Any:
     """`fleet.distributed_scaler`."""
-    return original(scaler) if process_group.current.size > 1 else scaler
+    return original(scaler) if running().of(Processes).size > 1 else scaler
 
 
-def left_out(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def left_out(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Auto parallel (`shard_optimizer`, `shard_layer` …): what comes in goes out, undivided."""
     running().note("auto_parallel", name=original.__name__)
     return args[0] if args else next(iter(kwargs.values()))
 
 
-def init_data_parallel(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
+def init_data_parallel(runtime: Tensors, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
     """`DataParallel.__init__`: with a single process it only calls the model."""
     original(self, *args, **kwargs)
-    if process_group.current.size == 1:
+    if running().of(Processes).size == 1:
         running().note("data_parallel_single")
         return
-    process_group.current.kind = process_group.current.kind or "data_parallel"
-    running().note("data_parallel", devices=process_group.current.size)
+    running().of(Processes).kind = running().of(Processes).kind or "data_parallel"
+    running().note("data_parallel", devices=running().of(Processes).size)
 
 
 class Reducer:
@@ -282,7 +281,14 @@ class Reducer:
 
 
 def reducer(  # noqa: PLR0917 - Paddle's signature
-    original: Any, parameters: list[Any], groups: Any, sparse: list[bool], group: Any, limits: list[int], unused: bool
+    runtime: Tensors,
+    original: Any,
+    parameters: list[Any],
+    groups: Any,
+    sparse: list[bool],
+    group: Any,
+    limits: list[int],
+    unused: bool,
 ) -> Reducer:
     """`core.EagerReducer`."""
     return Reducer(parameters, sparse, limits)
@@ -304,16 +310,16 @@ def _groups(parameters: list[Any], limits: list[int]) -> list[list[Any]]:
     return closed + list(opened.values())
 
 
-def _nothing(original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def _nothing(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     return None
 
 
-def _there(original: Callable[..., Any], tensor: Any, *args: Any) -> Any:
+def _there(runtime: Tensors, original: Callable[..., Any], tensor: Any, *args: Any) -> Any:
     return tensor
 
 
 distributed = paddle.distributed
-REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
+_REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
     (distributed.sharding, "group_sharded_parallel", group_sharded_parallel),
     (distributed.sharding.group_sharded, "group_sharded_parallel", group_sharded_parallel),
     (fleet, "distributed_model", distributed_model), (fleet, "distributed_optimizer", distributed_optimizer),
@@ -332,14 +338,19 @@ REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
 """(owner, name, replacement) while a trace runs."""
 
 
-def begin(asked: int | None, told: int | None, target: str) -> None:
-    """Start a run; see `process_group.begin`."""
-    process_group.begin(asked, told, target)
-    for shared in stage3.TaskFlow.__init__.__defaults__ or ():  # Paddle's task flows share their tables
-        if isinstance(shared, dict):
-            shared.clear()
+class TaskFlows:
+    """Paddle's task flows share their tables: each trace begins and ends with empty ones."""
+
+    def __init__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Empty them."""
+        for shared in stage3.TaskFlow.__init__.__defaults__ or ():
+            if isinstance(shared, dict):
+                shared.clear()
 
 
-def install() -> None:
-    """Count updates of fleet's optimizer, once a process."""
-    steps.watch_updates(hybrid_parallel_optimizer.HybridParallelOptimizer)
+def patches() -> Iterator[Patch]:
+    """Data parallelism, sharding, and auto parallel, which is left out."""
+    yield from (Patch(owner, name, replacement) for owner, name, replacement in _REPLACED)

@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import paddle
 from paddle.base import core
 
-from ..eager import sparse_gradients
+from ..eager import python_operators, sparse_gradients
 from ..eager.autograd import edge_of
 from ..eager.indexing import get_item, set_item
-from ..eager.interception import call, current, tracing
 from ..eager.runtime import Runtime
 from ..memory.arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, contiguous_strides, known_state, new_tensor
 from ..memory.dtypes import name_of
-from ..step import changes, steps
+from ..memory.operators import call
+from ..session import paused
+from ..step.changes import Changes
+from ..step.steps import StepWatch
 from ..undecided import tensor_values
+from .patch import Patch
 
 _T = core.eager.Tensor
-_installed = False
 Method = Callable[..., Any]
 
 
-def _traced(name: str, traced: Method) -> Method:
-    """A method that uses `traced(runtime, self, ...)` while a trace runs and Paddle's own otherwise."""
-    original = ORIGINAL[name]
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        runtime = current()
-        return original(self, *args, **kwargs) if runtime is None else traced(runtime, self, *args, **kwargs)
-
-    method.__name__ = name
-    return method
-
-
-def _detach(runtime: Runtime, tensor: Any) -> Any:
+def _detach(runtime: Runtime, original: Any, tensor: Any) -> Any:
     return new_tensor(runtime.state(tensor).array)
 
 
-def _shared(runtime: Runtime, tensor: Any) -> Any:
+def _shared(runtime: Runtime, original: Any, tensor: Any) -> Any:
     """Another object for the same tensor, place in the graph included (fleet's recompute makes one)."""
     state = runtime.state(tensor)
     made = new_tensor(state.array, tensor.stop_gradient)
@@ -54,32 +44,32 @@ def _shared(runtime: Runtime, tensor: Any) -> Any:
     return made
 
 
-def _detach_(runtime: Runtime, tensor: Any) -> Any:
+def _detach_(runtime: Runtime, original: Any, tensor: Any) -> Any:
     state = runtime.state(tensor)
     state.node = None
     tensor.stop_gradient = True
     return tensor
 
 
-def _clone(runtime: Runtime, tensor: Any) -> Any:
+def _clone(runtime: Runtime, original: Any, tensor: Any) -> Any:
     return call("assign", tensor)
 
 
-def _contiguous(runtime: Runtime, tensor: Any) -> Any:
+def _contiguous(runtime: Runtime, original: Any, tensor: Any) -> Any:
     array = runtime.state(tensor).array
     if array.is_contiguous:
         return tensor
     return call("assign", tensor)
 
 
-def _copy_to(runtime: Runtime, tensor: Any, place: Any = None, blocking: bool = True) -> Any:
+def _copy_to(runtime: Runtime, original: Any, tensor: Any, place: Any = None, blocking: bool = True) -> Any:
     state = runtime.state(tensor)
     made = runtime.create("copy", state.array.shape, state.array.dtype, state.array.value)
     made.stop_gradient = tensor.stop_gradient
     return made
 
 
-def _copy_(runtime: Runtime, tensor: Any, source: Any, blocking: bool = True) -> Any:
+def _copy_(runtime: Runtime, original: Any, tensor: Any, source: Any, blocking: bool = True) -> Any:
     other = runtime.state(source).array
     state = known_state(tensor)
     if state is None or state.array.shape != other.shape:
@@ -99,7 +89,7 @@ def _assume_meta(tensor: Any, array: Array) -> None:
     ORIGINAL["_share_underline_tensor_to"](new_tensor(array), tensor)
 
 
-def _share_to(runtime: Runtime, tensor: Any, target: Any) -> None:
+def _share_to(runtime: Runtime, original: Any, tensor: Any, target: Any) -> None:
     array = runtime.state(tensor).array
     parameter = bool(target.persistable)
     shared = Array(array.storage, array.shape, array.strides, array.dtype, None if parameter else array.value)
@@ -114,11 +104,11 @@ def _share_to(runtime: Runtime, tensor: Any, target: Any) -> None:
         state.array = shared
 
 
-def _share_buffer_to(runtime: Runtime, tensor: Any, target: Any) -> None:
+def _share_buffer_to(runtime: Runtime, original: Any, tensor: Any, target: Any) -> None:
     """Shares the memory and leaves the target its shape (ShareBufferWith): also for who has saved the target."""
     array, state = runtime.state(tensor).array, known_state(target)
     if state is None or state.array.numel != array.numel or not array.is_contiguous:
-        _share_to(runtime, tensor, target)
+        _share_to(runtime, original, tensor, target)
         return
     state.array.storage, state.array.dtype = array.storage, array.dtype
     state.array.strides = contiguous_strides(state.array.shape)
@@ -127,27 +117,27 @@ def _share_buffer_to(runtime: Runtime, tensor: Any, target: Any) -> None:
         array.storage.record.kind = "parameters"
 
 
-def _slice(runtime: Runtime, tensor: Any, begin: int, end: int) -> Any:
+def _slice(runtime: Runtime, original: Any, tensor: Any, begin: int, end: int) -> Any:
     """Rows of a tensor, in its memory."""
     array = runtime.state(tensor).array
     return new_tensor(array.view((end - begin, *array.shape[1:]), array.strides), tensor.stop_gradient)
 
 
-def _copy_gradient_from(runtime: Runtime, tensor: Any, source: Any) -> None:
+def _copy_gradient_from(runtime: Runtime, original: Any, tensor: Any, source: Any) -> None:
     """The gradient is the source from now on: nothing is copied."""
     state = runtime.state(tensor)
     state.grad, state.grad_is_stale = runtime.state(source).array, False
 
 
-def _register_backward_hook(runtime: Runtime, tensor: Any, hook: Any) -> None:
+def _register_backward_hook(runtime: Runtime, original: Any, tensor: Any, hook: Any) -> None:
     runtime.state(tensor).reduced.append(hook)
 
 
-def _set_tensor(runtime: Runtime, tensor: Any, value: Any) -> None:
+def _set_tensor(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
     runtime.state(tensor).array.value = None
 
 
-def _set_value(runtime: Runtime, tensor: Any, value: Any) -> None:
+def _set_value(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
     shape = list(np.shape(value)) if not isinstance(value, paddle.Tensor) else list(value.shape)
     if shape != list(tensor.shape):
         message = f"Variable Shape not match, Variable [ {tensor.name} ] need {tensor.shape} but load {shape}"
@@ -155,22 +145,23 @@ def _set_value(runtime: Runtime, tensor: Any, value: Any) -> None:
     runtime.state(tensor).array.value = None
 
 
-def _is_initialized(runtime: Runtime, tensor: Any) -> bool:
+def _is_initialized(runtime: Runtime, original: Any, tensor: Any) -> bool:
     return known_state(tensor) is not None or bool(ORIGINAL["_is_initialized"](tensor))
 
 
-def _grad(runtime: Runtime, tensor: Any) -> Any:
+def _grad(runtime: Runtime, original: Any, tensor: Any) -> Any:
     state = known_state(tensor)
     return None if state is None or state.grad is None else new_tensor(state.grad)
 
 
-def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> None:
+def _clear_gradient(runtime: Runtime, original: Any, tensor: Any, set_to_zero: bool = True) -> None:
     state = known_state(tensor)
+    changes = runtime.of(Changes)
     if state is None or changes.keeps_gradient(tensor):
         return
-    steps.cleared(tensor)
-    if changes.changes.set_to_zero is not None and tensor.persistable:
-        set_to_zero = changes.changes.set_to_zero
+    runtime.of(StepWatch).cleared(tensor)
+    if changes.set_to_zero is not None and tensor.persistable:
+        set_to_zero = changes.set_to_zero
     if set_to_zero and not (state.grad is not None and state.grad.rows):  # a sparse gradient is dropped
         state.grad_is_stale = state.grad is not None
     else:
@@ -178,16 +169,16 @@ def _clear_gradient(runtime: Runtime, tensor: Any, set_to_zero: bool = True) -> 
         state.grad_is_stale = False
 
 
-def _is_selected_rows(runtime: Runtime, tensor: Any) -> bool:
+def _is_selected_rows(runtime: Runtime, original: Any, tensor: Any) -> bool:
     state = known_state(tensor)
     return state is not None and state.array.rows is not None
 
 
-def _values_of_rows(runtime: Runtime, tensor: Any) -> Any:
+def _values_of_rows(runtime: Runtime, original: Any, tensor: Any) -> Any:
     return new_tensor(sparse_gradients.dense(runtime.state(tensor).array))
 
 
-def _register_grad_hook(runtime: Runtime, tensor: Any, hook: Any) -> int:
+def _register_grad_hook(runtime: Runtime, original: Any, tensor: Any, hook: Any) -> int:
     state = runtime.state(tensor)
     number = id(hook)
     target, slot = edge_of(state, tensor)
@@ -198,14 +189,14 @@ def _register_grad_hook(runtime: Runtime, tensor: Any, hook: Any) -> int:
     return number
 
 
-def _remove_grad_hook(runtime: Runtime, tensor: Any, number: int) -> bool:
+def _remove_grad_hook(runtime: Runtime, original: Any, tensor: Any, number: int) -> bool:
     state = runtime.state(tensor)
     if state.node is None:
         return state.hooks.pop(number, None) is not None
     return state.node.hooks.get(state.slot, {}).pop(number, None) is not None
 
 
-def _retain_grads(runtime: Runtime, tensor: Any) -> None:
+def _retain_grads(runtime: Runtime, original: Any, tensor: Any) -> None:
     import weakref
 
     state = known_state(tensor)
@@ -213,7 +204,7 @@ def _retain_grads(runtime: Runtime, tensor: Any) -> None:
         state.node.retained[state.slot] = weakref.ref(state)
 
 
-def _deepcopy(runtime: Runtime, tensor: Any, memo: dict[int, Any]) -> Any:
+def _deepcopy(runtime: Runtime, original: Any, tensor: Any, memo: dict[int, Any]) -> Any:
     state = runtime.state(tensor)
     kind = "parameters" if tensor.persistable else None
     made = runtime.create("copy", state.array.shape, state.array.dtype, state.array.value, kind)
@@ -231,12 +222,12 @@ def _deepcopy(runtime: Runtime, tensor: Any, memo: dict[int, Any]) -> Any:
     return made
 
 
-def _clear_data(runtime: Runtime, tensor: Any) -> None:
+def _clear_data(runtime: Runtime, original: Any, tensor: Any) -> None:
     """MoveMemoryHolder: the memory goes, also for a node of the graph that has saved the tensor."""
     runtime.state(tensor).array.storage = None
 
 
-def _clear(runtime: Runtime, tensor: Any) -> None:
+def _clear(runtime: Runtime, original: Any, tensor: Any) -> None:
     array = runtime.state(tensor).array
     runtime.state(tensor).array = Array(None, array.shape, array.strides, array.dtype)
 
@@ -258,36 +249,18 @@ _TRACED: dict[str, Method] = {
     "__int__": tensor_values.as_int, "__index__": tensor_values.as_int, "__bool__": tensor_values.as_bool,
     "__nonzero__": tensor_values.as_bool, "__str__": tensor_values.text, "__repr__": tensor_values.text,
     "__format__": tensor_values.formatted, "__long__": tensor_values.as_int,
-    "_tensor_use_gpudnn": lambda runtime, tensor, *_: tensor,
+    "_tensor_use_gpudnn": lambda runtime, original, tensor, *_: tensor,
     "_new_shared_tensor": _shared,
     "is_selected_rows": _is_selected_rows, "is_dense": lambda *args: not _is_selected_rows(*args),
     "_get_tensor_from_selected_rows": _values_of_rows,
-    "is_contiguous": lambda runtime, tensor: runtime.state(tensor).array.is_contiguous,
+    "is_contiguous": lambda runtime, original, tensor: runtime.state(tensor).array.is_contiguous,
 }  # fmt: skip
 
 
-def _property(name: str, read: Method, write: Method | None = None) -> property:
-    original = vars(_T)[name]
-    getter = getattr(original, "__get__")  # noqa: B009 - getset descriptors are called unbound
-
-    def get(self: Any) -> Any:
-        runtime = current()
-        return getter(self, _T) if runtime is None else read(runtime, self)
-
-    def put(self: Any, value: Any) -> None:
-        runtime = current()
-        if runtime is None or write is None:
-            original.__set__(self, value)
-        else:
-            write(runtime, self, value)
-
-    return property(get, put)
-
-
-def _write_grad(runtime: Runtime, tensor: Any, value: Any) -> None:
+def _write_grad(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
     state = runtime.state(tensor)
     if value is None:
-        steps.cleared(tensor)
+        runtime.of(StepWatch).cleared(tensor)
         state.grad = None
     elif state.grad is None:  # copied; into what is there otherwise (tensor_properties_set_grad)
         state.grad = runtime.state(runtime.create("copy", tuple(value.shape), name_of(value.dtype))).array
@@ -297,62 +270,46 @@ def _write_grad(runtime: Runtime, tensor: Any, value: Any) -> None:
     state.grad_is_stale = False
 
 
-def _is_leaf(runtime: Runtime, tensor: Any) -> bool:
+def _is_leaf(runtime: Runtime, original: Any, tensor: Any) -> bool:
     state = known_state(tensor)
     return state is None or state.node is None
 
 
-def _strides(runtime: Runtime, tensor: Any) -> list[int]:
+def _strides(runtime: Runtime, original: Any, tensor: Any) -> list[int]:
     return list(runtime.state(tensor).array.strides)
 
 
-def _data(runtime: Runtime, tensor: Any) -> Any:
-    return _detach(runtime, tensor)
+def _data(runtime: Runtime, original: Any, tensor: Any) -> Any:
+    return _detach(runtime, original, tensor)
 
 
-def _write_data(runtime: Runtime, tensor: Any, value: Any) -> None:
+def _write_data(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
     runtime.state(tensor).array = runtime.state(value).array
 
 
-def install() -> None:
-    """Replace the methods, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    from ..eager import python_operators
+_PROPERTIES: dict[str, tuple[Method, Method | None]] = {
+    "grad": (_grad, _write_grad), "grad_": (_grad, _write_grad), "is_leaf": (_is_leaf, None),
+    "strides": (_strides, None), "place": (lambda *_: core.CPUPlace(), None), "data": (_data, _write_data),
+}  # fmt: skip
 
+
+def patches() -> Iterator[Patch]:
+    """Methods and properties of tensors and of parameters."""
     for name in (*_TRACED, *python_operators.NAMES):
-        ORIGINAL[name] = getattr(_T, name)
-    ORIGINAL["_is_initialized"] = _T._is_initialized
+        ORIGINAL[name] = getattr(_T, name, None)
     for name, traced in _TRACED.items():
-        setattr(_T, name, _traced(name, traced))
+        yield Patch(_T, name, traced)
     for name in python_operators.NAMES:
-        setattr(_T, name, _traced(name, python_operators.traced(name)))
-    _T.grad = _property("grad", _grad, _write_grad)
-    _T.grad_ = _property("grad_", _grad, _write_grad)
-    _T.is_leaf = _property("is_leaf", _is_leaf)
-    _T.strides = _property("strides", _strides)
-    _T.place = _property("place", lambda *_: core.CPUPlace())
-    _T.data = _property("data", _data, _write_data)
+        yield Patch(_T, name, python_operators.traced(name))
+    for name, (read, write) in _PROPERTIES.items():
+        yield Patch(_T, name, read, write)
     parameter = paddle.base.framework.EagerParamBase
-    own_copy = parameter.__deepcopy__
-
-    def deepcopy(self: Any, memo: dict[int, Any]) -> Any:
-        runtime = current()
-        return own_copy(self, memo) if runtime is None else _deepcopy(runtime, self, memo)
-
-    parameter.__deepcopy__ = deepcopy
-    own_text = parameter.__str__
-
-    def show(self: Any) -> str:
-        runtime = current()
-        return own_text(self) if runtime is None else tensor_values.text(runtime, self)
-
-    parameter.__str__ = parameter.__repr__ = show
+    yield Patch(parameter, "__deepcopy__", _deepcopy)
+    yield Patch(parameter, "__str__", tensor_values.text)
+    yield Patch(parameter, "__repr__", tensor_values.text)
 
 
 def real(value: Any) -> Any:
     """A known value as a real tensor, computed outside the trace."""
-    with tracing(None):
+    with paused():
         return value.get()

@@ -17,6 +17,7 @@ from paddle.pir.core import switch_main_program
 
 from ..kernels.rules import Meta
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
+from ..memory.operators import ORIGINAL_OPS
 from .precision import retyped
 from .reader import Reader
 from .templates import Gradient, Template
@@ -170,7 +171,3 @@ def _fill(node: Any, values: list[Any]) -> Any:
     if isinstance(node, dict):
         return {key: _fill(item, values) for key, item in node.items()}
     return node
-
-
-ORIGINAL_OPS: dict[str, Callable[..., Any]] = {}
-"""Paddle's own operator functions by name, filled when the wrappers are installed."""

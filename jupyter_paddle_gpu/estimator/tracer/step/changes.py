@@ -15,7 +15,7 @@ PASSES = 3
 
 @dataclass
 class Changes:
-    """What was asked for the running trace."""
+    """What of the step is asked to be otherwise, and what that has come to so far."""
 
     accumulation: int = 1
     recompute: bool = False
@@ -33,72 +33,58 @@ class Changes:
     ended: Callable[[], bool] = bool
     """Whether a whole step was seen."""
 
+    def skips_update(self, optimizer: Any) -> bool:
+        """Whether this update is one that accumulation leaves out; counts it. Each optimizer has its own turn."""
+        self.attempts += 1
+        if self.accumulation == 1:
+            return False
+        self.counts[id(optimizer)] += 1
+        skipped = self.counts[id(optimizer)] % self.accumulation != 0
+        (self.held.update if skipped else self.held.difference_update)(map(id, parameters(optimizer)))
+        return skipped
 
-changes = Changes()
+    def keeps_gradient(self, tensor: Any) -> bool:
+        """Whether `clear_grad` is left out now: between the micro-batches of one update."""
+        return id(tensor) in self.held
 
+    def wants_more(self, before: int, passes: int) -> bool:
+        """Whether a loop over data goes on from its beginning: it updates, and too rarely for a whole step to be seen.
 
-def begin(accumulation: int | None, recompute: bool | None, set_to_zero: bool | None = None) -> None:
-    """Start a run."""
-    global changes  # noqa: PLW0603
-    changes = Changes(max(1, accumulation or 1), bool(recompute), set_to_zero)
+        Args:
+            before: updates asked for when the loop began.
+            passes: how often it went through its data.
+        """
+        trains = self.accumulation > 1 and self.attempts > before
+        return trains and passes <= PASSES * self.accumulation and not self.ended()
 
+    def choose_blocks(self, model: Any) -> None:
+        """The layers to recompute: composites that repeat inside one container (encoder layers, residual blocks)."""
+        if not self.recompute:
+            return
+        for container in (model, *model.sublayers()):
+            children = list(container._sub_layers.values())
+            kinds = Counter(type(child) for child in children)
+            self.blocks.update(id(c) for c in children if c._sub_layers and kinds[type(c)] > 1)
 
-def skips_update(optimizer: Any) -> bool:
-    """Whether this update is one that accumulation leaves out; counts it. Each optimizer has its own turn."""
-    changes.attempts += 1
-    if changes.accumulation == 1:
-        return False
-    changes.counts[id(optimizer)] += 1
-    skipped = changes.counts[id(optimizer)] % changes.accumulation != 0
-    (changes.held.update if skipped else changes.held.difference_update)(map(id, parameters(optimizer)))
-    return skipped
+    def forward(self, layer: Any, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Call a layer, recomputed where it was chosen."""
+        wanted = id(layer) in self.blocks and not self.inside and layer.training
+        tensors = [arg for arg in args if isinstance(arg, paddle.Tensor)]
+        if not wanted or not any(not tensor.stop_gradient for tensor in tensors):
+            return original(layer, *args, **kwargs)
+        from paddle.distributed.fleet.utils import recompute
 
+        def run(*inner: Any, **options: Any) -> Any:
+            before, self.inside = self.inside, True
+            try:
+                return original(layer, *inner, **options)
+            finally:
+                self.inside = before
 
-def keeps_gradient(tensor: Any) -> bool:
-    """Whether `clear_grad` is left out now: between the micro-batches of one update."""
-    return id(tensor) in changes.held
-
-
-def wants_more(before: int, passes: int) -> bool:
-    """Whether a loop over data goes on from its beginning: it updates, and too rarely for a whole step to be seen.
-
-    Args:
-        before: updates asked for when the loop began.
-        passes: how often it went through its data.
-    """
-    trains = changes.accumulation > 1 and changes.attempts > before
-    return trains and passes <= PASSES * changes.accumulation and not changes.ended()
+        return recompute(run, *args, **kwargs)
 
 
 def parameters(optimizer: Any) -> Iterator[Any]:
     """What an optimizer updates, its groups one after the other."""
     for entry in getattr(optimizer, "_parameter_list", None) or ():
         yield from entry["params"] if isinstance(entry, dict) else (entry,)
-
-
-def choose_blocks(model: Any) -> None:
-    """The layers to recompute: composite layers that repeat inside one container (encoder layers, residual blocks)."""
-    if not changes.recompute:
-        return
-    for container in (model, *model.sublayers()):
-        children = list(container._sub_layers.values())
-        kinds = Counter(type(child) for child in children)
-        changes.blocks.update(id(c) for c in children if c._sub_layers and kinds[type(c)] > 1)
-
-
-def forward(layer: Any, original: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Call a layer, recomputed where it was chosen."""
-    wanted = id(layer) in changes.blocks and not changes.inside and layer.training
-    tensors = [arg for arg in args if isinstance(arg, paddle.Tensor)]
-    if not wanted or not any(not tensor.stop_gradient for tensor in tensors):
-        return original(layer, *args, **kwargs)
-    from paddle.distributed.fleet.utils import recompute
-
-    def run(*inner: Any, **options: Any) -> Any:
-        before, changes.inside = changes.inside, True
-        try:
-            return original(layer, *inner, **options)
-        finally:
-            changes.inside = before
-
-    return recompute(run, *args, **kwargs)

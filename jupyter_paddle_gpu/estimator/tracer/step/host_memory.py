@@ -18,7 +18,7 @@ STANDING = 4
 being put together."""
 
 
-class Host:
+class HostMemory:
     """What was seen of one run."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Host:
         """Worker processes at the same time: loaders take turns, but for those whose workers stay."""
         return max(self._taking_turns.values(), default=0) + sum(self._staying.values())
 
-    def told(self, ledger: Ledger) -> dict[str, int]:
+    def fields(self, ledger: Ledger) -> dict[str, int]:
         """The fields of `estimator.trace.TracedHost`."""
         return {
             "workers": self.workers,
@@ -60,16 +60,6 @@ class Host:
             "objects": self.objects,
             "allocated": highest(ledger),
         }
-
-
-seen = Host()
-"""Of the running trace."""
-
-
-def begin() -> None:
-    """A new run."""
-    global seen  # noqa: PLW0603
-    seen = Host()
 
 
 def highest(ledger: Ledger) -> int:

@@ -14,18 +14,12 @@ from typing import Any
 
 import paddle
 
-from ..eager import amp
-from ..eager.interception import current
 from ..memory.dtypes import FLOATING, SIZE, name_of
-from ..patches import sharding
-from . import changes, model_inputs
 
 Meta = tuple[tuple[int, ...], str]
 """Shape and type."""
 TreeRow = tuple[str, str, int, int]
 """Path, class name, own parameters, their bytes."""
-
-_installed = False
 
 
 @dataclass
@@ -245,51 +239,3 @@ def _batch(calls: list[Call]) -> tuple[Meta, ...]:
     given = [call for call in calls if call.is_training and call.tensors]
     given.sort(key=lambda call: not call.is_composite)
     return given[0].tensors if given else ()
-
-
-paths = LayerPaths()
-"""The paths of the running trace."""
-
-
-def begin() -> LayerPaths:
-    """Start a run's paths."""
-    global paths  # noqa: PLW0603
-    paths = LayerPaths()
-    return paths
-
-
-def install() -> None:
-    """Follow calls of layers, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    layer_type = paddle.nn.Layer
-    original = layer_type.__call__
-
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        runtime = current()
-        if runtime is None or isinstance(self, sharding.WRAPPERS):
-            return original(self, *args, **kwargs)
-        outer = runtime.ledger.layer
-        known = paths
-        is_outside = known.is_outside
-        if is_outside and self._sub_layers:
-            amp.before_model(runtime, self)
-            changes.choose_blocks(self)
-        path = known.enter(self)
-        if is_outside and path:
-            known.called(self, path, runtime.ledger.now, args)
-        if is_outside and known.is_root(self):
-            model_inputs.entries.called(self, (args, kwargs))
-        elif isinstance(self, paddle.nn.Conv1D):
-            model_inputs.entries.convolved(self, args)
-        runtime.ledger.layer = path or outer
-        try:
-            return changes.forward(self, original, args, kwargs)
-        finally:
-            if path is not None:
-                known.leave()
-            runtime.ledger.layer = outer
-
-    layer_type.__call__ = call

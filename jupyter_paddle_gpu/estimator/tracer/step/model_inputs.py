@@ -8,7 +8,6 @@ from typing import Any
 
 import paddle
 
-from ..eager.interception import entry
 from ..memory.arrays import Shape, known_state
 from ..memory.dtypes import FLOATING, name_of
 
@@ -39,7 +38,7 @@ class Sequence:
         return self.shape[1 if self.axis == 0 else 0]
 
 
-class Entries:
+class ModelInputs:
     """What models are called with from outside, the last call first in rank; known data ranks before unknown."""
 
     def __init__(self) -> None:
@@ -144,28 +143,3 @@ def _certainty(tensor: Any) -> int:
 def _time_axis(layer: Any, usual: int) -> int:
     inner = (layer, *layer.sublayers())
     return 0 if any(getattr(one, "time_major", False) for one in inner) else usual
-
-
-entries = Entries()
-"""What the running trace's models are called with."""
-
-
-def begin() -> Entries:
-    """Start a run."""
-    global entries  # noqa: PLW0603
-    entries = Entries()
-    return entries
-
-
-def _transformed(runtime: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    entries.heard(tuple(x.shape))
-    return _stft(x, *args, **kwargs)
-
-
-_stft: Any = paddle.signal.stft
-
-
-def install() -> None:
-    """See which arrays are transformed as sound, once a process (spectrograms are layers that call this function)."""
-    if paddle.signal.stft is _stft:
-        entry(paddle.signal, "stft", _transformed)

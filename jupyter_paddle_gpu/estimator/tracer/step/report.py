@@ -45,7 +45,7 @@ def once_each(inputs: list[str], times: int) -> list[str]:
     return inputs[:part] if inputs == inputs[:part] * times else inputs
 
 
-def shown(record: Record) -> str:
+def described(record: Record) -> str:
     """`float32[64, 1, 28, 28]`."""
     return f"{record.dtype}{list(record.shape)}"
 

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import paddle
 
-from ..eager.interception import tracing
 from ..kernels.registry import rule_of
 from ..memory.arrays import Shape, known_state
 from ..memory.dtypes import name_of
 from ..memory.values import Known, Value
-from . import layers
+from ..session import Session, paused
+from .layers import LayerPaths
 from .model_inputs import FEW_CHANNELS, IMAGE_RANK, Sequence, are_neighbours
 
 SMALLEST_TARGET, LARGEST_RATIO = 8, 8
@@ -155,50 +155,55 @@ def _along(data: np.ndarray[Any, Any], axis: int, size: int) -> np.ndarray[Any, 
     return taken
 
 
-change: Change | None = None
-"""What is asked of the running trace."""
-_sampling = 0
+class Resizing:
+    """What is asked of the running trace.
+
+    Attributes:
+        change: None where nothing is.
+    """
+
+    def __init__(self, change: Change | None = None) -> None:
+        self.change = change
+        self._sampling = 0
+
+    @contextlib.contextmanager
+    def samples(self) -> Iterator[None]:
+        """Samples of a batch are put together inside."""
+        self._sampling += 1
+        try:
+            yield
+        finally:
+            self._sampling -= 1
+
+    @property
+    def here(self) -> Change | None:
+        """The change to make of data that comes into being now."""
+        return None if self.change is None or (self._sampling and not self.change.in_samples) else self.change
+
+    def arriving(self, shape: Shape, dtype: str, value: Value | None) -> tuple[Shape, Value | None]:
+        """Shape and value of data that comes into the program: from a numpy array, out of a batch."""
+        change = self.here
+        if change is None:
+            return shape, value
+        if isinstance(value, Known) and isinstance(value.data, np.ndarray):
+            value = Known(change.lengths(value.data))
+        wanted = change.shape(shape, dtype)
+        return wanted, value if wanted == shape or value is None else Stretched(value, wanted)
 
 
-def begin(wanted: Change | None) -> None:
-    """Start a run."""
-    global change, _sampling
-    change, _sampling = wanted, 0
-
-
-@contextlib.contextmanager
-def samples() -> Iterator[None]:
-    """Samples of a batch are put together inside."""
-    global _sampling  # noqa: PLW0603
-    _sampling += 1
-    try:
-        yield
-    finally:
-        _sampling -= 1
-
-
-def arriving(shape: Shape, dtype: str, value: Value | None) -> tuple[Shape, Value | None]:
-    """Shape and value of data that comes into the program: from a numpy array, out of a batch."""
-    if change is None or (_sampling and not change.in_samples):
-        return shape, value
-    if isinstance(value, Known) and isinstance(value.data, np.ndarray):
-        value = Known(change.lengths(value.data))
-    wanted = change.shape(shape, dtype)
-    return wanted, value if wanted == shape or value is None else Stretched(value, wanted)
-
-
-def arguments(name: str, args: Any) -> Any:
+def arguments(session: Session, name: str, args: Any) -> Any:
     """The arguments of an operator, with the shape that is asked for where it makes a tensor out of nothing."""
-    if change is None or (_sampling and not change.in_samples):
+    change = session.of(Resizing).here
+    if change is None:
         return args
     tensors = [arg for arg in args if isinstance(arg, paddle.Tensor)]
     rule = rule_of(name)
     if rule.looks_up:
         _stay_inside_table(*tensors[:2])
-    if not layers.paths.is_outside:
+    if not session.of(LayerPaths).is_outside:
         return args
     if rule.counts_up:
-        _count_further(*tensors)
+        _count_further(change, *tensors)
     if tensors:
         return args
     dtype = next((name_of(arg) for arg in args if isinstance(arg, type(paddle.float32))), "float32")
@@ -215,13 +220,13 @@ def _number(tensor: Any) -> Any:
     state = known_state(tensor)
     if state is None or state.array.value is None:
         return None
-    with tracing(None):
+    with paused():
         return state.array.value.get().numpy()
 
 
-def _count_further(*bounds: Any) -> None:
+def _count_further(change: Change, *bounds: Any) -> None:
     """`paddle.arange(T)`, whose shape is its value."""
-    if change is None or change.sequence is None or len(bounds) < 2:
+    if change.sequence is None or len(bounds) < 2:
         return
     sequence, wanted = change.sequence
     numbers = [_number(bound) for bound in bounds[:2]]

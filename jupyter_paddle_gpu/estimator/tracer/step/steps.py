@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 import paddle
 
 from ..eager import amp
-from ..eager.interception import current
-from ..eager.runtime import Runtime
+from ..eager.tensors import Tensors
 from ..memory.arrays import known_state
-from ..patches import child_processes
-from . import changes, deadline, layers
+from .changes import Changes, parameters
+from .deadline import Deadline
+from .layers import LayerPaths
 from .probes import Probe
 
 PATIENCE = 20.0
@@ -47,8 +47,18 @@ class StepSeen(BaseException):
 class StepWatch:
     """Collects the updates of one run and stops it."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(
+        self,
+        runtime: Tensors,
+        probe: Probe | None = None,
+        *,
+        evaluates: bool = False,
+        is_by_hand: bool = False,
+        checks: tuple[Callable[[], None], ...] = (),
+    ) -> None:
+        """`checks` are called before each operator."""
         self.runtime = runtime
+        self._checks = checks
         self.optimizers: list[Any] = []
         self.window: tuple[int, int] | None = None
         self._order: list[int] = []
@@ -56,11 +66,11 @@ class StepWatch:
         self._depth = 0
         self._known: weakref.WeakSet[Any] = weakref.WeakSet()
         self._started = time.monotonic()
-        self.evaluates = False
+        self.evaluates = evaluates
         """Whether the program may keep what an evaluation collects: it is followed into the epoch after it."""
         self.leaves_epoch = False
         """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
-        self.probe: Probe | None = None
+        self.probe = probe
         """Looks at the program instead of tracing a whole step."""
         self.loops = 0
         """Loops of the notebook that are running, one in another; behind the outermost one no training is expected."""
@@ -71,14 +81,18 @@ class StepWatch:
         self._evaluation_until = 0.0
         self._enough = 0
         self._gives_up = math.inf
-        self.is_by_hand = False
+        self.is_by_hand = is_by_hand
         """Whether nothing in the notebook speaks of an optimizer."""
         self.by_hand: dict[int, int] = {}
         """By identity the elements of tensors whose gradient the program clears itself."""
         self._cleared: list[int] = []
         self._has_gradients = False
-        self.has_collected = False
+        self._has_collected = False
         """Whether garbage was collected before the first backward pass."""
+
+    def has_window(self) -> bool:
+        """Whether a whole step was seen."""
+        return self.window is not None
 
     @property
     def updates(self) -> int:
@@ -91,7 +105,7 @@ class StepWatch:
 
     def parameters(self) -> dict[int, int]:
         """By identity the elements of what is updated."""
-        held = {id(p): int(p.size) for optimizer in self.optimizers for p in changes.parameters(optimizer)}
+        held = {id(p): int(p.size) for optimizer in self.optimizers for p in parameters(optimizer)}
         return held or self.by_hand
 
     def may_leave(self, updates: int) -> bool:
@@ -112,12 +126,25 @@ class StepWatch:
     def created(self, optimizer: Any) -> None:
         """An optimizer was made: the step is not whole before it has updated."""
         self._known.add(optimizer)
-        for parameter in changes.parameters(optimizer):
+        for parameter in parameters(optimizer):
             _count_as_parameter(parameter)
 
     def asked(self) -> None:
         """Something that the program needs is missing."""
         self._gives_up = min(self._gives_up, time.monotonic() + ASKED_SECONDS)
+
+    def backward_begins(self) -> None:
+        """A backward pass is about to run.
+
+        Before the first one young garbage is collected, as Python does by itself within a real training's first steps:
+        recurrent layers are in cycles of references, so that one which was only tried out outlives its name. What has
+        outlived the collection behind another chapter is left, as Python leaves it for long.
+        """
+        if not self._has_collected:
+            self._has_collected = True
+            gc.collect(1)
+        if self.probe is not None and self.probe.backward():
+            raise StepSeen
 
     def gradients_arrived(self) -> None:
         """A backward pass has run."""
@@ -136,7 +163,7 @@ class StepWatch:
         if not self._has_gradients:
             return
         self._has_gradients = False
-        layers.paths.look(self._cleared[-1] if self._cleared else 0)
+        self.runtime.of(LayerPaths).look(self._cleared[-1] if self._cleared else 0)
         self._cleared.append(self.runtime.ledger.now)
         enough = BY_HAND if self.is_by_hand else MANY_BY_HAND
         if len(self._cleared) >= enough and (window := self._window_by_hand()):
@@ -159,10 +186,10 @@ class StepWatch:
         if self._depth == 0:
             if self.probe is not None and self.probe.updates():
                 raise StepSeen
-            if changes.skips_update(plain(optimizer)):
+            if self.runtime.of(Changes).skips_update(plain(optimizer)):
                 return None
         self._depth += 1
-        amp.before_update(plain(optimizer))
+        amp.before_update(self.runtime, plain(optimizer))
         try:
             with self.runtime.ledger.during("update"):
                 result = call()
@@ -176,7 +203,7 @@ class StepWatch:
         if optimizer not in self.optimizers:
             self.optimizers.append(optimizer)
         self._order.append(self.optimizers.index(optimizer))
-        layers.paths.look(self._ends[-1] if self._ends else 0)
+        self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
         self._ends.append(self.runtime.ledger.now)
         period = self._period()
         if period is None or self.updates < self._enough:
@@ -209,19 +236,20 @@ class StepWatch:
         parameters that others update. Of tensors that are no layer's parameters nobody can tell."""
         if self.updates < IDLE_UPDATES:
             return False
-        updated = {id(p) for optimizer in self.optimizers for p in changes.parameters(optimizer)}
+        updated = {id(p) for optimizer in self.optimizers for p in parameters(optimizer)}
         idle = [optimizer for optimizer in self._known if optimizer not in self.optimizers]
-        parameters = [p for optimizer in idle for p in changes.parameters(optimizer) if id(p) not in updated]
+        parameters = [p for optimizer in idle for p in parameters(optimizer) if id(p) not in updated]
         if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in parameters):
             return False
-        return not layers.paths.uses(map(id, parameters), self._ends[0])
+        return not self.runtime.of(LayerPaths).uses(map(id, parameters), self._ends[0])
 
     def check(self) -> None:
         """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
         if self.probe is not None and self.probe.is_done:
             raise StepSeen
-        deadline.check()
-        child_processes.check()
+        self.runtime.of(Deadline).check()
+        for check in self._checks:
+            check()
         if self.window is None and not self._ends and time.monotonic() > self._gives_up:
             raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
@@ -268,46 +296,6 @@ class StepWatch:
         return start
 
 
-watch: StepWatch | None = None
-"""The watch of the running trace, beside `interception.current()`."""
-_installed = False
-
-
-def begin(runtime: Runtime, probe: Probe | None = None) -> StepWatch:
-    """Start watching a run."""
-    global watch  # noqa: PLW0603
-    watch = StepWatch(runtime)
-    watch.probe = probe
-    runtime.before_call = lambda name, tensors: watch.check() if watch is not None else None
-    return watch
-
-
-def backward_begins() -> None:
-    """A backward pass is about to run.
-
-    Before the first one young garbage is collected, as Python does by itself within a real training's first steps:
-    recurrent layers are in cycles of references, so that one which was only tried out outlives its name. What has
-    outlived the collection behind another chapter is left, as Python leaves it for long.
-    """
-    if watch is not None and not watch.has_collected:
-        watch.has_collected = True
-        gc.collect(1)
-    if watch is not None and watch.probe is not None and watch.probe.backward():
-        raise StepSeen
-
-
-def gradients_arrived() -> None:
-    """A backward pass has run."""
-    if watch is not None:
-        watch.gradients_arrived()
-
-
-def cleared(tensor: Any) -> None:
-    """The gradient of a tensor is cleared."""
-    if watch is not None:
-        watch.cleared(tensor)
-
-
 def _count_as_parameter(tensor: Any) -> None:
     """What is trained is one, also where no layer made it."""
     state = known_state(tensor)
@@ -315,72 +303,7 @@ def _count_as_parameter(tensor: Any) -> None:
         state.array.storage.record.kind = "parameters"
 
 
-def wrapped(optimizer: Any) -> None:
-    """Updates of an optimizer come from one that wraps it from now on."""
-    if watch is not None:
-        watch.wrapped(optimizer)
-
-
 def plain(optimizer: Any) -> Any:
     """The optimizer inside of the wrappers of distributed training."""
     inner = vars(optimizer).get("_inner_opt") or vars(optimizer).get("_optim")
     return optimizer if inner is None or inner is optimizer else plain(inner)
-
-
-def watch_updates(kind: type) -> None:
-    """Count the updates of optimizers of a kind."""
-    for name in ("step", "minimize"):
-        if name in vars(kind) and not hasattr(vars(kind)[name], "watched"):
-            setattr(kind, name, _watched(vars(kind)[name]))
-
-
-def _subclasses(kind: Any) -> list[Any]:
-    found = [kind]
-    for child in kind.__subclasses__():
-        found.extend(_subclasses(child))
-    return found
-
-
-def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
-    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-        runtime = current()
-        if runtime is None or watch is None:
-            return original(self, *args, **kwargs)
-        return watch.update(self, lambda: original(self, *args, **kwargs))
-
-    update.__name__ = original.__name__
-    update.watched = True  # type: ignore[attr-defined]
-    return update
-
-
-def _state_kind(original: Callable[..., Any]) -> Callable[..., Any]:
-    def allocate(self: Any, *args: Any, **kwargs: Any) -> Any:
-        runtime = current()
-        if runtime is None:
-            return original(self, *args, **kwargs)
-        with runtime.ledger.allocating("optimizer_state"):
-            return original(self, *args, **kwargs)
-
-    return allocate
-
-
-def install() -> None:
-    """Wrap every optimizer's update and its state's allocation, once a process."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    base = paddle.optimizer.Optimizer
-    for kind in _subclasses(base):
-        watch_updates(kind)
-        for name in ("_add_accumulator", "_create_master_weight", "_create_global_learning_rate"):
-            if name in vars(kind):
-                setattr(kind, name, _state_kind(vars(kind)[name]))
-    init = base.__init__
-
-    def create(self: Any, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **kwargs)
-        if current() is not None and watch is not None:
-            watch.created(self)
-
-    base.__init__ = create

@@ -9,6 +9,7 @@ Further traces take one decision otherwise each, and further ones those that onl
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import time
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from typing import Any
 import paddle
 
 from .. import call_stack
-from ..eager import dependent_shapes
+from ..eager.dependent_shapes import LEAST, MOST, NOTES, SHARED, Choices
 
 MOST_TRACES = 4
 """Traces beside the first."""
@@ -36,10 +37,11 @@ Result = dict[str, Any]
 class Decisions:
     """What one trace decides. `taken` are the user's decisions in their order, with the way that was taken."""
 
-    def __init__(self, forced: dict[Site, bool]) -> None:
-        self.forced = forced
+    def __init__(self, forced: dict[Site, bool] | None = None) -> None:
+        self.forced = forced or {}
         self.taken: dict[Site, bool] = {}
         self._turns: dict[Site, tuple[int, int]] = {}
+        self._known: dict[tuple[str, int], tuple[dict[int, Loop], dict[int, set[str]]]] = {}
 
     def decide(self, updates: int) -> bool:
         """The way to take at the place that asks; `updates` of optimizers have ended so far."""
@@ -47,7 +49,7 @@ class Decisions:
         if frame is None:
             return not is_way_out()
         file, line = frame.f_code.co_filename, frame.f_lineno
-        loop = _read(file)[0].get(line)  # a loop's condition is compiled twice: before the first turn, after each
+        loop = self._read(file)[0].get(line)  # a loop's condition is compiled twice: before the first turn, after each
         site = (file, line, 0 if loop else frame.f_lasti)
         way = self.taken.setdefault(site, self.forced.get(site, True))
         if loop is None:
@@ -62,19 +64,49 @@ class Decisions:
         self._turns[site] = (updates, 0 if over else turns)
         return over
 
+    def is_quiet(self, frame: FrameType) -> bool:
+        """Whether an `if` is decided that only keeps numbers, prints and saves: both ways take the same memory."""
+        names = self._read(frame.f_code.co_filename)[1].get(frame.f_lineno)
+        if names is None:
+            return False
+        known = {**frame.f_globals, **frame.f_locals}
+        return not any(isinstance(known.get(name), (paddle.Tensor, list, tuple, dict)) for name in names)
 
-current = Decisions({})
-"""The decisions of the running trace."""
+    def _read(self, file: str) -> tuple[dict[int, Loop], dict[int, set[str]]]:
+        """What a file's conditions are about, by line.
+
+        Returns:
+            Conditions of `while` and of an `if` that breaks or raises; conditions of quiet `if`s, with the names that
+            must hold no tensor.
+        """
+        source = "".join(linecache.getlines(file))
+        key = (file, hash(source))
+        if key not in self._known:
+            try:
+                nodes = list(ast.walk(ast.parse(source)))
+            except SyntaxError:
+                nodes = []
+            loops: dict[int, Loop] = {}
+            quiet: dict[int, set[str]] = {}
+            for node in nodes:
+                if not isinstance(node, (ast.While, ast.If)):
+                    continue
+                if isinstance(node, ast.While) or isinstance(node.body[-1], (ast.Break, ast.Raise)):
+                    inverted = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+                    most = TURNS if isinstance(node, ast.While) else TURNS - 1  # after a turn, not before one
+                    loops.update(dict.fromkeys(_lines(node.test), (isinstance(node, ast.While) is not inverted, most)))
+                elif isinstance(node, ast.If) and all(map(_is_quiet, [*node.body, *node.orelse])):
+                    names = {name for statement in [*node.body, *node.orelse] for name in _kept(statement)}
+                    quiet.update(dict.fromkeys(_lines(node.test), names))
+            self._known[key] = loops, quiet
+        return self._known[key]
 
 
-def begin(forced: dict[Site, bool]) -> Decisions:
-    """Start a run's decisions."""
-    global current  # noqa: PLW0603
-    current = Decisions(forced)
-    return current
+Run = Callable[[Decisions, Choices], Result]
+"""One trace, which decides so and takes so much of shapes that hang on values."""
 
 
-def explored(run: Callable[[], Result], target: str) -> Result:
+def explored(run: Run, target: str) -> Result:
     """The largest of the traces that different decisions give, with their range in `extra`.
 
     Args:
@@ -86,11 +118,31 @@ def explored(run: Callable[[], Result], target: str) -> Result:
     results: list[Result] = []
     while waiting and len(results) <= MOST_TRACES and (not results or time.monotonic() - started < PATIENCE):
         forced = waiting.pop(0)
-        decisions = begin(forced)
-        results.append(run())
+        decisions = Decisions(forced)
+        results.append(run(decisions, Choices()))
         waiting += [{**forced, site: not way} for site, way in decisions.taken.items() if site not in forced]
-    begin({})
-    return dependent_shapes.widened(_joined(results, target), run, lambda result: peak(result, target))
+    return _widened(_joined(results, target), run, target)
+
+
+def _widened(result: Result, run: Run, target: str) -> Result:
+    """The trace with the least and the most that its unknown sizes may come to, in `extra["extents"]`."""
+    codes = {note["code"] for note in result["notes"]}
+    if result["status"] != "ok" or not codes & {*NOTES, SHARED}:
+        return result
+    shown = peak(result, target)
+    found = {"low": shown, "likely": shown, "high": shown}
+    for end, other in (("low", LEAST), ("high", MOST)):
+        if other == MOST and SHARED not in codes:
+            continue
+        again: Result | None = None
+        with contextlib.suppress(Exception):  # the program may refuse other sizes: then that end is not known
+            again = run(Decisions(), Choices(other))
+        if again is not None and again["status"] == "ok" and again["optimizer"] == result["optimizer"]:
+            found[end] = peak(again, target)
+            result["seconds"] = {name: own + again["seconds"][name] for name, own in result["seconds"].items()}
+    ends = sorted(found.values())
+    result.setdefault("extra", {})["extents"] = {"low": ends[0], "likely": shown, "high": ends[-1]}
+    return result
 
 
 def _joined(results: list[Result], target: str) -> Result:
@@ -146,7 +198,6 @@ def is_way_out() -> bool:
 
 Loop = tuple[bool, int]
 """What a condition comes to when the loop goes on, and how often it does."""
-_known: dict[tuple[str, int], tuple[dict[int, Loop], dict[int, set[str]]]] = {}
 _HARMLESS = frozenset(
     (
         *("print", "save", "write", "flush", "info", "debug", "warning", "float", "round", "str", "format", "join"),
@@ -154,45 +205,6 @@ _HARMLESS = frozenset(
     )
 )
 """Calls that leave no tensor behind."""
-
-
-def is_quiet(frame: FrameType) -> bool:
-    """Whether an `if` is decided that only keeps numbers, prints and saves: both ways take the same memory."""
-    names = _read(frame.f_code.co_filename)[1].get(frame.f_lineno)
-    if names is None:
-        return False
-    known = {**frame.f_globals, **frame.f_locals}
-    return not any(isinstance(known.get(name), (paddle.Tensor, list, tuple, dict)) for name in names)
-
-
-def _read(file: str) -> tuple[dict[int, Loop], dict[int, set[str]]]:
-    """What a file's conditions are about, by line.
-
-    Returns:
-        Conditions of `while` and of an `if` that breaks or raises; conditions of quiet `if`s, with the names that must
-        hold no tensor.
-    """
-    source = "".join(linecache.getlines(file))
-    key = (file, hash(source))
-    if key not in _known:
-        try:
-            nodes = list(ast.walk(ast.parse(source)))
-        except SyntaxError:
-            nodes = []
-        loops: dict[int, Loop] = {}
-        quiet: dict[int, set[str]] = {}
-        for node in nodes:
-            if not isinstance(node, (ast.While, ast.If)):
-                continue
-            if isinstance(node, ast.While) or isinstance(node.body[-1], (ast.Break, ast.Raise)):
-                inverted = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
-                most = TURNS if isinstance(node, ast.While) else TURNS - 1  # after a turn, not before one
-                loops.update(dict.fromkeys(_lines(node.test), (isinstance(node, ast.While) is not inverted, most)))
-            elif isinstance(node, ast.If) and all(map(_is_quiet, [*node.body, *node.orelse])):
-                names = {name for statement in [*node.body, *node.orelse] for name in _kept(statement)}
-                quiet.update(dict.fromkeys(_lines(node.test), names))
-        _known[key] = loops, quiet
-    return _known[key]
 
 
 def _lines(node: ast.expr) -> range:

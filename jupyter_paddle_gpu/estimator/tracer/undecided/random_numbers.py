@@ -6,9 +6,7 @@ called, or by the code that holds the training step once that has run, decides a
 
 from __future__ import annotations
 
-import functools
 import math
-import random
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -17,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from .. import call_stack
-from ..eager.interception import current, tracing
 from ..memory.values import Value, is_random, varies
-from ..step import layers, steps
+from ..session import Session, current, paused
+from ..step.layers import LayerPaths
+from ..step.steps import StepWatch
 from . import unknowns
 
 _TRAINING = frozenset(("backward", "minimize", "train_batch"))
 """Names in code that holds a training step."""
-_installed = False
 Bounds = Callable[..., tuple[float, float]]
 
 
@@ -59,11 +57,12 @@ for _name in ("__lt__", "__le__", "__gt__", "__ge__"):
 
 def decide(frame: FrameType | None) -> bool:
     """Whether what is drawn for this code decides anew in each step."""
-    if frame is None or steps.watch is None:
+    session = current()
+    if frame is None or session is None:
         return False
-    if not layers.paths.is_outside:
+    if not session.of(LayerPaths).is_outside:
         return True
-    return steps.watch.updates > 0 and not _TRAINING.isdisjoint(frame.f_code.co_names)
+    return session.of(StepWatch).updates > 0 and not _TRAINING.isdisjoint(frame.f_code.co_names)
 
 
 def is_drawn(value: Value) -> bool:
@@ -75,15 +74,14 @@ def goes_both_ways(value: Value) -> bool:
     """Whether a condition that is known is another one in another step."""
     if not is_drawn(value):
         return False
-    with tracing(None):
+    with paused():
         return varies(value)
 
 
-def _drawing(original: Callable[..., Any], bounds: Bounds) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def draw(*args: Any, **kwargs: Any) -> Any:
+def _drawing(bounds: Bounds) -> Callable[..., Any]:
+    def draw(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         found = original(*args, **kwargs)
-        if current() is None or type(found) is not float or not decide(sys._getframe(1)):
+        if type(found) is not float or not decide(sys._getframe(2)):  # behind the patch's own frame
             return found
         return Draw(found).within(*bounds(*args, **kwargs))
 
@@ -99,18 +97,5 @@ def _uniform(low: float = 0.0, high: float = 1.0, *_: Any, **names: float) -> tu
     return min(ends), max(ends)
 
 
-def install() -> None:
-    """Replace what draws one number, once a process; without a running trace it draws as before."""
-    global _installed  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    for owner, name, bounds in (
-        (random, "random", _unit),
-        (random, "uniform", _uniform),
-        (np.random, "rand", _unit),
-        (np.random, "random", _unit),
-        (np.random, "random_sample", _unit),
-        (np.random, "uniform", _uniform),
-    ):
-        setattr(owner, name, _drawing(getattr(owner, name), bounds))
+unit, uniform = _drawing(_unit), _drawing(_uniform)
+"""What stands for functions that draw one number: between 0 and 1, between two others."""

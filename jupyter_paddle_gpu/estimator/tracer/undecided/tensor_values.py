@@ -14,26 +14,32 @@ import numpy as np
 import paddle
 
 from .. import call_stack
-from ..eager.interception import current, tracing
-from ..eager.runtime import Runtime
+from ..eager.tensors import Tensors, current
 from ..memory.arrays import Array
 from ..memory.dtypes import SIZE, name_of
 from ..memory.ledger import Storage
-from ..patches import data_loader
-from ..step import steps
-from . import branches, random_numbers, unknowns
+from ..session import paused
+from ..step.steps import StepWatch
+from . import random_numbers, unknowns
+from .branches import Decisions
 
 _NUMPY = {"bfloat16": "uint16"}
-_turns = itertools.count(1)
 
 
-def _known(runtime: Runtime, tensor: Any) -> Any:
+class Losses:
+    """Numbers that stand for losses of which no two are the same."""
+
+    def __init__(self) -> None:
+        self.turns = itertools.count(1)
+
+
+def _known(runtime: Tensors, tensor: Any) -> Any:
     """The data as numpy, or None."""
     value = runtime.state(tensor).array.value
     if value is None:
         return None
     try:
-        with tracing(None):
+        with paused():
             return value.get().numpy()
     except Exception:
         runtime.note("value_failed")
@@ -48,13 +54,13 @@ class _Copied:
         self.__array_interface__ = numbers.__array_interface__
 
 
-def numpy(runtime: Runtime, tensor: Any, *args: Any) -> Any:
+def numpy(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
     """`Tensor.numpy()`. On a CPU it is a copy within Paddle's allocator, and one of the whole storage: an array of one
     row holds the memory of all (measured; `Tensor.numpy` of `eager_method.cc` copies a tensor's holder)."""
     numbers = _numbers(runtime, tensor)
     source = runtime.state(tensor).array
     size = _size_of_storage(source)
-    if data_loader.target != "cpu" or not size:
+    if runtime.target != "cpu" or not size:
         return numbers
     ledger = runtime.ledger
     operation = ledger.begin("numpy")
@@ -72,7 +78,7 @@ def _size_of_storage(array: Array) -> int:
     return record.bytes or prod(record.shape) * SIZE[record.dtype]
 
 
-def _numbers(runtime: Runtime, tensor: Any) -> Any:
+def _numbers(runtime: Tensors, tensor: Any) -> Any:
     """Those that are known, else stand-ins."""
     found = _known(runtime, tensor)
     if found is not None:
@@ -82,34 +88,36 @@ def _numbers(runtime: Runtime, tensor: Any) -> Any:
     return make(list(tensor.shape), dtype=_NUMPY.get(dtype, dtype)).view(unknowns.UnknownArray)
 
 
-def array(runtime: Runtime, tensor: Any, dtype: Any = None, copy: Any = None) -> Any:
+def array(runtime: Tensors, original: Any, tensor: Any, dtype: Any = None, copy: Any = None) -> Any:
     """`numpy.asarray(tensor)`."""
-    found = numpy(runtime, tensor)
+    found = numpy(runtime, original, tensor)
     return found if dtype is None else found.astype(dtype)
 
 
-def item(runtime: Runtime, tensor: Any, *args: Any) -> Any:
+def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
     """`Tensor.item()`; Paddle's own code indexes with it, and `static.nn.cond` decides by it."""
     value = runtime.state(tensor).array.value
     if call_stack.picks_a_way() and (
         value is None or random_numbers.goes_both_ways(value) or _known(runtime, tensor) is None
     ):
-        return as_bool(runtime, tensor) if call_stack.of_program() else True  # matrix_exp: its operand is finite
+        return (
+            as_bool(runtime, original, tensor) if call_stack.of_program() else True
+        )  # matrix_exp: its operand is finite
     found = _numbers(runtime, tensor).item(*args)
     if type(found) is float and value is not None and random_numbers.is_drawn(value):
         return random_numbers.Draw(found)
     return unknowns.plain(found) if call_stack.of_paddle() else found
 
 
-def as_float(runtime: Runtime, tensor: Any) -> float:
+def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
     """`float(tensor)`; Paddle's own optimizers compare losses, of which no two are the same."""
     found = float(_numbers(runtime, tensor).reshape(-1)[0])
     if call_stack.of_paddle() and _known(runtime, tensor) is None:
-        return found / next(_turns)
+        return found / next(runtime.of(Losses).turns)
     return found
 
 
-def as_int(runtime: Runtime, tensor: Any) -> int:
+def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:
     """`int(tensor)`; a stand-in may size something."""
     found = _known(runtime, tensor)
     if found is None:
@@ -120,36 +128,32 @@ def as_int(runtime: Runtime, tensor: Any) -> int:
     return int(found.reshape(-1)[0])
 
 
-def as_bool(runtime: Runtime, tensor: Any) -> bool:
+def as_bool(runtime: Tensors, original: Any, tensor: Any) -> bool:
     """`if tensor:`; a way that is taken without knowing the value is noted."""
     value = runtime.state(tensor).array.value
     found = None if value is not None and random_numbers.goes_both_ways(value) else _known(runtime, tensor)
     if found is None:
         runtime.note("stand_in_branch", line=call_stack.line())
-        return branches.current.decide(0 if steps.watch is None else steps.watch.updates)
+        return runtime.of(Decisions).decide(runtime.of(StepWatch).updates)
     return bool(found.all())
 
 
-def text(runtime: Runtime, tensor: Any) -> str:
+def text(runtime: Tensors, original: Any, tensor: Any) -> str:
     """`print(tensor)`: no numbers."""
     return f"Tensor(shape={list(tensor.shape)}, dtype={name_of(tensor.dtype)}, traced)"
 
 
-def formatted(runtime: Runtime, tensor: Any, spec: str) -> str:
+def formatted(runtime: Tensors, original: Any, tensor: Any, spec: str) -> str:
     """`f"{tensor:.3f}"`."""
     if not tensor.shape:
         return format(_numbers(runtime, tensor).item(), spec)
-    return text(runtime, tensor)
+    return text(runtime, original, tensor)
 
 
-def _is_known(value: Any) -> bool:
+def is_known(value: Any) -> bool:
+    """Whether an object is no tensor, or one whose value is known for certain."""
     runtime = current()
     if runtime is None or not isinstance(value, paddle.Tensor):
         return True
     known = runtime.state(value).array.value
     return known is not None and not random_numbers.is_drawn(known)
-
-
-def install() -> None:
-    """Numbers that are read keep that they are not known, once a process."""
-    unknowns.install(_is_known, lambda: 0 if steps.watch is None else steps.watch.updates)

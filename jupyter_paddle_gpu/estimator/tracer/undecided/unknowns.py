@@ -7,49 +7,45 @@ back (`math.exp`) is a plain number and decides as the stand-in.
 
 from __future__ import annotations
 
-import ast
 import dis
 import sys
 import sysconfig
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from .. import call_stack
-from ..eager.interception import current
-from . import branches
+from ..session import current
+from ..step.steps import StepWatch
+from .branches import Decisions, is_way_out
 
-FLOAT = "__float_of__"
-"""The name under which a notebook's cells find `float_of`."""
-_PLAIN = (bool, int, float, np.generic, np.ndarray)
+PLAIN = (bool, int, float, np.generic, np.ndarray)
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 _LIBRARIES = (*_LIBRARIES, call_stack.TRACER)
 """Where code stands that is not the user's own."""
 _DECIDING = ("COMPARE_OP", "POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 """Instructions by which the user's own code decides; `min` and `sorted` compare within a call."""
-updates: Callable[[], int] = lambda: 0  # noqa: E731 - set by `tensor_values`, which knows the steps
-"""Optimizer updates that have ended."""
 
 
 def decided(stand_in: bool) -> bool:
     """What a comparison comes to: the way that is taken where the user's code decides by it, else the stand-in's."""
-    runtime = current()
+    session = current()
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    if branches.is_way_out():
+    if is_way_out():
         return False
-    if runtime is None or frame is None or frame.f_code.co_filename.startswith((*_LIBRARIES, "<frozen", "<__array")):
+    if session is None or frame is None or frame.f_code.co_filename.startswith((*_LIBRARIES, "<frozen", "<__array")):
         return stand_in
     code = frame.f_code
     if not dis.opname[code.co_code[frame.f_lasti]].startswith(_DECIDING):
         return stand_in
-    if branches.is_quiet(frame):
+    decisions = session.of(Decisions)
+    if decisions.is_quiet(frame):
         return stand_in
-    runtime.note("stand_in_branch", line=frame.f_lineno)
-    return branches.current.decide(updates())
+    session.note("stand_in_branch", line=frame.f_lineno)
+    return decisions.decide(session.of(StepWatch).updates)
 
 
 def plain(value: Any) -> Any:
@@ -91,7 +87,7 @@ def _arithmetic(kind: type, name: str) -> Any:
     own = getattr(kind, name)
 
     def method(self: Any, *others: Any) -> Any:
-        if not all(isinstance(other, _PLAIN) for other in others):
+        if not all(isinstance(other, PLAIN) for other in others):
             return NotImplemented
         return unknown(own(_base(kind, self), *map(plain, others)))
 
@@ -103,7 +99,7 @@ def _comparison(kind: type, name: str) -> Any:
     own = getattr(kind, name)
 
     def method(self: Any, other: Any) -> Any:
-        if not isinstance(other, _PLAIN):
+        if not isinstance(other, PLAIN):
             return NotImplemented
         found = own(_base(kind, self), plain(other))
         return unknown(found) if isinstance(found, np.ndarray) else decided(bool(found))
@@ -205,54 +201,3 @@ def _reduction(name: str) -> Any:
 
 for _name in ("sum", "mean", "min", "max", "std", "var", "argmax", "argmin", "prod", "all", "any"):
     setattr(UnknownArray, _name, _reduction(_name))
-
-
-def float_of(*args: Any) -> float:
-    """`float(...)` in the user's code, which otherwise forgets that a number is not known."""
-    found = float(*args)
-    given = args[0] if args else 0
-    return Unknown(found) if is_unknown(given) or (not isinstance(given, (*_PLAIN, str)) and _hangs(given)) else found
-
-
-_hangs: Callable[[Any], bool] = lambda value: False  # noqa: E731 - set by `tensor_values`, which knows tensors
-
-
-class Floats(ast.NodeTransformer):
-    """Lets `float(x)` of a notebook keep that a number is not known."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`float(x)` as `__float_of__(x)`."""
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1 and not node.keywords:
-            node.func = ast.copy_location(ast.Name(FLOAT, ast.Load()), node.func)
-        return node
-
-
-_LISTED = ("mean", "sum", "average", "median", "min", "max", "std", "array", "asarray", "stack")
-_installed = False
-
-
-def install(known: Callable[[Any], bool], count: Callable[[], int]) -> None:
-    """Let numpy's reductions of a list keep that its numbers are not known, once a process.
-
-    Args:
-        known: whether an object is a tensor whose value is known, or no tensor.
-        count: how many updates have ended.
-    """
-    global _installed, _hangs, updates  # noqa: PLW0603
-    if _installed:
-        return
-    _installed = True
-    _hangs, updates = (lambda value: not known(value)), count
-    for name in _LISTED:
-        setattr(np, name, _of_lists(getattr(np, name)))
-
-
-def _of_lists(original: Callable[..., Any]) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if current() is None or not args or type(args[0]) is not list or not is_unknown(args[0]):
-            return original(*args, **kwargs)
-        return unknown(original(plain(args[0]), *args[1:], **kwargs))
-
-    function.__name__, function.__doc__ = original.__name__, original.__doc__
-    return function

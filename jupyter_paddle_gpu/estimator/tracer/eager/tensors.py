@@ -1,0 +1,80 @@
+"""The session as far as tensors go: what is known of each, how one is made, how gradients are summed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..memory.arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
+from ..memory.ledger import Ledger
+from ..memory.values import Value
+from ..program.inference import Inference
+from ..session import Session
+from ..session import current as _session
+from . import sparse_gradients
+
+Convert = Callable[[str, Any, Any], tuple[Any, Any]]
+Resize = Callable[[str, Any], Any]
+
+
+class Tensors(Session):
+    """A session whose tensors are arrays that have storages and no data.
+
+    Attributes:
+        before_call: called before each operator runs.
+        evaluate: computes a known value for real, outside the trace.
+        convert: mixed precision: casts the arguments of an operator.
+        resize: another size of data that is asked for: the arguments of an operator that makes some.
+        differentiates_twice: whether the program has asked for a graph of gradients.
+        reads_by_brackets: `x[index]` runs, which eager mode does by other kernels than `gather_nd`: they keep a strided
+            index.
+    """
+
+    def __init__(self, inference: Inference, target: str = "gpu") -> None:
+        super().__init__(target)
+        self.ledger = Ledger()
+        self.inference = inference
+        self.before_call: Callable[[], None] | None = None
+        self.evaluate: Callable[[Value], Any] | None = None
+        self.convert: Convert | None = None
+        self.resize: Resize | None = None
+        self.differentiates_twice = False
+        self.reads_by_brackets = False
+
+    def state(self, tensor: Any) -> State:
+        """What we know about a tensor; one that we never saw is adopted."""
+        return known_state(tensor) or adopt(tensor, self.ledger)
+
+    def create(self, name: str, shape: Shape, dtype: str, value: Value | None = None, kind: str | None = None) -> Any:
+        """A fresh tensor, made by an operation of its own."""
+        operation = self.ledger.begin(name)
+        with self.ledger.allocating(kind or self.ledger.kind):
+            array = allocate(self.ledger, shape, dtype, name)
+        array.value = value
+        operation.bytes_moved = array.nbytes
+        self.ledger.finish(operation)
+        return new_tensor(array)
+
+    def add_gradient(self, present: Array, grad: Array) -> Array:
+        """TensorAdd (gradient_accumulator.cc): `present += grad` in place, strided ones are laid out anew first."""
+        lay_out(self.ledger, grad)
+        lay_out(self.ledger, present)
+        if present.rows is not None or grad.rows is not None:
+            return sparse_gradients.added(self.ledger, present, grad)
+        operation = self.ledger.begin("add_")
+        operation.flops = present.numel
+        operation.bytes_moved = 3 * present.nbytes
+        self.ledger.finish(operation)
+        return present
+
+
+def current() -> Tensors | None:
+    """The session of the running trace."""
+    return _session()  # type: ignore[return-value]  # every one that is entered is made as a `Runtime`
+
+
+def running() -> Tensors:
+    """The session of the running trace, where there must be one."""
+    found = current()
+    assert found is not None
+    return found

@@ -1,0 +1,42 @@
+"""Everything that is replaced while a trace runs, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from . import (
+    child_processes,
+    data_loader,
+    datasets,
+    devices,
+    entry_points,
+    environment,
+    layer_calls,
+    numbers,
+    optimizers,
+    pretrained,
+    process_group,
+    sharding,
+    tensor_methods,
+)
+from .patch import Patch, install
+
+
+def table() -> Iterator[Patch]:
+    """All patches. Operators stand first: the tensor's methods that are operators are replaced as those."""
+    yield from entry_points.operators()
+    yield from devices.kinds()
+    for module in (
+        tensor_methods, numbers, entry_points, optimizers, layer_calls, data_loader, environment, process_group,
+        sharding, devices, child_processes, datasets,
+    ):  # fmt: skip
+        yield from module.patches()
+
+
+@cache
+def installed() -> tuple[str, ...]:
+    """Put them into their places, once a process; the result are those that this Paddle has no place for, by name."""
+    missing = install(table())
+    pretrained.await_module()
+    return tuple(missing)

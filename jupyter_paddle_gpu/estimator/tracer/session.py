@@ -1,0 +1,86 @@
+"""The running trace: one object that holds whatever a run has to remember. It is made, run and thrown away.
+
+Each floor keeps what it has to remember in a class of its own. A session has one object of each such class, put there
+when the session is made or made when it is first asked for. So nothing of a trace outlives it, and no floor has to know
+one above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+Part = TypeVar("Part")
+
+
+class Session:
+    """One run of a program.
+
+    Attributes:
+        target: cpu or gpu: the device that the estimate is for.
+        notes: what was assumed or ignored, by code.
+    """
+
+    def __init__(self, target: str = "gpu") -> None:
+        self.target = target
+        self.notes: dict[str, dict[str, Any]] = {}
+        self._parts: dict[type, Any] = {}
+
+    def of(self, kind: type[Part]) -> Part:
+        """The session's object of a kind; made when it is first asked for."""
+        part: Part | None = self._parts.get(kind)
+        if part is None:
+            part = self._parts[kind] = kind()
+        return part
+
+    def put(self, *parts: object) -> None:
+        """Have the session hold these objects, each as the one of its kind."""
+        self._parts.update({type(part): part for part in parts})
+
+    def note(self, code: str, **params: Any) -> None:
+        """Remember something assumed or ignored, once a code."""
+        self.notes.setdefault(code, params)
+
+    def close(self) -> None:
+        """The run is over: what its parts have changed outside of it (`close()` of each) is put back."""
+        for part in self._parts.values():
+            if hasattr(part, "close"):
+                part.close()
+
+
+_current: Session | None = None
+
+
+def current() -> Session | None:
+    """The session of the running trace."""
+    return _current
+
+
+def running() -> Session:
+    """The session of the running trace.
+
+    Raises:
+        RuntimeError: none runs.
+    """
+    if _current is None:
+        raise RuntimeError("no trace is running")
+    return _current
+
+
+@contextmanager
+def entered(session: Session | None) -> Iterator[None]:
+    """Send what the program does to a session; None lets it run for real."""
+    global _current  # noqa: PLW0603 - one place holds which trace runs
+    before, _current = _current, session
+    try:
+        yield
+    finally:
+        _current = before
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """What is done inside runs for real: numbers that are known are computed by Paddle itself."""
+    with entered(None):
+        yield

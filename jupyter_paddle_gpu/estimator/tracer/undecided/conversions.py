@@ -1,0 +1,41 @@
+"""Where Python and numpy would forget that a number is not known: `float(x)` in a notebook, numpy's sums of a list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from .tensor_values import is_known
+from .unknowns import PLAIN, Unknown, is_unknown, plain, unknown
+
+FLOAT = "__float_of__"
+"""The name under which a notebook's cells find `float_of`."""
+LISTED = ("mean", "sum", "average", "median", "min", "max", "std", "array", "asarray", "stack")
+"""Functions of numpy that take a list of numbers."""
+
+
+def float_of(*args: Any) -> float:
+    """`float(...)` in the user's code, which otherwise forgets that a number is not known."""
+    found = float(*args)
+    given = args[0] if args else 0
+    is_other = not isinstance(given, (*PLAIN, str))
+    return Unknown(found) if is_unknown(given) or (is_other and not is_known(given)) else found
+
+
+class Floats(ast.NodeTransformer):
+    """Lets `float(x)` of a notebook keep that a number is not known."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`float(x)` as `__float_of__(x)`."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1 and not node.keywords:
+            node.func = ast.copy_location(ast.Name(FLOAT, ast.Load()), node.func)
+        return node
+
+
+def of_list(session: Any, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """One of numpy's functions of a list, which keeps that its numbers are not known."""
+    if not args or type(args[0]) is not list or not is_unknown(args[0]):
+        return original(*args, **kwargs)
+    return unknown(original(plain(args[0]), *args[1:], **kwargs))
