@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+from functools import lru_cache
 from typing import Any
 
 import paddle
@@ -26,22 +26,21 @@ _VAR_TYPE = {
 VAR_TYPE = {name: getattr(core.VarDesc.VarType, member) for name, member in _VAR_TYPE.items()}
 DATA_TYPE = {name: getattr(paddle, name) for name in _VAR_TYPE}
 
-_names: dict[Any, str] = {}
-
 
 def name_of(dtype: Any) -> str:
     """`paddle.float32`, a VarType, a numpy dtype or a string -> "float32"."""
     try:
-        return _names[dtype]
-    except (KeyError, TypeError):
-        pass
+        return _hashed(dtype)
+    except TypeError:  # not hashable
+        return _name(dtype)
+
+
+def _name(dtype: Any) -> str:
     text = str(dtype).rsplit(".", 1)[-1]
     for name, member in _VAR_TYPE.items():
         if dtype == VAR_TYPE[name] or text in (member, name):
-            text = name
-            break
-    if text == "uint16":  # numpy's stand-in for bfloat16
-        text = "bfloat16"
-    with contextlib.suppress(TypeError):
-        _names[dtype] = text
-    return text
+            return name
+    return "bfloat16" if text == "uint16" else text  # numpy's stand-in for bfloat16
+
+
+_hashed = lru_cache(maxsize=256)(_name)

@@ -238,10 +238,10 @@ class StepWatch:
             return False
         updated = {id(p) for optimizer in self.optimizers for p in parameters(optimizer)}
         idle = [optimizer for optimizer in self._known if optimizer not in self.optimizers]
-        parameters = [p for optimizer in idle for p in parameters(optimizer) if id(p) not in updated]
-        if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in parameters):
+        waiting = [p for optimizer in idle for p in parameters(optimizer) if id(p) not in updated]
+        if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in waiting):
             return False
-        return not self.runtime.of(LayerPaths).uses(map(id, parameters), self._ends[0])
+        return not self.runtime.of(LayerPaths).uses(map(id, waiting), self._ends[0])
 
     def check(self) -> None:
         """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
