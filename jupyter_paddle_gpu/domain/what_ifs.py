@@ -298,8 +298,7 @@ class WhatIf(Declaration, frozen=True, kw_only=True):
 
     def suggestion(self, value: FactValue) -> Message:
         """A value as a remedy."""
-        shown = value if isinstance(value, (str, int, float)) else str(value)
-        return Message(code=self.name, text=self.words_of(value).suggested, params={"value": shown})
+        return Message(code=self.name, text=self.words_of(value).suggested, params={"value": str(value)})
 
 
 def declared(request: type[EstimateRequest]) -> tuple[WhatIf, ...]:

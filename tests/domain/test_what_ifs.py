@@ -13,7 +13,7 @@ from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, Words, for_job, for_tracer
 from jupyter_paddle_gpu.estimator import remedies
-from jupyter_paddle_gpu.i18n import LOCALE_FOLDER
+from jupyter_paddle_gpu.i18n import LOCALE_FOLDER, to_json, translator
 
 
 def test_every_field_of_a_request_but_answers_is_declared():
@@ -61,6 +61,8 @@ def test_every_remedy_has_words_and_an_option():
     options |= {option for parameter in paddle_gpu.commands["estimate"].params for option in parameter.secondary_opts}
     for remedy in found:
         assert remedy.says.text, remedy.change
+        said = to_json(remedy, translator("zh-CN"))["says"]["message"]
+        assert said and "{" not in said, remedy.change
         assert {word for word in typed(remedy.request).split() if word.startswith("--")} <= options
 
 
