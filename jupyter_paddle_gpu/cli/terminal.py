@@ -28,7 +28,7 @@ from .log_printer import LinePrinter, wait
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..notebook.reading import NotebookSource
+    from ..domain.notebooks import NotebookSource
 
 FAILED, USAGE, INTERRUPTED, UNREAD = 1, 2, interrupts.STATUS, 141
 """Exit statuses: refused or failed, wrongly asked; as shells give them: interrupted, nobody reads us any more."""

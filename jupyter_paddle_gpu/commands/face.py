@@ -15,7 +15,7 @@ from .speech import Speech
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ..notebook.reading import NotebookSource
+    from ..domain.notebooks import NotebookSource
     from ..services import Services
 
 

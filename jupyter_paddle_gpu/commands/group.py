@@ -94,7 +94,7 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 @paddle_gpu.command()
 @click.argument("notebook", required=False, shell_complete=_files)
 @options.for_jobs
-@click.option("--engine", default="", metavar="NAME", help="local, docker … (see doctor).")
+@click.option("--engine", default="", metavar="NAME", help="Where the job runs; doctor lists the engines.")
 @click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
 @click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")
 @click.option("--memory", "memory_bytes", callback=options.parse_bytes, metavar="SIZE", help="Limit of host memory.")

@@ -208,3 +208,14 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit
     text: str
     replaces: bool = False
     passing: bool = False
+
+
+class LogPage(msgspec.Struct, frozen=True):
+    """Some lines; `next` is the `since` that goes on after them, `total` the lines written so far. A page may end
+    before its limit where its lines are long. `ended`: no line will come any more and this page reaches the last one.
+    """
+
+    lines: tuple[LogLine, ...]
+    next: int
+    total: int
+    ended: bool = False

@@ -1,14 +1,29 @@
-"""What a reader finds in a notebook without running it."""
+"""A notebook, and what a reader finds in it without running it."""
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 
 from .messages import Message
 
 FactValue = str | int | float | bool | None
+
+
+class NotebookSource(msgspec.Struct, frozen=True):
+    """A notebook as text, nothing of it run.
+
+    Attributes:
+        path: absolute path of the file (for unsaved content: where it would be saved).
+        content: nbformat-4 JSON; the `source` of every cell is one string.
+        kernel_name: the kernelspec the notebook asks for.
+    """
+
+    path: Path
+    content: dict[str, Any]
+    kernel_name: str
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from ..domain.engines import Features
 from ..domain.jobs import Job
 from ..domain.messages import Message
 from . import own_files
@@ -22,26 +23,6 @@ Handle = dict[str, Any]
 
 RUNNER = Path(__file__).parent.parent / "runner"
 """What an engine starts as `python <RUNNER> <spec.json>`: standard library alone, so it may be mounted read-only."""
-
-
-class Features(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine can do, so that faces hide what it cannot.
-
-    Attributes:
-        name: as it stands in submissions, policy and rows; `title` what people call it.
-    """
-
-    name: str
-    title: Message
-    gpus: bool
-    containers: bool
-    memory_limit: bool
-    time_limit: bool
-    several_devices: bool
-    statistics: bool
-    available: bool
-    problems: tuple[Message, ...] = ()
-    """Why it is not available, or what to expect; each with its next step."""
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):

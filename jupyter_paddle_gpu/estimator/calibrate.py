@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..domain.calibrations import CalibrationReport, CalibrationRow
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
@@ -32,29 +33,6 @@ class Truth(msgspec.Struct, frozen=True):
     device: str
     cuda: str
     paddle_version: str
-
-
-class CalibrationRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One program: estimate beside measurement, in bytes. `driver`, `low`, `high` on a GPU only."""
-
-    program: str
-    estimated_allocated: int
-    measured_allocated: int
-    estimated_reserved: int | None = None
-    measured_reserved: int | None = None
-    low: int | None = None
-    high: int | None = None
-    measured_driver: int | None = None
-
-
-class CalibrationReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole suite; `learned` counts the peaks that went into the machine's constants."""
-
-    device: str
-    paddle_version: str
-    cuda: str
-    rows: tuple[CalibrationRow, ...]
-    learned: int
 
 
 def calibrate(

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-FACTORY = "jupyter_paddle_gpu.jobs.dispatcher:local_service"
-"""Makes the `JobService` of the dispatcher from a data folder; the composition root names one with all its engines."""
-
 
 def spawn(data_folder: Path, factory: str, variables: Mapping[str, str] = MappingProxyType({})) -> None:
     """Start it: no terminal, a session of its own, nothing of this process kept but these `variables` besides its own.
+
+    `factory` is the `module:function` that makes its `JobService` from the data folder.
 
     Raises `OSError`.
     """

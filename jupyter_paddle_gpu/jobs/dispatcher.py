@@ -9,14 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from ..engines.local import LocalEngine
-from .detached import FACTORY
 from .service import JobService
-
-
-def local_service(data_folder: Path) -> JobService:
-    """A service with the engine that is always there."""
-    return JobService.open({"local": LocalEngine()}, data_folder=data_folder)
 
 
 def _load(name: str) -> Callable[[Path], JobService]:
@@ -28,7 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run to the end of the queue; ends at once where another process looks after it."""
     parser = argparse.ArgumentParser(prog="python -m jupyter_paddle_gpu.jobs.dispatcher", description=__doc__)
     parser.add_argument("folder", type=Path, help="the data folder with jobs.sqlite")
-    parser.add_argument("--factory", default=FACTORY, help="module:function that makes the JobService from the folder")
+    parser.add_argument("--factory", required=True, help="module:function that makes the JobService from the folder")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     _load(options.factory)(options.folder).run_until_idle()

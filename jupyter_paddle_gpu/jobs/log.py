@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..domain.jobs import LogLine
+from ..domain.jobs import LogLine, LogPage
 from ..engines import own_files
 from ..engines.base import JobFolder
 from ..runner.log import Log
@@ -27,17 +27,6 @@ _READERS = 64
 """How many indexes are kept; each is a few kilobytes for a million lines."""
 
 _decoder = msgspec.json.Decoder(LogLine)
-
-
-class LogPage(msgspec.Struct, frozen=True):
-    """Some lines; `next` is the `since` that goes on after them, `total` the lines written so far. A page may end
-    before its limit where its lines are long. `ended`: no line will come any more and this page reaches the last one.
-    """
-
-    lines: tuple[LogLine, ...]
-    next: int
-    total: int
-    ended: bool = False
 
 
 class LogReader:

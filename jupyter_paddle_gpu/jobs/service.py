@@ -18,7 +18,7 @@ import msgspec
 from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import ENDED, Job, JobSpec, JobState
+from ..domain.jobs import ENDED, Job, JobSpec, JobState, LogPage
 from ..domain.limits import raised
 from ..domain.messages import Message
 from ..domain.statistics import JobStatistics
@@ -28,7 +28,7 @@ from ..matching.policy import Policy
 from ..runner import files
 from . import detached, names, ranks, reconciler
 from .lock import FileLock
-from .log import LogPage, LogReaders
+from .log import LogReaders
 from .reconciler import Learn, Reconciler
 from .settings import JobSettings, default_data_folder
 from .statistics import History
@@ -93,12 +93,17 @@ class JobService:
         data_folder: Path | None = None,
         settings: JobSettings = JobSettings(),  # noqa: B008
         inventory: Callable[[], Inventory] | None = None,
-        factory: str = detached.FACTORY,
+        factory: str = "",
         dispatcher_environment: Mapping[str, str] | None = None,
         learn: Learn | None = None,
         policy: Policy | None = None,
     ) -> JobService:
-        """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`."""
+        """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`.
+
+        Args:
+            factory: `module:function` that makes the service of a detached dispatcher from the data folder; empty:
+                nobody looks after the queue when no process that started its service does.
+        """
         data = data_folder or default_data_folder()
         store = JobStore(data / "jobs.sqlite", busy_seconds=settings.busy_seconds)
         return cls(
@@ -107,7 +112,7 @@ class JobService:
             engines,
             settings,
             inventory=inventory,
-            dispatcher=lambda: detached.spawn(data, factory, dispatcher_environment or {}),
+            dispatcher=(lambda: detached.spawn(data, factory, dispatcher_environment or {})) if factory else None,
             learn=learn,
             policy=policy,
         )

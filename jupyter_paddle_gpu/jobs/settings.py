@@ -61,7 +61,7 @@ class JobSettings:
     engine_seconds: float = 2.0
     order_seconds: float = 20.0
     progress_seconds: float = 1.0
-    cpu_slots: Mapping[str, int] = field(default_factory=lambda: {"local": 1})
+    cpu_slots: Mapping[str, int] = field(default_factory=dict)
     default_cpu_slots: int = 1
     attempts: int = 3
     retry_seconds: float = 5.0

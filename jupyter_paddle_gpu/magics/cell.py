@@ -22,7 +22,7 @@ from .progress import JobProgress
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from ..notebook.reading import NotebookSource
+    from ..domain.notebooks import NotebookSource
 
 UNSAVED = "cells.ipynb"
 """The name under which executed cells are read where no notebook file is known."""

@@ -25,7 +25,7 @@ def match(
     catalogue: Sequence[Accelerator] = (),
     policy: Policy | None = None,
     *,
-    engine: str = "local",
+    engine: str = "",
     gpus: int | None = None,
     chosen: Sequence[str] = (),
 ) -> Placement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..domain.messages import Message
-from ..domain.notebooks import NotebookFacts
+from ..domain.notebooks import NotebookFacts, NotebookSource
 from .batches import BatchReader
 from .cells import ParsedCell, parsed_cells
 from .code import Code
@@ -11,7 +11,7 @@ from .losses import LossReader
 from .models import ModelReader
 from .names import LIBRARIES, Names
 from .precision import read_amp, read_distribution, read_processes
-from .reading import NotebookSource, language_of
+from .reading import language_of
 from .requirements import read_requirements
 from .roles import read_roles
 from .training import TrainingReader

@@ -8,29 +8,14 @@ import stat
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ..domain.errors import PaddleGpuError
+from ..domain.notebooks import NotebookSource
 
 MAX_NOTEBOOK_BYTES = 40_000_000
 """Larger files are refused: a notebook of this size holds pictures, not code, and would be parsed in memory."""
 
 _MAJOR = 4
 _DEFAULT_KERNEL = "python3"
-
-
-class NotebookSource(msgspec.Struct, frozen=True):
-    """A notebook as text, nothing of it run.
-
-    Attributes:
-        path: absolute path of the file (for unsaved content: where it would be saved).
-        content: nbformat-4 JSON; the `source` of every cell is one string.
-        kernel_name: the kernelspec the notebook asks for.
-    """
-
-    path: Path
-    content: dict[str, Any]
-    kernel_name: str
 
 
 def read_notebook(path: Path, *, root: Path | None = None, max_bytes: int = MAX_NOTEBOOK_BYTES) -> NotebookSource:

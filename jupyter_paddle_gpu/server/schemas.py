@@ -38,8 +38,8 @@ RENDERED_MESSAGE: dict[str, Any] = {
 
 def components() -> dict[str, Any]:
     """All component schemas by name."""
-    from ..engines.base import Features
-    from ..jobs.log import LogPage
+    from ..domain.engines import Features
+    from ..domain.jobs import LogPage
     from ..services.doctor import CheckRow
 
     types = [

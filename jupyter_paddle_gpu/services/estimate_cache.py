@@ -13,7 +13,7 @@ from ..domain.estimates import Estimate
 from ..domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
-    from ..notebook.reading import NotebookSource
+    from ..domain.notebooks import NotebookSource
 
 
 class EstimateCache:

@@ -16,9 +16,9 @@ from . import targets
 from .estimate_cache import EstimateCache
 
 if TYPE_CHECKING:
-    from ..estimator.calibrate import CalibrationReport
+    from ..domain.calibrations import CalibrationReport
+    from ..domain.notebooks import NotebookSource
     from ..estimator.service import EstimateService
-    from ..notebook.reading import NotebookSource
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from .locations import contents_file
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from ..notebook.reading import NotebookSource
+    from ..domain.notebooks import NotebookSource
 
 
 def open_notebook(settings: Settings, path: str | Path, content: dict[str, Any] | None = None) -> NotebookSource:

@@ -27,10 +27,10 @@ from .requests import Check, Matched, Submission
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from ..engines.base import Features
+    from ..domain.calibrations import CalibrationReport
+    from ..domain.engines import Features
+    from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
-    from ..estimator.calibrate import CalibrationReport
-    from ..notebook.reading import NotebookSource
     from .placing import Site
     from .submitting import Desk
 

@@ -32,7 +32,7 @@ from .policies import Policies
 from .requests import Submission
 
 if TYPE_CHECKING:
-    from ..notebook.reading import NotebookSource
+    from ..domain.notebooks import NotebookSource
 
 RUNS_FOLDER = "paddle-gpu-runs"
 """Beside the notebook: where executed notebooks are published."""

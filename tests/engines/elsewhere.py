@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.engines import Features
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
-from jupyter_paddle_gpu.engines.base import Features
 from jupyter_paddle_gpu.engines.engine_type import EngineContext, EngineType
 from jupyter_paddle_gpu.engines.local import LocalEngine
 

@@ -55,7 +55,12 @@ def open_service(tmp_path: Path) -> Iterator[Callable[..., JobService]]:
 
     def make(settings: JobSettings = FAST, **options: Any) -> JobService:
         services.append(
-            JobService.open({"local": LocalEngine()}, data_folder=tmp_path / "data", settings=settings, **options)
+            JobService.open(
+                {"local": LocalEngine()},
+                data_folder=tmp_path / "data",
+                settings=settings,
+                **{"factory": "jupyter_paddle_gpu.services.dispatching:job_service", **options},
+            )
         )
         return services[-1]
 

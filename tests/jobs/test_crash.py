@@ -235,12 +235,12 @@ def test_job_outlives_the_command_that_submitted_it(tmp_path: Path, client: JobS
     source.write_text(make_notebook("print('alive')"))
     command = (
         "import sys; from pathlib import Path\n"
-        "from jupyter_paddle_gpu.jobs.dispatcher import local_service\n"
+        "from jupyter_paddle_gpu.services.dispatching import job_service\n"
         "from jupyter_paddle_gpu.domain.jobs import JobSpec\n"
         "path = Path(sys.argv[2])\n"
         "files = {'notebook': str(path), 'output': str(path) + '.out', 'folder': str(path.parent)}\n"
         "spec = JobSpec(name='n', engine='local', **files)\n"
-        "print(local_service(Path(sys.argv[1])).submit(spec, path.read_bytes()).id)"
+        "print(job_service(Path(sys.argv[1])).submit(spec, path.read_bytes()).id)"
     )
     done = subprocess.run(
         [sys.executable, "-c", command, str(tmp_path / "data"), str(source)],

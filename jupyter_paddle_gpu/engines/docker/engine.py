@@ -13,6 +13,7 @@ from typing import Any
 from docker import errors
 
 from ...domain import reasons
+from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.images import LocalImage, RegistryAnswer
@@ -21,7 +22,7 @@ from ...domain.limits import Limits
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
 from .. import own_files
-from ..base import ALONE, NO_METADATA, Features, Handle, JobFolder, Observation, Place, Say
+from ..base import ALONE, NO_METADATA, Handle, JobFolder, Observation, Place, Say
 from ..engine_type import ChooseImage
 from ..usage import Usage
 from .container import (

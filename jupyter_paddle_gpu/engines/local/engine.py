@@ -16,12 +16,13 @@ import psutil
 
 from ...devices.makers.registry import makers
 from ...domain import reasons
+from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
 from .. import own_files, processes
-from ..base import ALONE, NO_METADATA, RUNNER, Features, Handle, JobFolder, Observation, Place, Say
+from ..base import ALONE, NO_METADATA, RUNNER, Handle, JobFolder, Observation, Place, Say
 from ..usage import Usage, of_tree
 
 _UP_SECONDS = 60.0

@@ -1,0 +1,27 @@
+"""What an engine says of itself."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .messages import Message
+
+
+class Features(msgspec.Struct, frozen=True, kw_only=True):
+    """What an engine can do, so that faces hide what it cannot.
+
+    Attributes:
+        name: as it stands in submissions, policy and rows; `title` what people call it.
+    """
+
+    name: str
+    title: Message
+    gpus: bool
+    containers: bool
+    memory_limit: bool
+    time_limit: bool
+    several_devices: bool
+    statistics: bool
+    available: bool
+    problems: tuple[Message, ...] = ()
+    """Why it is not available, or what to expect; each with its next step."""
