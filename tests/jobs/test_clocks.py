@@ -31,9 +31,10 @@ def test_a_row_says_how_long_a_job_ran(
 def test_what_the_engine_tells_comes_first() -> None:
     times = RunTimes()
     assert times.seconds("a", 500.0) == 500.0
-    assert 0 <= times.seconds("a", None) < 60
+    time.sleep(0.01)
+    assert times.seconds("a", None) > 0, "counted here, from the first look on"
     times.forget("a")
-    assert times.seconds("a", None) == pytest.approx(0, abs=1)
+    assert times.seconds("a", None) == 0
 
 
 def test_the_age_of_a_process_by_the_clock_that_is_never_set() -> None:

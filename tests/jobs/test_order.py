@@ -24,6 +24,8 @@ from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 
 FOREVER = 3600.0
+LIMIT = 180.0
+"""Seconds after which a test gives up waiting."""
 
 
 class Clock:
@@ -63,7 +65,7 @@ class Starts:
                     place.take_turn()
                     self.begun.append(name)
                     if hold is not None:
-                        hold.wait(30)
+                        hold.wait(LIMIT)
             except PaddleGpuError as error:
                 self.refused.append(f"{name}: {error.code}")
 
@@ -73,7 +75,7 @@ class Starts:
 
     def through(self) -> list[str]:
         for thread in self._threads:
-            thread.join(30)
+            thread.join(LIMIT)
             assert not thread.is_alive(), "nobody waits forever"
         return self.begun
 
@@ -94,7 +96,9 @@ def test_one_starts_at_a_time() -> None:
     first, second = starts.join("a"), starts.join("b")
     starts.ready("a", first, hold)
     starts.ready("b", second)
-    time.sleep(0.2)
+    while not starts.begun:
+        time.sleep(0.01)
+    time.sleep(0.2)  # for whoever would go now
     assert starts.begun == ["a"], "the start of the first is under way"
     hold.set()
     assert starts.through() == ["a", "b"]
@@ -104,9 +108,9 @@ def test_nobody_waits_for_one_that_pulls() -> None:
     starts = Starts()
     first, second, third = (starts.join(name) for name in "abc")
     first.step_aside()
-    starts.ready("b", second).join(30)
+    starts.ready("b", second).join(LIMIT)
     assert starts.begun == ["b"]
-    starts.ready("a", first).join(30)  # it comes back before the third is ready, and has its old place again
+    starts.ready("a", first).join(LIMIT)  # it comes back before the third is ready, and has its old place again
     starts.ready("c", third)
     assert starts.through() == ["b", "a", "c"]
 

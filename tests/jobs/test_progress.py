@@ -75,13 +75,15 @@ LINES = {
 }
 LOOPED = "import sys, time\nfor n in range(600):\n    {line}\n    time.sleep(0.1)"
 """A minute, of which a test sees the beginning."""
+HOURS = 2 * 3600.0
+"""What is left of it is never said to be so long, on whatever machine."""
 
 
 @pytest.mark.parametrize("kind", LINES)
 def test_time_left_of_a_running_job(service: Any, spec: Any, make_notebook: Any, until: Any, kind: str) -> None:
     job = service.submit(spec(), make_notebook("1", LOOPED.replace("{line}", LINES[kind])))
     progress = until(lambda: (row := service.get(job.id).progress).seconds_left is not None and row)
-    assert 0 < progress.seconds_left < 600
+    assert 0 < progress.seconds_left < HOURS
     assert (progress.cells_done, progress.cells_total) == (1, 2)
     service.cancel(job.id, force=True)
     assert service.wait(job.id, 180).progress.seconds_left is None
@@ -111,7 +113,7 @@ def test_time_left_of_a_fit(service: Any, spec: Any, make_notebook: Any, until: 
     job = service.submit(spec(), make_notebook(FIT))
     progress = until(lambda: (row := service.get(job.id).progress).seconds_left is not None and row)
     assert (progress.epoch, progress.epochs, progress.steps) == (1, 2, 200)
-    assert 0 < progress.seconds_left < 600
+    assert 0 < progress.seconds_left < HOURS
     service.cancel(job.id, force=True)
     service.wait(job.id, 180)
 
