@@ -2,9 +2,11 @@
 
     python -m benchmarks.docker_overhead [--host unix:///run/docker.sock --image IMAGE] [--lines 300000]
 
-Without `--host` the tests' private daemon and their image are used (root, dockerd). Each pair is measured alternately,
-so that a busy machine slows both. `reader`: who reads the log in the server's own process; `panel`: a client on the
-WebSocket of a real Jupyter server, until it has decoded the message.
+Without `--host` the tests' private daemon and their image are used (root, dockerd). Each side is measured in turn, so
+that a busy machine slows all. `reader`: who reads the log in the server's own process; `panel`: REST and a client on
+the WebSocket of a real Jupyter server, until it has decoded the message, with an image that the policy names;
+`terminal`: `jupyter paddle-gpu submit --follow` in a process of its own, without a server, with an image that is found
+by choice (private daemon only).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -19,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +56,7 @@ def daemon(host: str, image: str) -> Iterator[tuple[str, str]]:
     private.start()
     try:
         make_image(private.api(), "stand-in/paddle:1")
+        private.api().tag("stand-in/paddle:1", "paddlepaddle/paddle", metadata.version("paddlepaddle"))
         yield private.host, "stand-in/paddle:1"
     finally:
         private.dispose()
@@ -110,6 +115,49 @@ class Ours:
         """Wait until nothing runs any more."""
         while any(job.state not in ENDED for job in self.service.list()):
             time.sleep(0.05)
+
+
+class Terminal:
+    """The command in a process of its own, which ends with the job; nobody else looks after the queue."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        self.work = folder / "terminal"
+        self.work.mkdir()
+        policy = folder / "policy.json"
+        policy.write_text(json.dumps({"docker": {"host": host, "networks": ["none"], "shm_bytes": 64 << 20}}))
+        self.environment = {
+            **os.environ,
+            "PADDLE_GPU_POLICY": str(policy),
+            "JUPYTER_DATA_DIR": str(folder / "jupyter"),
+            "LANGUAGE": "en",
+        }
+
+    def lines(self, code: str) -> Iterator[str]:
+        """The lines that a notebook prints, as the command prints them into a pipe."""
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        cell = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None, "source": code}
+        notebook = self.work / "n.ipynb"
+        notebook.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": [cell]}))
+        program = Path(sys.executable).with_name("jupyter-paddle-gpu")
+        command = [str(program), "submit", str(notebook), "--engine", "docker", "--follow"]
+        run = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment, cwd=self.work
+        )
+        assert run.stdout is not None and run.stderr is not None
+        runs = False
+        for line in run.stdout:
+            if line.startswith("All cells ran in"):
+                break
+            if runs:
+                yield line.rstrip("\n")
+            runs = runs or line.startswith("Python ")
+        run.stdout.read()
+        said = run.stderr.read()
+        if run.wait():
+            raise RuntimeError(f"the command ended with {run.returncode}: {said}")
+
+    def settle(self) -> None:
+        """The command has waited for the job; what looks after the queue behind it goes by itself."""
 
 
 class Plain:
@@ -179,16 +227,20 @@ class Memory:
         self._thread.join()
 
 
-def measure(host: str, image: str, folder: Path, *, lines: int, rounds: int) -> tuple[dict[str, Any], dict[str, float]]:
-    """(row -> figures of the three sides, memory of the server)."""
+def measure(
+    host: str, image: str, folder: Path, *, lines: int, rounds: int, choice: bool
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """(row -> figures of the sides, memory of the server)."""
     from .panel import Panel
 
     ours, plain = Ours(folder, host, image), Plain(host, image)
-    first: dict[str, list[float]] = {"reader": [], "panel": [], "plain": []}
-    delay: dict[str, list[float]] = {"reader": [], "panel": [], "plain": []}
     rates: dict[str, float] = {}
     with Panel(folder / "server", host, image) as panel:
         sides: dict[str, Any] = {"reader": ours, "panel": panel, "plain": plain}
+        if choice:
+            sides["terminal"] = Terminal(folder, host)
+        first: dict[str, list[float]] = {name: [] for name in sides}
+        delay: dict[str, list[float]] = {name: [] for name in sides}
         for _ in range(rounds):
             for name, side in sides.items():
                 first[name].append(first_line(side))
@@ -200,9 +252,10 @@ def measure(host: str, image: str, folder: Path, *, lines: int, rounds: int) -> 
         with Memory(panel.process) as memory:
             rates["panel"] = rate(panel, lines)
         panel.settle()
-        rates["reader"] = rate(ours, lines)
-        ours.settle()
-        rates["plain"] = rate(plain, lines)
+        for name, side in sides.items():
+            if name != "panel":
+                rates[name] = rate(side, lines)
+                _settle(side)
     ours.service.stop()
     rows = {
         "submit to first line, s": {name: statistics.median(seconds) for name, seconds in first.items()},
@@ -231,11 +284,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options, _ = parser.parse_known_args()
     with daemon(options.host, options.image) as (host, image), tempfile.TemporaryDirectory() as text:
-        rows, memory = measure(host, image, Path(text), lines=options.lines, rounds=options.rounds)
+        size = {"lines": options.lines, "rounds": options.rounds}
+        rows, memory = measure(host, image, Path(text), **size, choice=not options.host)
+    sides = ["reader", "panel", "terminal"] if not options.host else ["reader", "panel"]
     table = [
-        (name, row["reader"], row["panel"], row["plain"], row["panel"] / row["plain"]) for name, row in rows.items()
+        (name, *(row[side] for side in (*sides, "plain")), *(row[side] / row["plain"] for side in sides[1:]))
+        for name, row in rows.items()
     ]
-    show("Docker engine against plain Docker", ["", "reader", "panel", "docker run / logs -f", "panel's ratio"], table)
+    ratios = [f"{side}'s ratio" for side in sides[1:]]
+    show("Docker engine against plain Docker", ["", *sides, "docker run / logs -f", *ratios], table)
     about = f"{memory['before_mib']:.0f} MiB, {memory['grown_mib']:+.1f} MiB at its peak"
     print(f"The Jupyter server's memory while {memory['streamed_mb']:.0f} MB went to the panel: {about}")
     print(save("docker_overhead", {"rows": rows, "memory": memory}))

@@ -20,6 +20,14 @@ HELD_SECONDS = 10.0
 """The same while a job is being accepted, which takes milliseconds unless the disk or the engine is stuck."""
 
 
+_ENDS = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name))
+"""The terminal was closed, the session ended: what was begun is handed over first."""
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
 def leave_at_once() -> None:
     """From now on Ctrl-C ends the process without a word: nothing was begun yet, or everything is done.
 
@@ -51,12 +59,15 @@ class Interrupts:
         os.set_blocking(writing, False)
         threading.Thread(target=self._guard, args=(reading,), name="interrupts", daemon=True).start()
         signal.signal(signal.SIGINT, self._handle)
+        ends = {number: signal.signal(number, _end) for number in _ENDS if signal.getsignal(number) == signal.SIG_DFL}
         wakeup = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         try:
             yield
         finally:
             signal.set_wakeup_fd(wakeup)
             signal.signal(signal.SIGINT, before)
+            for number, handler in ends.items():
+                signal.signal(number, handler)
             os.close(writing)
 
     def hold(self) -> None:

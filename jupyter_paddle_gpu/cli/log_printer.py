@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import select
 import sys
@@ -36,10 +37,11 @@ class LinePrinter:
         """Print a batch and let it be seen."""
         if self._as_json:
             sys.stdout.write("".join(msgspec.json.encode(line).decode() + "\n" for line in lines))
-        else:
-            put = self._on_terminal if self._tty else self._into_pipe
+        elif self._tty:
             for line in lines:
-                put(line)
+                self._on_terminal(line)
+        else:
+            self._into_pipe(lines)
         self._last.flush()
 
     def close(self) -> None:
@@ -51,12 +53,19 @@ class LinePrinter:
         self._passing, self._open = {}, None
         self._last.flush()
 
-    def _into_pipe(self, line: LogLine) -> None:
-        if line.passing:
-            self._passing[line.stream] = line
-            return
-        self._passing.pop(line.stream, None)
-        self._stream(line).write(line.text + "\n")
+    def _into_pipe(self, lines: list[LogLine]) -> None:
+        """Lines that follow each other on one stream in one write: a flood is printed faster than it is made."""
+        for _, group in itertools.groupby(lines, key=lambda line: line.stream == "stderr"):
+            complete = []
+            for line in group:
+                if line.passing:
+                    self._passing[line.stream] = line
+                else:
+                    complete.append(line)
+                    if self._passing:
+                        self._passing.pop(line.stream, None)
+            if complete:
+                self._stream(complete[0]).write("".join([line.text + "\n" for line in complete]))
 
     def _on_terminal(self, line: LogLine) -> None:
         before, self._open = self._open, line if line.passing else None

@@ -178,6 +178,10 @@ class TerminalFace(Face):
             printer.write(lines)
         printer.close()
 
+    def attend(self) -> None:
+        """Look after the queue in this process; the terminal may be closed at any moment (`Interrupts`)."""
+        self.services.jobs.attend()
+
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
         """The log until the job ends. Ctrl-C stops looking, not the job."""
         printer = LinePrinter(as_json=as_json)

@@ -59,6 +59,9 @@ class Face(ABC):
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """Show the job's log from line `since` on, as far as it is. `rank`: of that process of several."""
 
+    def attend(self) -> None:  # noqa: B027  # most faces live longer than any job's start
+        """A job is about to be submitted and followed: whatever makes it start sooner."""
+
     @abstractmethod
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
         """Show the job's log from line `since` on as it comes, until the job ends; returns the ended job."""

@@ -127,6 +127,8 @@ def submit(face: Face, /, notebook: str | None, follow: bool, **chosen: Any) -> 
     It goes on when they are closed; `logs` and `jobs` find it again.
     """
     source = face.source(notebook)
+    if follow:
+        face.attend()
     job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)
 
@@ -182,6 +184,8 @@ def cancel(face: Face, /, job_id: str, force: bool) -> View:
 def rerun(face: Face, /, job_id: str, follow: bool) -> View:
     """Submit the same again as a new job."""
     old = face.services.find_job(job_id)
+    if follow:
+        face.attend()
     face.hold()
     job = face.services.jobs.rerun(old.id)
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..services import Services
 
 PAGE_LINES = 2_000
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.02
 """How often a log is looked at; a file tells nobody that it grew."""
 
 

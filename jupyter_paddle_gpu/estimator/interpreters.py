@@ -20,6 +20,7 @@ PROBE_SECONDS = 30.0
 
 _PROBE = """
 import importlib.metadata as metadata, importlib.util, json, sys
+importlib.invalidate_caches()
 version = ""
 if importlib.util.find_spec("paddle") is not None:
     for name in ("paddlepaddle-gpu", "paddlepaddle", "paddlepaddle-xpu", "paddlepaddle-npu", "paddlepaddle-dcu"):
@@ -28,7 +29,7 @@ if importlib.util.find_spec("paddle") is not None:
             break
         except metadata.PackageNotFoundError:
             version = version or "unknown"
-print(json.dumps({"python": sys.executable, "version": list(sys.version_info[:3]), "paddle": version}))
+said = json.dumps({"python": sys.executable, "version": list(sys.version_info[:3]), "paddle": version})
 """
 
 
@@ -200,9 +201,13 @@ def _stamp(program: str) -> tuple[float, ...]:
 def _probe(
     command: tuple[str, ...], environment: tuple[tuple[str, str], ...], stamp: tuple[float, ...]
 ) -> _Probed | str:
+    if command == (sys.executable,) and not any(name.startswith("PYTHON") for name, _ in environment):
+        said: dict[str, Any] = {}
+        exec(_PROBE, said)  # this very Python: another process of it would say the same, later
+        return msgspec.json.decode(said["said"], type=_Probed)
     try:
         done = subprocess.run(
-            [*command, "-c", _PROBE],
+            [*command, "-c", _PROBE + "print(said)"],
             capture_output=True,
             text=True,
             timeout=PROBE_SECONDS,

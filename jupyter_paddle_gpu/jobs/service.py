@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import logging
+import math
 import re
 import shutil
 import threading
@@ -27,6 +28,7 @@ from ..engines.base import Engine, JobFolder, metadata_of
 from ..matching.policy import Policy
 from ..runner import files
 from . import detached, names, ranks, reconciler
+from .doorbell import Doorbell
 from .lock import FileLock
 from .log import LogReaders
 from .reconciler import Learn, Reconciler
@@ -73,17 +75,19 @@ class JobService:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock_path = store.path.with_suffix(".lock")
         self._lock = FileLock(self._lock_path)
+        self._standby_lock = FileLock(store.path.with_suffix(".standby"))
         self._reconciler = Reconciler(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
         self._dispatcher = dispatcher
         self._readers = LogReaders()
         self._callbacks: dict[int, JobCallback] = {}
         self._callback_lock = threading.Lock()
-        self._wake = threading.Event()
+        self._wake = Doorbell(store.path.with_suffix(".bell"))
         self._turn = threading.Lock()  # starting and stopping, one at a time
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._leaving: threading.Thread | None = None
         self._late: threading.Thread | None = None
+        self._successor_due = math.inf  # on the monotonic clock: when somebody is to stand by
 
     @classmethod
     def open(
@@ -201,7 +205,7 @@ class JobService:
         """Remove an ended job and its folder; what was published stays. Raises `PaddleGpuError`: `not_ended` (409)."""
         self.store.remove(job_id)
         shutil.rmtree(self.folder_of(job_id).path, ignore_errors=True)
-        self._wake.set()
+        self._wake.ring()
 
     def rerun(self, job_id: str) -> Job:
         """Submit the same notebook again as a new job; it starts with a copy of the old one's checkpoints, and may take
@@ -281,7 +285,7 @@ class JobService:
         with self._callback_lock:
             key = max(self._callbacks, default=0) + 1
             self._callbacks[key] = callback
-        self._wake.set()
+        self._wake.ring()
         return lambda: self._forget(key)
 
     def _forget(self, key: int) -> None:
@@ -302,6 +306,12 @@ class JobService:
             )
             self._thread.start()
 
+    def attend(self) -> None:
+        """As `start`, for a command that follows a job: to start a dispatcher takes longer than to start the job. One
+        that goes on with everything, however this process ends, stands by a moment later (`standby_seconds`)."""
+        self._successor_due = time.monotonic() + self.settings.standby_seconds
+        self.start()
+
     def stop(self, timeout: float = 3.0) -> None:
         """End the thread; jobs go on, and a detached dispatcher looks after those that are left.
 
@@ -312,7 +322,7 @@ class JobService:
             if thread is not None:
                 self._leaving = thread
                 self._stopped.set()
-                self._wake.set()
+                self._wake.ring()
                 thread.join(timeout)
                 self._late = thread
             self._reconciler.close(timeout)
@@ -322,13 +332,15 @@ class JobService:
     def _nudge(self) -> None:
         """See to it that somebody looks after the queue, soon."""
         if self._thread is not None:
-            self._wake.set()
+            self._wake.ring()
         elif self._dispatcher is not None and self._pending():
             # Not our own lock: a thread of ours that is leaving may hold that one still.
             with FileLock(self._lock_path).held() as free:
                 pass
             if free:  # Nobody does. (Somebody who ends just now looks once more after he let go of the lock.)
                 self._dispatcher()
+            else:
+                self._wake.ring()
 
     def _pending(self) -> bool:
         return bool(self.store.select(states=("queued", "preparing", "running", "stopping"), limit=1))
@@ -341,6 +353,7 @@ class JobService:
         try:
             self._look_until(stopped)
         finally:
+            self._wake.close()
             self._lock.release()
             if self._late is threading.current_thread():  # whoever stopped us found the queue still held
                 self._nudge()
@@ -351,17 +364,25 @@ class JobService:
             busy = False
             try:
                 if self._lock.acquire():
+                    self._wake.listen()
                     busy = self._reconciler.step()
+                    self._appoint(busy)
                 revision = self._announce(revision)
             except Exception:
                 _logger.exception("looking after the jobs")
             watched = bool(self._callbacks)
             self._wake.wait(self.settings.active_seconds if busy or watched else self.settings.idle_seconds)
-            self._wake.clear()
+
+    def _appoint(self, busy: bool) -> None:
+        """Have a dispatcher stand by where this process may be gone any moment."""
+        if busy and self._dispatcher is not None and time.monotonic() > self._successor_due:
+            self._successor_due = math.inf
+            self._dispatcher()
 
     def run_until_idle(self) -> None:
-        """Look after the jobs in this thread until nothing is queued or active, or another process does it."""
-        while self._lock.acquire():
+        """Look after the jobs in this thread until nothing is queued or active. Where another process does, this one
+        stands by, unless yet another one does that."""
+        while self._take_over():
             idle_since = time.monotonic()
             while time.monotonic() - idle_since < self.settings.linger_seconds:
                 if self._reconciler.step():
@@ -370,6 +391,15 @@ class JobService:
             self._lock.release()
             if not self._pending():  # submitted between the last look and the release: then once more
                 return
+
+    def _take_over(self) -> bool:
+        """Wait for the queue; False where nothing is left to be looked after, or somebody else waits already."""
+        while not self._lock.acquire():
+            if not self._pending() or not self._standby_lock.acquire():
+                return False
+            time.sleep(self.settings.active_seconds)
+        self._standby_lock.release()
+        return True
 
     def _announce(self, since: int) -> int:
         changes = self.store.changes(since)

@@ -51,6 +51,7 @@ class JobSettings:
         statistics_seconds: most time between two looks at what a running job uses, to which it grows from
             `statistics_least_seconds` while the job gets older (`statistics_share` of its age); 0: never.
         statistics_points: points kept of one job; older ones are merged, never cut off.
+        standby_seconds: after so long a dispatcher stands by behind a command that looks after the queue itself.
         linger_seconds: how long the detached dispatcher stays after its last job, for the next one.
     """
 
@@ -75,6 +76,7 @@ class JobSettings:
     statistics_least_seconds: float = 0.5
     statistics_share: float = 0.05
     statistics_points: int = 360
+    standby_seconds: float = 1.0
     linger_seconds: float = 2.0
 
     def within(self, policy: JobPolicy) -> JobSettings:

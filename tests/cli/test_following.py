@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jupyter_paddle_gpu.jobs.store import JobStore
@@ -111,7 +112,7 @@ def test_interrupting_follow_leaves_the_job_running(cli, notebook, environment, 
         (("services/submitting.py", "specify"), False),
         (("jobs/service.py", "submit"), True),
         (("jobs/store.py", "add"), True),
-        (("jobs/detached.py", "spawn"), True),
+        (("jobs/service.py", "_nudge"), True),
         (("commands/tail.py", "follow"), True),
         (("cli/log_printer.py", "_into_pipe"), True),
         (("cli/terminal.py", "show"), True),
@@ -220,3 +221,38 @@ def test_a_folder_that_is_read_only_is_told(cli, notebook, tmp_path):
     ran = cli("submit", name, "--no-estimate", PADDLE_GPU_DATA=str(Path(tmp_path, "file", "data")))
     assert ran.status == 1
     assert "Traceback" not in ran.err
+
+
+def dispatchers(folder: Path) -> list[psutil.Process]:
+    """Who looks after the queue of a data folder, or stands by."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "jupyter_paddle_gpu.jobs.dispatcher" in (process.info["cmdline"] or [])
+        and str(folder) in process.info["cmdline"]
+    ]
+
+
+def test_a_short_job_is_followed_without_another_process(cli, notebook, tmp_path):
+    """To start one would take longer than to start the job."""
+    done = cli("submit", notebook("print('ran')"), "--follow", "--no-estimate", PADDLE_GPU_DATA=str(tmp_path / "data"))
+    assert done.status == 0 and "ran\n" in done.out
+    assert not (tmp_path / "data" / "dispatcher.log").exists() or not dispatchers(tmp_path / "data")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGKILL])
+def test_somebody_goes_on_when_the_terminal_is_gone(cli, notebook, environment, tmp_path, number):
+    """At once where it can hand over, else whoever stands by: the job comes to its end, and its row says so."""
+    gate = "import pathlib, time\nprint('begun', flush=True)\n"
+    gate += f"while not pathlib.Path({str(tmp_path / 'go')!r}).exists():\n"
+    command = ["submit", notebook(gate + "    time.sleep(0.05)"), "--follow", "--no-estimate"]
+    with started(command, tmp_path, environment, stdout=subprocess.PIPE) as process:
+        read_until(process.stdout.fileno(), b"begun")
+        if number == signal.SIGKILL:
+            wait_for(lambda: bool(dispatchers(tmp_path / "data")))
+        process.send_signal(number)
+        process.wait(LIMIT)
+    (tmp_path / "go").touch()
+    store = JobStore(tmp_path / "data" / "jobs.sqlite")
+    wait_for(lambda: store.select()[0].state == "succeeded")
+    wait_for(lambda: not dispatchers(tmp_path / "data"))
