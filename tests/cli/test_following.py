@@ -233,13 +233,6 @@ def dispatchers(folder: Path) -> list[psutil.Process]:
     ]
 
 
-def test_a_short_job_is_followed_without_another_process(cli, notebook, tmp_path):
-    """To start one would take longer than to start the job."""
-    done = cli("submit", notebook("print('ran')"), "--follow", "--no-estimate", PADDLE_GPU_DATA=str(tmp_path / "data"))
-    assert done.status == 0 and "ran\n" in done.out
-    assert not (tmp_path / "data" / "dispatcher.log").exists() or not dispatchers(tmp_path / "data")
-
-
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGKILL])
 def test_somebody_goes_on_when_the_terminal_is_gone(cli, notebook, environment, tmp_path, number):
     """At once where it can hand over, else whoever stands by: the job comes to its end, and its row says so."""

@@ -331,3 +331,17 @@ def test_gpu_job_without_a_device_fails_with_the_reason(service: JobService, spe
     job = service.submit(spec(resources=Resources(gpus=1)), make_notebook("1"))
     ended = service.wait(job.id, 180)
     assert ended.state == "failed" and ended.reason and ended.reason.code == "too_few_devices"
+
+
+@pytest.mark.parametrize(("seconds", "successors"), [(3600.0, 0), (0.0, 1)])
+def test_who_follows_a_job_starts_it_without_another_process(
+    open_service: Any, spec: Any, make_notebook: Any, until: Any, seconds: float, successors: int
+) -> None:
+    """To start a dispatcher would take longer than to start the job; it stands by behind one that takes its time."""
+    service = open_service(JobSettings(active_seconds=0.05, standby_seconds=seconds))
+    spawned: list[float] = []
+    service._dispatcher = lambda: spawned.append(seconds)
+    service.attend()
+    job = service.submit(spec(), make_notebook("print(1)"))
+    assert service.wait(job.id, 180).state == "succeeded"
+    assert len(spawned) == successors
