@@ -383,8 +383,7 @@ export interface components {
          */
         Accelerator: {
             name: string;
-            /** @enum {unknown} */
-            vendor: "amd" | "ascend" | "cambricon" | "cpu" | "enflame" | "hygon" | "kunlun" | "nvidia";
+            vendor: string;
             memory_bytes: number;
             /** @default null */
             bandwidth: number | null;
@@ -509,8 +508,7 @@ export interface components {
         Device: {
             id: string;
             index: number;
-            /** @enum {unknown} */
-            vendor: "amd" | "ascend" | "cambricon" | "cpu" | "enflame" | "hygon" | "kunlun" | "nvidia";
+            vendor: string;
             name: string;
             /** @default null */
             memory_total: number | null;
