@@ -9,7 +9,7 @@ import os
 import re
 import tarfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -78,7 +78,7 @@ def find_layers(folder: Path, grant: Grant, settings: DockerSettings, place: Pla
         return None
     dockerfile, requirements = _instructions(folder, settings)
     if dockerfile:
-        files = _context(folder, settings.context_bytes, place)
+        files = {name: own_files.read(path) for name, path in _context(folder, settings.context_bytes, place)}
         return Layers(dockerfile=dockerfile, files=files, origin="Dockerfile")
     lines = requirements.splitlines()
     lines += [line for line in grant.requirements if line not in lines]
@@ -221,9 +221,12 @@ _NO_NETWORK = (
 
 
 def check_layers(folder: Path, grant: Grant, settings: DockerSettings) -> None:
-    """Refuse at submit what `find_layers` would refuse when the job's turn comes; reads no more than it must."""
+    """Refuse at submit what `find_layers` would refuse when the job's turn comes; of a folder only sizes are read."""
     if settings.layers and grant.layers:
-        _instructions(folder, settings)
+        dockerfile, _ = _instructions(folder, settings)
+        if dockerfile:
+            for _ in _context(folder, settings.context_bytes, ALONE):
+                pass
 
 
 def _instructions(folder: Path, settings: DockerSettings) -> tuple[str, str]:
@@ -252,15 +255,15 @@ def _text(path: Path) -> str:
     return own_files.read(Path(real)).decode("utf-8", "replace")
 
 
-def _context(folder: Path, limit: int, place: Place) -> dict[str, bytes]:
-    """The regular files of a folder, less what .dockerignore names. Links are left out: they may lead outside."""
+def _context(folder: Path, limit: int, place: Place) -> Iterator[tuple[str, Path]]:
+    """(name, path) of the regular files of a folder, less what .dockerignore names. Links are left out: they may lead
+    outside. Raises `PaddleGpuError` (413) at the file with which it is too much."""
     ignore = folder / ".dockerignore"
     # The folder itself is mounted when the job runs: notebooks in the image would only make it a new one each time.
     patterns = [".git", "paddle-gpu-runs", ".ipynb_checkpoints", "*.ipynb"]
     if ignore.is_file():
         lines = _text(ignore).splitlines()
         patterns += [line.strip().strip("/") for line in lines if line.strip() and line[0] not in "#!"]
-    files: dict[str, bytes] = {}
     size = 0
     for path in _entries(folder, place):
         name = path.relative_to(folder).as_posix()
@@ -284,8 +287,7 @@ def _context(folder: Path, limit: int, place: Place) -> dict[str, bytes]:
             )
         if size > LARGE_BYTES:
             place.step_aside()
-        files[name] = own_files.read(path)
-    return files
+        yield name, path
 
 
 def _entries(folder: Path, place: Place) -> list[Path]:

@@ -19,7 +19,7 @@ NOWHERE = "127.0.0.1:9/paddlepaddle/paddle"
 @pytest.fixture
 def place(daemon, tmp_path):
     """Where the default image's registry cannot be reached, and the stand-in's images are allowed."""
-    docker = {"host": daemon.host, "networks": ["none"], "registry_timeout": 5}
+    docker = {"host": daemon.host, "networks": ["none"], "registry_timeout": 5, "context_bytes": 1 << 20}
     images = {"allowed": ["stand-in/*", "127.0.0.1:*/*"], "registries": [NOWHERE]}
     (tmp_path / "policy.json").write_text(json.dumps({"docker": docker, "images": images}))
     services = Services(Settings(data_folder=tmp_path / "data", policy_file=tmp_path / "policy.json"))
@@ -77,6 +77,15 @@ def test_what_a_notebook_and_its_folder_ask_for_is_told_before(place, tmp_path, 
     assert place.jobs.list() == ()
 
 
+def test_a_folder_that_is_too_large_for_a_build_is_told_before(place, tmp_path):
+    (tmp_path / "Dockerfile").write_text("FROM $BASE_IMAGE\n")
+    (tmp_path / "data.bin").write_bytes(b"\0" * (2 << 20))
+    told, refused = both(place, tmp_path, image=IMAGE)
+    assert [message.code for message in told] == ["context_too_large"] == [refused.code]
+    (tmp_path / ".dockerignore").write_text("*.bin\ndata\n")
+    assert both(place, tmp_path, image=IMAGE) == ((), None)
+
+
 def test_a_registrys_cause_is_told_to_everybody_who_asks(place, tmp_path):
     """Not “did not answer a moment ago” from the second time on."""
     for _ in range(3):
@@ -102,3 +111,8 @@ def test_the_memory_of_a_silent_registry_is_by_its_host(place):
     engine = place.engines["docker"]
     engine.ask_registry(f"{NOWHERE}:1")
     assert set(engine.preparation._silent) == {parse_reference(f"{NOWHERE}:1").host}
+
+
+def test_a_python_that_an_image_does_not_have_is_no_runner_that_vanished(bench):
+    job, folder = bench.job("1", options={"python": "python9"})
+    assert bench.run(job, folder).reason.code == "image_without_python"
