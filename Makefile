@@ -25,7 +25,8 @@ lab: $(ENVIRONMENT)  ## Set everything up and open JupyterLab on the examples
 demo: $(ENVIRONMENT)  ## The same job without a browser: estimate, submit, follow the log, compare with what was measured
 	$(BIN)/python examples/demo.py
 
-test: test-frontend test-ui test-python  ## Run every test: front end, browser, Python
+test: $(ENVIRONMENT)  ## Run every test side by side: front end, browser, Python; says at the end what is missing here
+	$(BIN)/python tests/all.py $(TEST_FLAGS)
 
 test-frontend: $(ENVIRONMENT)  ## Unit tests of the front end
 	$(BIN)/jlpm test

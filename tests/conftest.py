@@ -20,6 +20,31 @@ settings.register_profile(
 settings.load_profile("tests")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What `.ci/run` asks for: there everything that tests need is installed."""
+    parser.addoption("--nothing-skipped", action="store_true", help="fail where a test is skipped")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Which tests stay together where several workers share them (`--dist loadgroup`).
+
+    A file's tests share what its fixtures made, and all tests on a Docker daemon share the daemon.
+    """
+    for item in items:
+        docker = "docker" in item.path.relative_to(Path(__file__).parent).parts
+        item.add_marker(pytest.mark.xdist_group("docker" if docker else item.nodeid.split("::")[0]))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A skipped test is a failure where nothing may be skipped."""
+    if hasattr(session.config, "workerinput") or not session.config.getoption("--nothing-skipped"):
+        return
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and reporter.stats.get("skipped") and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
     """Makes folders that are file systems of their own, of so many MiB."""
