@@ -65,6 +65,13 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     xid_time: float | None = None
 
 
+class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
+    """Who has a device that is none of this store's to give: a job's id and its user."""
+
+    job: str
+    owner: str
+
+
 class HostSample(msgspec.Struct, frozen=True, kw_only=True):
     """The machine itself (or the container's share of it, where a cgroup limits it)."""
 

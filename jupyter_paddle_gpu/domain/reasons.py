@@ -12,6 +12,8 @@ from .messages import Message, Param
 
 TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_refused_busy", "device_busy"})
 """Passing faults: worth another try with back-off. Everything else would only fail again."""
+DEVICE_HELD: Final = "device_held"
+"""Code of what jobs wait for whose device another user's job has, or another store's."""
 ENGINE_AWAY: Final = "engine_away"
 """Code of what jobs wait for whose engine answers nobody."""
 
@@ -38,6 +40,16 @@ def engine_away(reason: Message) -> Message:
         text=reason.text,
         hint="It starts by itself when the engine answers again; `jupyter paddle-gpu doctor` says what is missing.",
         params=reason.params,
+    )
+
+
+def device_held(device: str, job: str, owner: str) -> Message:
+    """A device that the engine gave to a job which this store does not know."""
+    return Message(
+        code=DEVICE_HELD,
+        text="Waits for device {device}, which job {job} of {owner} has.",
+        hint="It starts by itself when that job has ended; `jupyter paddle-gpu gpus` lists the devices.",
+        params={"device": device, "job": job, "owner": owner},
     )
 
 

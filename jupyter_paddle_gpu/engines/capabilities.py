@@ -6,10 +6,10 @@ which know what holds for an engine that does not offer it. So nothing outside a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from ..domain.devices import Device, Inventory
+from ..domain.devices import Device, DeviceHolder, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.images import LocalImage
@@ -102,6 +102,15 @@ class Examiner(Protocol):
 
     def examine(self) -> tuple[Message, ...]:
         """As `problems` of its features, and what only a trial shows. Never raises."""
+        ...
+
+
+@runtime_checkable
+class Sharer(Protocol):
+    """An engine that several users, or several stores of one, run jobs on: it knows who has which device."""
+
+    def held_by_others(self) -> Mapping[str, DeviceHolder]:
+        """Device id -> the job that has it, of every job here but this store's own. Raises `PaddleGpuError`."""
         ...
 
 

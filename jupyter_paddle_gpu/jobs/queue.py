@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ..domain import reasons
-from ..domain.devices import Device
+from ..domain.devices import Device, DeviceHolder
 from ..domain.jobs import Job
 from ..domain.messages import Message
 from ..domain.sizes import human
@@ -53,6 +53,7 @@ def turns(
     *,
     claims: Mapping[str, str],
     supply: Callable[[str], Supply],
+    held: Mapping[str, DeviceHolder] | None = None,
     settings: JobSettings,
     now: float,
     policy: Policy | None = None,
@@ -63,11 +64,12 @@ def turns(
     Args:
         claims: device id -> the job that has it.
         supply: what an engine has, by its name.
+        held: device id -> who has it that is none of this queue's.
         now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
         policy: which devices may be chosen for a job that names none, and in which order.
     """
     used: dict[str, int] = {}
-    state = _State(dict(claims), used, supply, settings=settings, now=now, policy=policy or Policy())
+    state = _State(dict(claims), held or {}, used, supply, settings=settings, now=now, policy=policy or Policy())
     for job in active:
         if not job.spec.resources.gpus:
             used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
@@ -81,6 +83,7 @@ class _State:
     def __init__(
         self,
         busy: dict[str, str],
+        held: Mapping[str, DeviceHolder],
         used: dict[str, int],
         supply: Callable[[str], Supply],
         *,
@@ -88,7 +91,7 @@ class _State:
         now: float,
         policy: Policy,
     ) -> None:
-        self.busy, self.used, self.supply = busy, used, supply
+        self.busy, self.held, self.used, self.supply = busy, held, used, supply
         self.settings, self.now, self.policy = settings, now, policy
         self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
         self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
@@ -149,26 +152,30 @@ class _State:
     def _chosen(self, job: Job, ids: tuple[str, ...]) -> Turn:
         blocked = [(device, self.busy.get(device) or self.wanted.get(device)) for device in ids]
         taken = [(device, holder) for device, holder in blocked if holder and holder != job.id]
-        if not taken:
+        others = [device for device in ids if device in self.held and self.busy.get(device) != job.id]
+        if not taken and not others:
             for device in ids:
                 self.busy[device] = job.id
             return Turn(job, True, device_ids=ids)
         for device in ids:
             self.wanted.setdefault(device, job.id)
-        device, holder = taken[0]
-        return Turn(job, False, reason=_waits_device(device, holder))
+        if not taken:
+            holder = self.held[others[0]]
+            return Turn(job, False, reason=reasons.device_held(others[0], holder.job, holder.owner))
+        return Turn(job, False, reason=_waits_device(*taken[0]))
 
     def _any(self, job: Job, supply: Supply) -> Turn:
         count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
         devices = usable(supply.devices or (), self.policy, count)
-        free = with_room(devices, need, self.policy, {*self.busy, *self.wanted})
+        free = with_room(devices, need, self.policy, {*self.busy, *self.wanted, *self.held})
         if len(free) >= count:
             chosen = tuple(device.id for device in free[:count])
             for device in chosen:
                 self.busy[device] = job.id
             return Turn(job, True, device_ids=chosen)
         self.any_wanted[supply.pool] = job.id
-        return Turn(job, False, reason=_waits_free(count, len(free)))
+        others = {self.held[device.id].owner for device in devices if device.id in self.held}
+        return Turn(job, False, reason=_waits_free(count, len(free), sorted(others)))
 
 
 def _is_for_engine(job: Job) -> bool:
@@ -218,7 +225,13 @@ def _waits_job(job: str) -> Message:
     return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})
 
 
-def _waits_free(count: int, free: int) -> Message:
+def _waits_free(count: int, free: int, others: list[str]) -> Message:
+    if others:
+        return Message(
+            code="waits_free_device",
+            text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
+            params={"count": count, "free": free, "owners": ", ".join(others)},
+        )
     return Message(
         code="waits_free_device",
         text="Waits for {count} free devices with enough memory; {free} are free now.",

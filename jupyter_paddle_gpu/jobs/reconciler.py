@@ -29,6 +29,7 @@ from ..matching.policy import Policy
 from . import clocks, leftovers, log, queue, rows, space
 from .device_failures import lost_device
 from .endings import Ending, ending_of, with_measurements
+from .holders import DeviceHolders
 from .observing import Observing, Seen
 from .progress import ProgressReader
 from .sampling import Sampling
@@ -69,6 +70,7 @@ class Reconciler:
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
         self._run_times = clocks.RunTimes()
+        self._holders = DeviceHolders(engines.values(), patience=settings.engine_seconds)
         self._observing = Observing(engines, folder_of, patience=settings.engine_seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._swept = False
@@ -109,6 +111,7 @@ class Reconciler:
             active,
             claims=claims,
             supply=supply,
+            held=self._holders.ask() if any(_wants_device(job) for job in queued) else {},
             settings=self._settings,
             now=time.time(),
             policy=self._policy,
@@ -260,6 +263,10 @@ class Reconciler:
         lines = [line for _, line in engine.log(job, folder, "")]
         if lines:
             log.say(folder, *lines[-1000:])
+
+
+def _wants_device(job: Job) -> bool:
+    return bool(job.spec.resources.gpus or job.spec.resources.device_ids)
 
 
 def _publish_partial(job: Job, folder: JobFolder) -> None:

@@ -132,6 +132,9 @@ class Starting:
             self._wait_for_engine(job, reason)
             return
         self._told.discard(job.id)
+        if reason.code == reasons.DEVICE_HELD:
+            self._wait_for_device(job, reason)
+            return
         folder = self._folder_of(job.id)
         log.say(folder, reason.render(), reason.render_hint())
         if reasons.is_transient(reason) and (job.attempts < self._settings.attempts or self._may_live(job, reason)):
@@ -167,6 +170,16 @@ class Starting:
 
         def make(now: Job) -> Job:
             return _change(now, state="queued", not_before=later, reason=again, attempts=now.attempts - 1)
+
+        self._store.change(job.id, make)
+
+    def _wait_for_device(self, job: Job, reason: Message) -> None:
+        """Another user's job was faster: that is no attempt of this job's. The queue gives it another device, or waits
+        for this one."""
+        log.say(self._folder_of(job.id), reason.render(), reason.render_hint())
+
+        def make(now: Job) -> Job:
+            return _change(now, state="queued", device_ids=(), reason=reason, attempts=now.attempts - 1)
 
         self._store.change(job.id, make)
 

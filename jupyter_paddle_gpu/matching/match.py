@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from ..devices.catalogue import find
 from ..domain.bounds import device_twice
-from ..domain.devices import Accelerator, Device, Inventory, divided
+from ..domain.devices import Accelerator, Device, DeviceHolder, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.messages import Message, Param
@@ -16,6 +18,7 @@ from .fit import judge, judge_model
 from .policy import Policy
 from .waiting import is_excluded
 
+HELD = "held_by_other"
 _RANK = {"fits": 0, "tight": 1, "short": 2, "unknown": 3, "never": 4}
 
 
@@ -28,6 +31,7 @@ def match(
     engine: str = "",
     gpus: int | None = None,
     chosen: Sequence[str] = (),
+    held: Mapping[str, DeviceHolder] | None = None,
 ) -> Placement:
     """Find the devices for a training.
 
@@ -36,6 +40,7 @@ def match(
         catalogue: models to judge where this machine has no device.
         gpus: how many devices; None: one where one fits; 0: the CPU.
         chosen: ids or indices of devices that the person chose; they win over every preference.
+        held: device id -> the job of another user that has it, and would have to end first.
 
     Raises:
         PaddleGpuError: `device_unknown`, `device_simulated`, `device_divided` for a choice that cannot be,
@@ -48,6 +53,8 @@ def match(
         device.id: _divided(device) if device.id in cut else judge(device, estimate, policy, models[device.id])
         for device in inventory.devices
     }
+    held = held or {}
+    verdicts = {name: _held(seen, held[name]) if name in held else seen for name, seen in verdicts.items()}
     real = [device for device in inventory.devices if not device.simulated]
     if chosen:
         devices = named(chosen, inventory.devices)
@@ -155,6 +162,8 @@ def _reason(device: Device, verdict: Verdict, policy: Policy, among: int) -> Mes
             hint="A smaller batch is the safe side.",
             params=params,
         )
+    if verdict.reason.code == HELD:
+        return verdict.reason
     if verdict.fit == "short":
         return Message(
             code="chosen_later",
@@ -201,6 +210,8 @@ def _of_choice(device: Device, verdict: Verdict) -> Message:
             hint="Choose a smaller batch, mixed precision or another device.",
             params=params,
         )
+    if verdict.reason.code == HELD:
+        return verdict.reason
     if verdict.fit in ("short", "tight"):
         return Message(
             code="your_choice_short",
@@ -224,6 +235,19 @@ def _host(estimate: Estimate | None, inventory: Inventory) -> tuple[Message, ...
             params={"needed": human(needed), "free": human(inventory.host.memory_available)},
         ),
     )
+
+
+def _held(verdict: Verdict, holder: DeviceHolder) -> Verdict:
+    """Not now, whatever memory is free; what can never be stays so."""
+    if verdict.fit == "never":
+        return verdict
+    reason = Message(
+        code=HELD,
+        text="Job {job} of {owner} has this device now; a job waits until that one has ended.",
+        hint="Submit to wait in the queue, or choose another device.",
+        params={"job": holder.job, "owner": holder.owner},
+    )
+    return msgspec.structs.replace(verdict, fit="short", reason=reason)
 
 
 def _divided(device: Device) -> Verdict:

@@ -13,9 +13,12 @@ from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.placements import Placement
 from ..engines.base import Engine
-from ..engines.capabilities import inventory_of, local_images_of
+from ..engines.capabilities import accelerators, inventory_of, local_images_of
 from .imaging import image_for
 from .policies import Policies
+
+HOLDERS_SECONDS = 2.0
+"""How long an engine may take to say which devices other users' jobs have; somebody waits for the answer."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ def place(
         image: a container image that the person named.
         paddle_version: of the notebook's kernel.
     """
+    from ..jobs.holders import DeviceHolders
     from ..matching.match import match
 
     name = engine_name(site.engines, engine)
@@ -81,6 +85,7 @@ def place(
         engine=name,
         gpus=gpus if features.gpus else 0,
         chosen=device_ids,
+        held=DeviceHolders(site.engines.values(), patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {},
     )
     if not (features.containers and features.available):
         return placement

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.domain import reasons
-from jupyter_paddle_gpu.domain.devices import Device
+from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs import queue
@@ -32,6 +32,7 @@ def plan(
     *,
     active: tuple[Job, ...] = (),
     claims: dict[str, str] | None = None,
+    held: dict[str, DeviceHolder] | None = None,
     devices: list[Device] | None = None,
     settings: JobSettings | None = None,
     policy: Policy | None = None,
@@ -50,6 +51,7 @@ def plan(
                 slots=(settings or JobSettings()).slots(engine),
             )
         ),
+        held=held,
         settings=settings or JobSettings(),
         now=100.0,
         policy=policy,
@@ -74,6 +76,17 @@ def test_cpu_jobs_one_after_the_other_per_engine() -> None:
 def test_gpu_jobs_take_no_cpu_slot() -> None:
     turns = plan([job("a", ids=("g0",)), job("b")], devices=[gpu(0)])
     assert started(turns) == {"a": ("g0",), "b": ()}
+
+
+def test_devices_of_other_users_are_waited_for_and_their_users_named() -> None:
+    held = {"g0": DeviceHolder(job="theirs", owner="alice")}
+    turns = plan([job("a", 1), job("b", ids=("g0",)), job("c", 1)], devices=[gpu(0), gpu(1)], held=held)
+    assert started(turns) == {"a": ("g1",)}
+    named, free = turns["b"].reason, turns["c"].reason
+    assert named and (named.code, named.params["owner"]) == (reasons.DEVICE_HELD, "alice")
+    assert free and (free.code, free.params["owners"]) == ("waits_free_device", "alice")
+    # One's own claim is not another's: a job that goes on after a crash is not kept from its card.
+    assert started(plan([job("b", ids=("g0",))], claims={"g0": "b"}, held=held)) == {"b": ("g0",)}
 
 
 def test_most_free_memory_first() -> None:

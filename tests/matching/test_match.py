@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_paddle_gpu.devices.catalogue import accelerators
-from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.placements import Placement
@@ -49,6 +49,20 @@ def test_the_device_with_the_most_room_is_chosen() -> None:
     assert codes(placement) == ["chosen_freest"]
     assert [v.fit for v in placement.verdicts] == ["fits", "fits", "fits"]
     assert placement.catalogue == ()
+
+
+def test_a_device_that_another_users_job_has_is_the_last_choice_and_says_so() -> None:
+    devices = inventory(device(0), device(1, used=20))
+    held = {"GPU-0": DeviceHolder(job="j1", owner="alice")}
+    placement = match(estimate(10), devices, held=held)
+    assert placement.device_ids == ("GPU-1",)
+    assert [(verdict.fit, verdict.reason.code) for verdict in placement.verdicts] == [
+        ("short", "held_by_other"),
+        ("fits", "fits"),
+    ]
+    assert "alice" in placement.verdicts[0].reason.render()
+    assert codes(match(estimate(10), devices, chosen=["0"], held=held)) == ["held_by_other"]
+    assert codes(match(estimate(10), inventory(device(0)), held=held)) == ["held_by_other"]
 
 
 def test_preferences_of_the_place_are_followed() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import re
@@ -14,18 +13,11 @@ from .. import own_files
 from ..base import RUNNER, JobFolder
 from .daemon import DaemonFacts
 from .devices import DeviceAccess
+from .identity import identity_of
+from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_SERVER, LABEL_STORE, owner
 from .limits import given_memory, given_processors
 from .policy import Grant, Mount, is_below
 from .settings import DockerSettings
-
-LABEL_OWNER = "jupyter-paddle-gpu.owner"
-LABEL_JOB = "jupyter-paddle-gpu.job"
-LABEL_STORE = "jupyter-paddle-gpu.store"
-LABEL_SERVER = "jupyter-paddle-gpu.server"
-LABEL_ROLE = "jupyter-paddle-gpu.role"
-
-DESKTOP_IDENTITY = "1000:1000"
-"""Any id but root's."""
 
 RUNNER_TARGET = "/opt/paddle-gpu/runner"
 LIBRARY_TARGET = "/opt/paddle-gpu/lib"
@@ -42,14 +34,6 @@ FIND_PYTHON = (
 where the two names mean different programs is each asked, which takes a start of Python."""
 
 
-def owner() -> str:
-    """Who the containers belong to: the numeric user id, which is the same for server, command and magic.
-
-    Windows has no such id, and one user behind Docker Desktop: there it is the user's name.
-    """
-    return str(os.getuid()) if hasattr(os, "getuid") else getpass.getuser()
-
-
 def container_name(job_id: str) -> str:
     """The container of a job. Docker gives a name only once: two servers that start the same job cannot both win."""
     return "paddle-gpu-" + re.sub(r"[^A-Za-z0-9_.-]", "-", job_id)
@@ -58,24 +42,6 @@ def container_name(job_id: str) -> str:
 def store_label(settings: DockerSettings, folder: JobFolder | None = None) -> str:
     """The job store that a container belongs to; empty where only a job's folder could tell."""
     return settings.store or (str(folder.path.parent) if folder else "")
-
-
-def identity(settings: DockerSettings, facts: DaemonFacts, job_folder_owner: Path) -> str:
-    """`uid:gid` to run as: the caller's, so that what a job writes is theirs.
-
-    A caller who is root (a server inside a container, a class hub) runs jobs as whoever owns the notebook's folder.
-    Rootless daemons map the caller to 0.
-    """
-    if settings.user:
-        return settings.user
-    if facts.rootless:
-        return "0:0"
-    if not hasattr(os, "getuid"):  # Docker Desktop on Windows: every file is its user's, whoever writes it
-        return DESKTOP_IDENTITY
-    if os.getuid() != 0:
-        return f"{os.getuid()}:{os.getgid()}"
-    status = job_folder_owner.stat()
-    return f"{status.st_uid}:{status.st_gid}"
 
 
 def compose(
@@ -88,34 +54,45 @@ def compose(
     image_environment: dict[str, str],
     settings: DockerSettings,
     facts: DaemonFacts,
+    device_ids: tuple[str, ...] = (),
+    hidden: tuple[str, ...] = (),
     cpuset: str = "",
 ) -> dict[str, Any]:
     """The body of Docker's create request.
 
     Args:
+        device_ids: which devices these are, as they are claimed.
         image: id or reference to run, exactly.
         image_environment: the variables of the image, of which library paths are taken over and cleaned.
+        hidden: folders of the image in whose place an empty one is put, so that the job can reach what is below.
     """
-    user = identity(settings, facts, Path(grant.folder.source))
+    identity = identity_of(settings, facts, Path(grant.folder.source))
+    variables = environment(job, folder, grant, devices, image_environment, uid=identity.host_uid)
     return {
         "Image": image,
         "Entrypoint": command(job, folder, grant, devices),
         "Cmd": [],
-        "User": user,
+        "User": identity.user,
         "WorkingDir": grant.folder.target,
-        "Env": [f"{key}={value}" for key, value in environment(job, folder, grant, devices, image_environment).items()],
+        "Env": [f"{key}={value}" for key, value in variables.items()],
         "Labels": {
             LABEL_OWNER: owner(),
             LABEL_JOB: job.id,
             LABEL_STORE: store_label(settings, folder),
             LABEL_SERVER: settings.server or job.server_id,
             LABEL_ROLE: "job",
+            **({LABEL_DEVICES: ",".join(device_ids)} if device_ids else {}),
         },
         "Tty": False,
         "OpenStdin": False,
         "NetworkDisabled": grant.network == "none",
         "StopSignal": "SIGTERM",
-        "HostConfig": _host_config(job, folder, grant, devices, settings=settings, facts=facts, cpuset=cpuset),
+        "HostConfig": {
+            **_host_config(job, grant, devices, settings=settings, facts=facts, cpuset=cpuset),
+            **_places(mounts(folder, grant, devices), settings, hidden),
+            # Who is somebody of the host has to be that one on the host's files, too.
+            "UsernsMode": "host" if facts.user_namespace and not identity.in_namespace else "",
+        },
     }
 
 
@@ -136,13 +113,19 @@ def command(job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess) ->
 
 
 def environment(
-    job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess, image_environment: dict[str, str]
+    job: Job,
+    folder: JobFolder,
+    grant: Grant,
+    devices: DeviceAccess,
+    image_environment: dict[str, str],
+    *,
+    uid: int,
 ) -> dict[str, str]:
     """The container's variables; ours last, so that none of the person's replaces them."""
     ours = {
         "HOME": "/tmp",
-        "USER": _user_name(),
-        "LOGNAME": _user_name(),
+        "USER": _user_name(uid),
+        "LOGNAME": _user_name(uid),
         "LANG": image_environment.get("LANG", "C.UTF-8"),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -170,11 +153,11 @@ def _joined(*parts: str) -> str:
     return ":".join(part for part in parts if part)
 
 
-def _user_name() -> str:
+def _user_name(uid: int) -> str:
     try:
         import pwd
 
-        return pwd.getpwuid(os.getuid()).pw_name
+        return pwd.getpwuid(uid).pw_name
     except (ImportError, KeyError):  # on Windows; a user id without a name, as OpenShift gives
         return "jovyan"
 
@@ -205,17 +188,12 @@ def mounts(folder: JobFolder, grant: Grant, devices: DeviceAccess) -> list[Mount
     return [by_target[target] for target in sorted(by_target)]
 
 
-def _host_config(
-    job: Job,
-    folder: JobFolder,
-    grant: Grant,
-    devices: DeviceAccess,
-    *,
-    settings: DockerSettings,
-    facts: DaemonFacts,
-    cpuset: str,
-) -> dict[str, Any]:
-    memory = given_memory(job.spec, settings, facts)
+def _places(mounted: list[Mount], settings: DockerSettings, hidden: tuple[str, ...]) -> dict[str, Any]:
+    """What of the host and of memory is where.
+
+    Docker's interface has no `nosuid,nodev` for folders of the host. No new privileges, no capabilities and the list of
+    devices come to the same.
+    """
     options = f"rw,exec,nosuid,nodev,mode=1777,size={settings.tmp_bytes}"
     return {
         "Mounts": [
@@ -226,9 +204,19 @@ def _host_config(
                 "ReadOnly": not mount.writable,
                 "BindOptions": {"Propagation": "rprivate"},
             }
-            for mount in mounts(folder, grant, devices)
-        ],
+            for mount in mounted
+        ]
+        # Not in memory: that would take on the rights of what it hides. It goes with the container.
+        + [{"Type": "volume", "Target": path, "VolumeOptions": {"NoCopy": True}} for path in hidden],
         "Tmpfs": {"/tmp": options, "/var/tmp": options, "/run": "rw,noexec,nosuid,nodev,mode=1777,size=64m"},
+    }
+
+
+def _host_config(
+    job: Job, grant: Grant, devices: DeviceAccess, *, settings: DockerSettings, facts: DaemonFacts, cpuset: str
+) -> dict[str, Any]:
+    memory = given_memory(job.spec, settings, facts)
+    return {
         "ReadonlyRootfs": settings.read_only_root,
         "ShmSize": job.spec.resources.shm_bytes or settings.shm_bytes,
         "Memory": memory,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +13,7 @@ from urllib.parse import quote
 import docker
 import msgspec
 from docker import errors
+from docker.utils import decode_json_header
 from requests import exceptions as http
 
 from ...domain.errors import PaddleGpuError
@@ -20,6 +21,7 @@ from ...domain.images import LocalImage, RegistryAnswer
 from ...domain.references import Reference, parse_reference
 from .credentials import credentials_for
 from .faults import classify, explained, is_timeout, refusal, silent
+from .labels import LABEL_OWNER, LABEL_ROLE, owner
 from .settings import DockerSettings
 from .silence import Silence
 
@@ -32,6 +34,7 @@ class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
     podman: bool = False
     rootless: bool = False
     desktop: bool = False
+    user_namespace: bool = False
     runtimes: tuple[str, ...] = ()
     cdi: tuple[str, ...] = ()
     root: str = ""
@@ -193,6 +196,14 @@ class Daemon:
             for row in rows
         )
 
+    def containers(self, labels: Collection[str], states: Collection[str]) -> list[dict[str, Any]]:
+        """The containers of everybody that have all these labels (`key=value`, or a key) and one of these states."""
+        with self._question() as api:
+            rows: list[dict[str, Any]] = api.containers(
+                all=True, filters={"label": list(labels), "status": list(states)}
+            )
+        return rows
+
     def ask_registry(self, reference: str) -> RegistryAnswer:
         """What the registry of a reference says of it, asked through the daemon (its proxy, its mirrors) with the
         credentials of Docker's own configuration. Never raises for what a registry may answer, only for what is no
@@ -236,6 +247,21 @@ class Daemon:
             except errors.ImageNotFound:
                 return None
         return found
+
+    def mode_in_image(self, image: str, path: str) -> int | None:
+        """The rights (permission bits) of a file or folder of an image; None where it has none of that name."""
+        labels = {LABEL_OWNER: owner(), LABEL_ROLE: "probe"}
+        with explained(image=image):
+            api = self.api
+            made = api.create_container_from_config({"Image": image, "Entrypoint": ["-"], "Cmd": [], "Labels": labels})
+            try:  # the SDK's own call would fetch all that is in it
+                url = f"{api.base_url}/v{api.api_version}/containers/{made['Id']}/archive"
+                told = api.head(url, params={"path": path}, timeout=api.timeout).headers.get(
+                    "x-docker-container-path-stat"
+                )
+            finally:
+                api.remove_container(made["Id"], force=True, v=True)
+        return int(decode_json_header(told)["mode"]) & 0o777 if told else None
 
     def name_image(self, image: str, reference: str) -> None:
         """Give an image a name and tag. What is pulled by its digest has none, and would not be found again by one."""
@@ -283,6 +309,7 @@ def read_facts(info: dict[str, Any], version: dict[str, Any]) -> DaemonFacts:
         version=str(version.get("Version", "")),
         podman="podman" in components.lower(),
         rootless="rootless" in options,
+        user_namespace="name=userns" in options,
         desktop="docker desktop" in str(info.get("OperatingSystem", "")).lower(),
         runtimes=tuple(info.get("Runtimes") or ()),
         cdi=tuple(row["ID"] for row in info.get("DiscoveredDevices") or () if row.get("Source") == "cdi"),

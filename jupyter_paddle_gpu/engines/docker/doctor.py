@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,13 +14,16 @@ from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
+from . import access
 from .daemon import Daemon, DaemonFacts
 from .devices import hands_out
 from .faults import toolkit_missing
+from .identity import JOB_ID, identity_of
 from .layers import check_layers
 from .limits import most_memory
-from .policy import check_image, examine
-from .preparing import Preparation, checked
+from .policy import Grant, check_image, examine
+from .preparing import Preparation, checked, not_given
+from .settings import DockerSettings
 from .trials import Trials
 
 FACTS_SECONDS = 2.0
@@ -74,6 +78,8 @@ class Doctor:
         """As `problems`, and whether a GPU is really handed out: tried with an image that is here, where the machine
         has a card. Never raises."""
         available, found = self.problems()
+        if available:
+            found = (*found, *rights(self.daemon.settings, self.daemon.facts()))
         try:
             if not (available and self._has_cards() and self.hands_out_gpus(self.daemon.facts())):
                 return found
@@ -116,6 +122,7 @@ class Doctor:
             stops += self._resources(job)
             if grant is None:
                 return tuple(stops)
+            stops += self._folder(grant)
             check_layers(Path(grant.folder.source), grant, self.daemon.settings)
             choice = self.preparation.select(job, grant)
             image = self._image(choice.reference)
@@ -153,9 +160,43 @@ class Doctor:
             found.append(_step_too_large(human(needs), human(limit)))
         return found
 
+    def _folder(self, grant: Grant) -> list[Message]:
+        folder = Path(grant.folder.source)
+        identity = identity_of(self.daemon.settings, self.daemon.facts(), folder)
+        given = not identity.is_stranger or access.is_supported(folder)
+        return [] if given else [not_given(str(folder), identity.host_uid)]
+
     def _has_cards(self) -> bool:
         """Whether there is a driver here whose devices a container gets by request."""
         return any(maker.present(self.root) for maker, _ in makers().hooks())
+
+
+def rights(settings: DockerSettings, facts: DaemonFacts) -> tuple[Message, ...]:
+    """What jobs may that they need not: with the rights of root, inside or outside."""
+    if facts.rootless or not hasattr(os, "getuid"):
+        return ()
+    if settings.user.partition(":")[0] == "0":
+        return (_as_root(),) if not facts.user_namespace else ()
+    return (_for_root(),) if not settings.user and os.getuid() == 0 else ()
+
+
+def _as_root() -> Message:
+    return Message(
+        code="jobs_as_root",
+        text="Jobs run as root: the policy file says so. A file that a job leaves with the setuid bit is root's.",
+        hint="Remove `user` (docker) from the policy file, or turn on the daemon's user namespace: `userns-remap` in "
+        "/etc/docker/daemon.json.",
+    )
+
+
+def _for_root() -> Message:
+    return Message(
+        code="server_is_root",
+        text="This server runs as root: a job runs as the owner of its notebook's folder, and where that is root, as "
+        "user {user}, to whom the folder is opened.",
+        hint="Start Jupyter as a user of this machine, or give the folders to their users.",
+        params={"user": JOB_ID},
+    )
 
 
 def _remote(host: str) -> Message:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from docker import errors
 
 from ...domain import reasons
+from ...domain.devices import DeviceHolder
 from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
@@ -26,13 +28,8 @@ from ..base import ALONE, NO_METADATA, Handle, JobFolder, Observation, Place, Sa
 from ..engine_type import ChooseImage
 from ..usage import Usage
 from .container import (
-    LABEL_JOB,
-    LABEL_OWNER,
-    LABEL_ROLE,
-    LABEL_STORE,
     compose,
     container_name,
-    owner,
     store_label,
 )
 from .daemon import Daemon
@@ -40,10 +37,13 @@ from .devices import access, processors_near
 from .doctor import Doctor
 from .endings import observation
 from .faults import explained, refusal
+from .holders import has_won, held
+from .identity import identity_of
+from .labels import LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner
 from .limits import settle
 from .links import remove_links
 from .output import read_output
-from .policy import authorize, options_of
+from .policy import Grant, authorize, is_below, options_of
 from .preparing import Preparation, notebook_metadata
 from .settings import DockerSettings
 from .statistics import pids_of, read_usage
@@ -53,6 +53,7 @@ SHARED_MARGIN = 1.25
 """Batches of samples that are larger than those the estimate has looked at."""
 SHARED_LEAST = 64 << 20
 """Bytes; what else uses /dev/shm (NCCL, locks of multiprocessing): Docker's own default."""
+ROOT_HOME = "/root"
 _TAIL_LINES = 200
 _TAIL_BYTES = 64 * 1024
 
@@ -75,6 +76,7 @@ class DockerEngine:
         self.preparation = Preparation(self.daemon, choose)
         self.doctor = Doctor(self.daemon, self.preparation, root)
         self.root = root
+        self._closed_homes: dict[str, bool] = {}  # image id -> whether root's home is root's alone
 
     def supported_features(self) -> Features:
         """What can be done here now; what is missing is in `problems`."""
@@ -148,9 +150,10 @@ class DockerEngine:
             if existing is None:
                 existing = self._create(name, self._compose(job, folder, handle))
             self._must_be_ours(existing, job)
+            container = str(existing["Id"])
             if existing["State"]["Status"] == "created":
-                self._start(existing["Id"], job, handle, place)
-            return {**handle, "container": existing["Id"], "name": name}
+                container = self._start(container, job, folder, handle, place)
+            return {**handle, "container": container, "name": name}
 
     def observe(self, job: Job, folder: JobFolder) -> Observation:
         """The container's state. Raises `engine_unreachable` where the daemon does not answer: that is no end."""
@@ -191,6 +194,11 @@ class DockerEngine:
                 except errors.APIError as error:
                     if error.status_code not in (404, 409):  # gone, or not running any more: what was wanted
                         raise
+
+    def held_by_others(self) -> Mapping[str, DeviceHolder]:
+        """By the labels of the containers that other users and other stores have on this daemon."""
+        with self._passing():
+            return held(self.daemon, owner(), store_label(self.settings))
 
     def adopt(self) -> dict[str, Handle]:
         """Job id -> handle of every container of this user (and of this store, where the settings name one)."""
@@ -273,8 +281,22 @@ class DockerEngine:
             image_environment=dict(item.split("=", 1) for item in variables if "=" in item),
             settings=self.settings,
             facts=facts,
+            device_ids=device_ids,
+            hidden=self._hidden(job, folder, grant, handle["image"]),
             cpuset=processors_near(device_ids, root=self.root) if self.settings.numa and device_ids else "",
         )
+
+    def _hidden(self, job: Job, folder: JobFolder, grant: Grant, image: str) -> tuple[str, ...]:
+        """Root's home, where the image keeps it to root (most do) and something is mounted below it for a job that is
+        not: folders have the host's paths inside."""
+        identity = identity_of(self.settings, self.daemon.facts(), Path(grant.folder.source))
+        below = any(is_below(path, ROOT_HOME) for path in (grant.folder.target, str(folder.path)))
+        if identity.uid == 0 or not below:
+            return ()
+        if image not in self._closed_homes:
+            mode = self.daemon.mode_in_image(image, ROOT_HOME)
+            self._closed_homes[image] = mode is not None and not mode & stat.S_IXOTH
+        return (ROOT_HOME,) if self._closed_homes[image] else ()
 
     def _create(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         api = self.daemon.api
@@ -289,15 +311,23 @@ class DockerEngine:
             raise _vanished(name)
         return made
 
-    def _start(self, container: str, job: Job, handle: Handle, place: Place) -> None:
+    def _start(self, container: str, job: Job, folder: JobFolder, handle: Handle, place: Place) -> str:
+        """The id of the container that was started: another one, where the first had waited too long for its turn."""
         try:
             place.take_turn()
+            shared = bool(job.device_ids or job.spec.resources.device_ids)
+            while shared and not has_won(
+                self.daemon, container, owner(), store_label(self.settings, folder), place.take_turn
+            ):
+                self._remove(container)
+                container = str(self._create(container_name(job.id), self._compose(job, folder, handle))["Id"])
             with explained(image=str(handle.get("reference", "")), gpus=", ".join(job.device_ids)):
                 self.daemon.api.start(container)
         except PaddleGpuError as error:
             if error.code not in _UNREACHABLE:
                 self._remove(container)
             raise
+        return container
 
     def _find(self, job: Job) -> dict[str, Any] | None:
         """The job's container, where it is ours."""

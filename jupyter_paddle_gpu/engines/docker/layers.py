@@ -18,10 +18,10 @@ from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
 from .. import own_files
 from ..base import ALONE, Place, Say
-from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon
 from .dockerfile import BASES, images_of
 from .faults import classify, refusal
+from .labels import LABEL_OWNER, LABEL_ROLE, owner
 from .policy import Grant, check_image, is_below
 from .settings import DockerSettings
 from .transfers import stream

@@ -22,9 +22,10 @@ from ...domain.references import parse_reference
 from .. import own_files
 from ..base import ALONE, Handle, JobFolder, Place, Say, metadata_of
 from ..engine_type import ChooseImage
-from .container import identity
+from . import access
 from .daemon import Daemon
 from .faults import classify, disk_full, pull_refused, refusal, registry_unreachable
+from .identity import identity_of
 from .layers import build, find_layers
 from .policy import Grant, authorize, check_image
 from .pulls import pull
@@ -112,7 +113,7 @@ class Preparation:
                 place=place,
             )
             image = (self.daemon.inspect_image(tag) or found)["Id"]
-        self.give_folder(folder, grant)
+        self.give_folder(folder, grant, say)
         return {"image": image, "reference": choice.reference, "digest": digest}
 
     def need_disk(self, folder: JobFolder | None = None) -> None:
@@ -125,14 +126,23 @@ class Preparation:
                 if shutil.disk_usage(path).free < self.daemon.settings.disk_bytes:
                     raise refusal(disk_full(path) if path == docker else reasons.disk_full(path))
 
-    def give_folder(self, folder: JobFolder, grant: Grant) -> None:
-        """Where we are root and the job is not: the job's folder must belong to whoever the job runs as."""
-        uid, _, gid = identity(self.daemon.settings, self.daemon.facts(), Path(grant.folder.source)).partition(":")
-        if os.getuid() != 0 or uid in ("", "0"):
+    def give_folder(self, folder: JobFolder, grant: Grant, say: Say) -> None:
+        """Where we are root and the job is not: the job's folder must belong to whoever the job runs as, and root's own
+        folder with the notebook must be open to one who is nobody on this machine."""
+        source = Path(grant.folder.source)
+        identity = identity_of(self.daemon.settings, self.daemon.facts(), source)
+        if not hasattr(os, "getuid") or os.getuid() != 0 or identity.host_uid == 0:
             return
         folder.checkpoints.mkdir(exist_ok=True)
         for path in (folder.path, *folder.path.rglob("*")):
-            os.chown(path, int(uid), int(gid or -1), follow_symlinks=False)
+            os.chown(path, identity.host_uid, identity.host_gid, follow_symlinks=False)
+        if identity.is_stranger:
+            try:
+                for path in (source, *(Path(mount.source) for mount in grant.data if mount.writable)):
+                    access.open_to(path, identity.host_uid)
+            except OSError as error:
+                raise PaddleGpuError.of(not_given(str(source), identity.host_uid), status=409) from error
+            say(opened(str(source), identity.host_uid))
 
 
 def notebook_metadata(folder: JobFolder) -> Mapping[str, Any]:
@@ -168,3 +178,23 @@ def checked(choice: ImageChoice, ask: AskRegistry) -> Message | None:
     if answer.state == "refused":
         return pull_refused(answer.detail, choice.reference)
     return registry_unreachable(answer.detail, choice.reference)
+
+
+def opened(path: str, user: int) -> Message:
+    """What was done so that a job on a folder of root's need not be root."""
+    return Message(
+        code="folder_opened",
+        text="{path} belongs to root: the job runs as user {user} instead, who may read and write there from now on.",
+        params={"path": path, "user": user},
+    )
+
+
+def not_given(path: str, user: int) -> Message:
+    """A folder of root's on a file system that cannot open it to anybody else."""
+    return Message(
+        code="folder_not_given",
+        text="{path} belongs to root, a job does not run as root, and the folder's file system lets no user be added.",
+        hint="Give the folder to the user whose notebooks these are (`sudo chown -R USER {path}`) or to user {user}, "
+        "or move the notebook to another file system.",
+        params={"path": path, "user": user},
+    )

@@ -40,7 +40,8 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
         mount_data: mount every data folder into every job without being asked.
         fixed: folders beyond which the three before cannot lead.
         networks: networks a job may ask for, the default first.
-        user: `uid:gid` to run as; empty: the caller's, or where the caller is root the owner of the notebook's folder.
+        user: `uid:gid` to run as; empty: the caller's, or where the caller is root the owner of the notebook's folder;
+            where that is root, too, a user id that nobody has (`identity.JOB_ID`), to which the folder is opened.
         read_only_root: the image's own files cannot be changed; /tmp, /var/tmp and /run are memory.
         tmp_bytes: size of /tmp (memory of the job, as far as it is used).
         shm_bytes: /dev/shm where the job does not say; more where the estimate saw DataLoader workers that need it.

@@ -13,9 +13,9 @@ from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
-from .container import LABEL_OWNER, LABEL_ROLE, owner
 from .daemon import Daemon
 from .devices import access
+from .labels import LABEL_OWNER, LABEL_ROLE, owner
 from .policy import Grant, Mount
 
 _PROBE = "ls {nodes} 2>/dev/null | grep -q . || exit 42"

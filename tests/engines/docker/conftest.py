@@ -50,11 +50,11 @@ def own_daemon() -> Iterator[PrivateDaemon]:
     yield from _daemon()
 
 
-def _daemon() -> Iterator[PrivateDaemon]:
+def _daemon(kind: type[PrivateDaemon] = PrivateDaemon) -> Iterator[PrivateDaemon]:
     if why := missing():
         pytest.skip(f"no private Docker daemon: {why}")
     # Short: a socket's path has at most 107 characters.
-    private = PrivateDaemon(Path(tempfile.mkdtemp(prefix="pgd-")))
+    private = kind(Path(tempfile.mkdtemp(prefix="pgd-")))
     try:
         try:
             private.start()

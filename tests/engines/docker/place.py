@@ -22,6 +22,22 @@ GATE = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(
 """A cell that ends when `Place.go` says so: what has to happen before does, however slow the machine is."""
 
 
+def as_user(user: int, host: str) -> list[str]:
+    """Before a command: it runs as that user, in the group that may use the daemon's socket. It may read what root may:
+    the Python that runs these tests can lie in root's own folder."""
+    group, read = Path(host.removeprefix("unix://")).stat().st_gid, "+dac_read_search"
+    return [
+        "setpriv",
+        f"--reuid={user}",
+        f"--regid={group}",
+        "--clear-groups",
+        "--inh-caps",
+        read,
+        "--ambient-caps",
+        read,
+    ]
+
+
 class Place:
     """A data folder with servers on it that can be killed, and a client that only reads and writes the store."""
 
@@ -32,9 +48,13 @@ class Place:
         self.client._dispatcher = None
         self.servers: list[subprocess.Popen[str]] = []
 
-    def serve(self, environment: dict[str, str] | None = None, **settings: object) -> subprocess.Popen[str]:
+    def serve(
+        self, environment: dict[str, str] | None = None, user: int | None = None, **settings: object
+    ) -> subprocess.Popen[str]:
         server_file = str(Path(__file__).with_name("server.py"))
         command = [sys.executable, server_file, str(self.data), self.host, json.dumps(settings)]
+        if user is not None:
+            command = [*as_user(user, self.host), *command]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
         self.servers.append(server)
         return server

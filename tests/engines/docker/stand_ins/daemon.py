@@ -61,16 +61,21 @@ class PrivateDaemon:
             "PATH": f"{tools}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "STAND_IN_GPUS": str(self.gpus),
         }
-        command = [
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command(), stdout=log, stderr=log, env=environment, start_new_session=True
+            )
+        self._wait()
+
+    def command(self) -> list[str]:
+        """What starts it."""
+        return [
             "dockerd", "--data-root", f"{self.folder}/root", "--exec-root", f"{self.folder}/exec",
             # Two attempts instead of five: a download that stays broken is given up after 5 s instead of 50.
             "--pidfile", f"{self.folder}/docker.pid", "--max-download-attempts=2",
             "-H", self.host, "--bridge=none", "--iptables=false",
             "--add-runtime", f"within-limits={HERE / 'runc-within-limits'}", "--default-runtime", "within-limits",
         ]  # fmt: skip
-        with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
-        self._wait()
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_SECONDS

@@ -1,0 +1,107 @@
+"""Opens a folder of root's to the user that a job runs as, by entries in access control lists (acl(5)).
+
+Owner, group and mode of what is there stay as they are, and so do the rights of everybody else. Links are not followed;
+a file with more than one name or with a setuid or setgid bit is left alone, because it may be one of the system's.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import struct
+from pathlib import Path
+
+ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+_HEADER, _ENTRY = struct.Struct("<I"), struct.Struct("<HHI")
+_VERSION = 2
+"""include/uapi/linux/posix_acl_xattr.h"""
+_OWNER, _USER, _OWNING_GROUP, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
+_NOBODY = 0xFFFFFFFF
+_READ, _WRITE, _SEARCH = 4, 2, 1
+
+Entries = dict[tuple[int, int], int]
+"""(tag, id) -> rights."""
+
+
+def is_supported(folder: Path) -> bool:
+    """Whether the folder's file system keeps such lists; nothing is changed."""
+    if not hasattr(os, "getxattr"):
+        return False
+    try:
+        os.getxattr(folder, ACCESS)
+    except OSError as error:
+        return error.errno == errno.ENODATA
+    return True
+
+
+def open_to(folder: Path, uid: int) -> None:
+    """Let `uid` read and write everything in the folder, now and what is made there later. Raises `OSError`."""
+    for _parent, _folders, names, descriptor in os.fwalk(folder, follow_symlinks=False):
+        _open_folder(descriptor, uid)
+        for name in names:
+            _open_file(descriptor, name, uid)
+
+
+def _open_folder(descriptor: int, uid: int) -> None:
+    status = os.fstat(descriptor)
+    entries = _read(descriptor, ACCESS) or _of_mode(status.st_mode)
+    if status.st_uid != uid:
+        _write(descriptor, ACCESS, entries, uid, _READ | _WRITE | _SEARCH)
+    # What is made later is its maker's, and stays open to both.
+    _write(descriptor, DEFAULT, _read(descriptor, DEFAULT) or _of_mode(status.st_mode), uid, _READ | _WRITE | _SEARCH)
+
+
+def _open_file(folder: int, name: str, uid: int) -> None:
+    try:
+        if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            return  # a link, a socket, a device: nothing of these is opened
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOENT):  # a link since, or gone
+            return
+        raise
+    try:
+        status = os.fstat(descriptor)
+        plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+        if plain and status.st_uid != uid and not status.st_mode & (stat.S_ISUID | stat.S_ISGID):
+            search = _SEARCH if status.st_mode & stat.S_IXUSR else 0
+            entries = _read(descriptor, ACCESS) or _of_mode(status.st_mode)
+            _write(descriptor, ACCESS, entries, uid, _READ | _WRITE | search)
+    finally:
+        os.close(descriptor)
+
+
+def _of_mode(mode: int) -> Entries:
+    return {
+        (_OWNER, _NOBODY): mode >> 6 & 7,
+        (_OWNING_GROUP, _NOBODY): mode >> 3 & 7,
+        (_OTHER, _NOBODY): mode & 7,
+    }
+
+
+def _read(descriptor: int, name: str) -> Entries | None:
+    try:
+        raw = os.getxattr(descriptor, name)
+    except OSError as error:
+        if error.errno == errno.ENODATA:
+            return None
+        raise
+    return {(tag, number): rights for tag, rights, number in _ENTRY.iter_unpack(raw[_HEADER.size :])}
+
+
+def _write(descriptor: int, name: str, old: Entries, uid: int, rights: int) -> None:
+    entries = dict(old)
+    mask = entries.pop((_MASK, _NOBODY), 7)
+    for key in entries:
+        # The mask is widened below: what it took away from the others is taken from them for good.
+        if key[0] in (_USER, _OWNING_GROUP, _GROUP):
+            entries[key] &= mask
+    entries[_USER, uid] = rights
+    entries[_MASK, _NOBODY] = 0
+    for (tag, _), given in entries.items():
+        if tag in (_USER, _OWNING_GROUP, _GROUP):
+            entries[_MASK, _NOBODY] |= given
+    if entries != old:
+        raw = b"".join(_ENTRY.pack(tag, given, number) for (tag, number), given in sorted(entries.items()))
+        os.setxattr(descriptor, name, _HEADER.pack(_VERSION) + raw)

@@ -1,0 +1,99 @@
+"""Who has which device of a daemon that several users share: said by the labels of the containers themselves.
+
+Every user has a queue of their own, and none sees another's. What all of them see is the daemon, so a job's container
+carries the devices it was given. The queue waits for those of others; and since two queues may look at the same moment,
+a container is made first, then looked for among all, and started only where nobody else's stands in its way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ...domain import reasons
+from ...domain.devices import DeviceHolder
+from ...domain.errors import PaddleGpuError
+from .daemon import Daemon
+from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner_name
+
+LIVE = ("created", "restarting", "running", "paused")
+"""States in which a container has its devices, or is about to."""
+CREATED_SECONDS = 60.0
+"""How long a container that was made and not started holds its devices: longer than a start takes. Whoever made it and
+died leaves it behind, and whoever comes back to start it makes it anew."""
+LOOK_SECONDS = 0.1
+"""Between two looks at a container that was made at the same moment."""
+
+Row = Mapping[str, Any]
+"""A container as Docker lists it."""
+
+
+def held(daemon: Daemon, owner: str, store: str) -> dict[str, DeviceHolder]:
+    """Device id -> who has it, of all jobs on the daemon but this store's own. Raises `PaddleGpuError`."""
+    found: dict[str, DeviceHolder] = {}
+    for row in _others(_rows(daemon), owner, store):
+        for device in _devices(row):
+            found.setdefault(device, _holder(row))
+    return found
+
+
+def has_won(daemon: Daemon, container: str, owner: str, store: str, wanted: Callable[[], None]) -> bool:
+    """Whether a container that was made may be started: nobody else's has one of its devices.
+
+    Of those that were made at the same moment the oldest wins (the lower id, where the second is the same). It waits
+    until the others have seen it and gone, because one that looked before it was there may still start.
+
+    Args:
+        wanted: called while it waits; raises where the job is not wanted any more.
+
+    Returns:
+        False where the container is too old to be counted by the others, or gone: it is to be made anew.
+
+    Raises:
+        PaddleGpuError: `device_held`, and what the daemon refuses.
+    """
+    while True:
+        rows = _rows(daemon)
+        mine = next((row for row in rows if row["Id"] == container), None)
+        if mine is not None and mine["State"] != "created":
+            return True  # another process of ours has started it
+        # Half of the time that it is counted: the rest is left for the start.
+        if mine is None or _age(mine) > CREATED_SECONDS / 2:
+            return False
+        rivals = [row for row in _others(rows, owner, store) if _devices(row) & _devices(mine)]
+        ahead = next((row for row in rivals if row["State"] != "created" or _place(row) < _place(mine)), None)
+        if ahead is not None:
+            device = min(_devices(ahead) & _devices(mine))
+            holder = _holder(ahead)
+            raise PaddleGpuError.of(reasons.device_held(device, holder.job, holder.owner), status=409)
+        if not rivals:
+            return True
+        wanted()
+        time.sleep(LOOK_SECONDS)
+
+
+def _rows(daemon: Daemon) -> list[Row]:
+    rows = daemon.containers((f"{LABEL_ROLE}=job", LABEL_DEVICES), LIVE)
+    return [row for row in rows if row["State"] != "created" or _age(row) < CREATED_SECONDS]
+
+
+def _others(rows: Iterable[Row], owner: str, store: str) -> list[Row]:
+    return [row for row in rows if (row["Labels"].get(LABEL_OWNER), row["Labels"].get(LABEL_STORE)) != (owner, store)]
+
+
+def _devices(row: Row) -> set[str]:
+    return set(filter(None, row["Labels"][LABEL_DEVICES].split(",")))
+
+
+def _place(row: Row) -> tuple[int, str]:
+    return int(row["Created"]), str(row["Id"])
+
+
+def _age(row: Row) -> float:
+    return time.time() - float(row["Created"])
+
+
+def _holder(row: Row) -> DeviceHolder:
+    labels = row["Labels"]
+    return DeviceHolder(job=labels.get(LABEL_JOB, ""), owner=owner_name(labels.get(LABEL_OWNER, "")))

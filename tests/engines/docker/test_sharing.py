@@ -1,0 +1,180 @@
+"""Several Unix users on one daemon: each has a queue of their own, and no card is given to two of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from conftest import IMAGE, until
+from place import GATE, Place
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import ENDED
+from jupyter_paddle_gpu.engines.docker import holders
+from jupyter_paddle_gpu.engines.docker.container import container_name
+from jupyter_paddle_gpu.engines.docker.labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE
+
+BOB = 61234
+"""A user id that this machine gives to nobody."""
+CARD = "GPU-fake-0"
+USE = """
+import glob, time
+print("HAS", *glob.glob("/dev/nvidia[0-9]"), time.time(), flush=True)
+time.sleep(0.7)
+print("GAVE", time.time(), flush=True)
+"""
+
+
+class Users:
+    """Two users with a data folder each: root, and one whose server really runs under another id."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        folder.chmod(0o755)
+        self.places = {name: Place(folder / name, host) for name in ("root", "bob")}
+        self.root, self.bob = self.places.values()
+
+    def serve(self) -> None:
+        bobs = self.bob.work.parent
+        for path in (bobs, *bobs.rglob("*")):
+            os.chown(path, BOB, BOB)
+        servers = [(self.root, self.root.serve()), (self.bob, self.bob.serve(user=BOB))]
+        for place, server in servers:
+            place.up(server)
+
+
+@pytest.fixture
+def users(daemon):
+    if shutil.which("setpriv") is None:
+        pytest.skip("not installed: setpriv (util-linux)")
+    folder = Path(tempfile.mkdtemp(prefix="pgu-"))  # pytest's own folders are its user's alone
+    made = Users(folder, daemon.host)
+    yield made
+    for place in made.places.values():
+        # What belongs to the other user is removed by its owner's label.
+        place.kill()
+        for row in daemon.api().containers(all=True, filters={"label": LABEL_JOB}):
+            daemon.api().remove_container(row["Id"], force=True)
+        place.close()
+    shutil.rmtree(folder)
+
+
+def test_no_card_is_given_to_two_users_at_once(users):
+    jobs = [(place, place.submit(USE, gpus=1)) for _ in range(4) for place in users.places.values()]
+    users.serve()
+    until(lambda: all(place.client.get(job).state in ENDED for place, job in jobs))
+    had = {}
+    for place, job in jobs:
+        assert place.client.get(job).state == "succeeded", place.client.get(job).reason
+        (begin, end) = (line.split() for line in place.lines(job))
+        assert (begin[0], end[0], len(begin)) == ("HAS", "GAVE", 3), "one card each"
+        had.setdefault(begin[1], []).append((float(begin[2]), float(end[1])))
+    for card, spans in had.items():
+        for one, other in combinations(spans, 2):
+            assert one[1] <= other[0] or other[1] <= one[0], f"{card} was given twice: {sorted(spans)}"
+
+
+def test_a_row_says_whose_job_has_the_card(users):
+    holding = users.root.submit(GATE, device_ids=(CARD,), gpus=1)
+    users.serve()
+    until(lambda: users.root.client.get(holding).state == "running")
+    named = users.bob.submit("print(1)", device_ids=(CARD,), gpus=1)
+    both = users.bob.submit("print(2)", gpus=2)
+    for path in (users.bob.data, *users.bob.data.rglob("*")):
+        os.chown(path, BOB, BOB)
+
+    def reason(job):
+        return users.bob.client.get(job).reason
+
+    until(lambda: reason(named) and reason(both))
+    assert (reason(named).code, dict(reason(named).params)) == (
+        "device_held",
+        {"device": CARD, "job": holding, "owner": "root"},
+    )
+    # A card alone is not enough for the one behind, and who has the other is said.
+    assert (reason(both).code, reason(both).params.get("owners", "root")) == ("waits_free_device", "root")
+    users.root.go()
+    until(lambda: {users.bob.client.get(job).state for job in (named, both)} == {"succeeded"})
+
+
+def test_of_those_who_start_at_the_same_moment_one_wins(bench, daemon):
+    """Each round three stores make a container for one card at once."""
+    for _ in range(5):
+        begin, started, refused = threading.Barrier(3), [], []
+        jobs = [bench.job("import time; time.sleep(60)", device_ids=(CARD,)) for _ in range(3)]
+        engines = [bench.another(store=f"{bench.jobs}-{n}") for n in range(3)]
+
+        def start(engine, job, folder, begin=begin, started=started, refused=refused):
+            handle = engine.prepare(job, folder, lambda _: None, lambda: False)
+            begin.wait()
+            try:
+                started.append(engine.start(job, folder, handle)["container"])
+            except PaddleGpuError as error:
+                refused.append(error.code)
+
+        threads = [
+            threading.Thread(target=start, args=(engine, *job)) for engine, job in zip(engines, jobs, strict=True)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (len(started), refused) == (1, ["device_held"] * 2)
+        api = daemon.api()
+        running = [row["Id"] for row in api.containers(all=True, filters={"label": f"{LABEL_DEVICES}={CARD}"})]
+        assert running == started, "who lost leaves nothing behind"
+        api.remove_container(started[0], force=True)
+
+
+@pytest.fixture
+def stranger(daemon):
+    """A container of another user that was made for a card and not started."""
+    api, made = daemon.api(), []
+
+    def make(name):
+        labels = {LABEL_OWNER: "4711", LABEL_ROLE: "job", LABEL_JOB: "theirs", LABEL_DEVICES: f"GPU-x,{CARD}"}
+        body = {"Image": IMAGE, "Entrypoint": ["sleep", "60"], "Cmd": [], "Labels": labels}
+        made.append(api.create_container_from_config(body, name=name)["Id"])
+        return made[-1]
+
+    yield make
+    for container in made:
+        if any(row["Id"] == container for row in api.containers(all=True)):
+            api.remove_container(container, force=True)
+
+
+def test_who_was_first_waits_until_the_others_have_gone(bench, daemon, stranger):
+    """One that looked before ours was there may still start: ours does not until it is gone."""
+    job, folder = bench.job("print(1)", device_ids=(CARD,))
+    handle = bench.engine.prepare(job, folder, lambda _: None, lambda: False)
+    bench.engine._create(container_name(job.id), bench.engine._compose(job, folder, handle))
+    time.sleep(1.1)  # Docker lists the time of making in whole seconds
+    later = stranger(f"stranger-{job.id}")
+    thread = threading.Thread(target=bench.engine.start, args=(job, folder, handle))
+    thread.start()
+    thread.join(1.0)
+    assert bench.engine.daemon.inspect_container(container_name(job.id))["State"]["Status"] == "created"
+    daemon.api().remove_container(later, force=True)
+    thread.join()
+    assert bench.wait(job, folder).exit_code == 0, bench.explain(job, folder)
+
+
+def test_a_container_that_nobody_starts_holds_its_card_for_a_while_only(bench, stranger, monkeypatch):
+    stranger("left-behind")
+    assert bench.engine.held_by_others()[CARD].job == "theirs"
+    assert bench.engine.held_by_others()["GPU-x"].owner == "4711"
+    monkeypatch.setattr(holders, "CREATED_SECONDS", 0.0)
+    assert bench.engine.held_by_others() == {}
+
+
+def test_ones_own_jobs_are_the_queues_own_business(bench):
+    job, folder = bench.job("import time; time.sleep(60)", device_ids=(CARD,))
+    bench.start(job, folder)
+    assert bench.engine.held_by_others() == {}
+    other = bench.another(store="/another/store")
+    assert other.held_by_others()[CARD].job == job.id
