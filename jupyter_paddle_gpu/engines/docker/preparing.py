@@ -133,9 +133,6 @@ class Preparation:
         identity = identity_of(self.daemon.settings, self.daemon.facts(), source)
         if not hasattr(os, "getuid") or os.getuid() != 0 or identity.host_uid == 0:
             return
-        folder.checkpoints.mkdir(exist_ok=True)
-        for path in (folder.path, *folder.path.rglob("*")):
-            os.chown(path, identity.host_uid, identity.host_gid, follow_symlinks=False)
         if identity.is_stranger:
             try:
                 for path in (source, *(Path(mount.source) for mount in grant.data if mount.writable)):
@@ -143,6 +140,10 @@ class Preparation:
             except OSError as error:
                 raise PaddleGpuError.of(not_given(str(source), identity.host_uid), status=409) from error
             say(opened(str(source), identity.host_uid))
+        # Last: what is said is written into the folder, too.
+        folder.checkpoints.mkdir(exist_ok=True)
+        for path in (folder.path, *folder.path.rglob("*")):
+            os.chown(path, identity.host_uid, identity.host_gid, follow_symlinks=False)
 
 
 def notebook_metadata(folder: JobFolder) -> Mapping[str, Any]:
