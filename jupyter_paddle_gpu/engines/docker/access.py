@@ -35,12 +35,18 @@ def is_supported(folder: Path) -> bool:
     return True
 
 
-def open_to(folder: Path, uid: int) -> None:
-    """Let `uid` read and write everything in the folder, now and what is made there later. Raises `OSError`."""
+def open_to(folder: Path, uid: int) -> bool:
+    """Let `uid` read and write everything in the folder, now and what is made there later. Raises `OSError`.
+
+    Returns:
+        Whether the folder itself was not open before.
+    """
+    before = os.getxattr(folder, DEFAULT) if DEFAULT in os.listxattr(folder) else b""
     for _parent, _folders, names, descriptor in os.fwalk(folder, follow_symlinks=False):
         _open_folder(descriptor, uid)
         for name in names:
             _open_file(descriptor, name, uid)
+    return os.getxattr(folder, DEFAULT) != before
 
 
 def _open_folder(descriptor: int, uid: int) -> None:

@@ -21,7 +21,7 @@ from .faults import toolkit_missing
 from .identity import JOB_ID, identity_of
 from .layers import check_layers
 from .limits import most_memory
-from .policy import Grant, check_image, examine
+from .policy import Grant, check_image, check_socket, examine
 from .preparing import Preparation, checked, not_given
 from .settings import DockerSettings
 from .trials import Trials
@@ -122,6 +122,7 @@ class Doctor:
             stops += self._resources(job)
             if grant is None:
                 return tuple(stops)
+            check_socket(grant, self.daemon.host)
             stops += self._folder(grant)
             check_layers(Path(grant.folder.source), grant, self.daemon.settings)
             choice = self.preparation.select(job, grant)

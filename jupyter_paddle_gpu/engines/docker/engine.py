@@ -43,7 +43,7 @@ from .labels import LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner
 from .limits import settle
 from .links import remove_links
 from .output import read_output
-from .policy import Grant, authorize, is_below, options_of
+from .policy import Grant, authorize, check_socket, is_below, options_of
 from .preparing import Preparation, notebook_metadata
 from .settings import DockerSettings
 from .statistics import pids_of, read_usage
@@ -266,6 +266,7 @@ class DockerEngine:
 
     def _compose(self, job: Job, folder: JobFolder, handle: Handle) -> dict[str, Any]:
         grant = authorize(job.spec, self.settings, notebook_metadata(folder))
+        check_socket(grant, self.daemon.host)
         facts = self.daemon.facts()
         device_ids = job.device_ids or job.spec.resources.device_ids
         image = self.daemon.inspect_image(handle["image"])

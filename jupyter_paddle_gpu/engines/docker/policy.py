@@ -240,6 +240,24 @@ def _refuse_system(written: str, real: str) -> None:
         )
 
 
+def check_socket(grant: Grant, host: str) -> None:
+    """Refuse (403) a folder in which the daemon's socket lies (rootless Docker, Desktop and others keep it at home):
+    with it a job could do on the host whatever the daemon can."""
+    if not host.startswith("unix://"):
+        return
+    socket = os.path.realpath(host.removeprefix("unix://"))
+    for mount in (grant.folder, *grant.data):
+        if is_below(socket, mount.source):
+            raise PaddleGpuError(
+                "path_of_socket",
+                "The Docker daemon's socket {socket} lies in {path}, which is not given to a container therefore.",
+                hint="Put the notebook and its data into a folder of their own.",
+                status=403,
+                socket=socket,
+                path=mount.source,
+            )
+
+
 def _folder(text: str, settings: DockerSettings) -> Mount:
     written, real = resolve_folder(text)
     _refuse_system(written, real)

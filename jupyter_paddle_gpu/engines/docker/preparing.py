@@ -27,7 +27,7 @@ from .daemon import Daemon
 from .faults import classify, disk_full, pull_refused, refusal, registry_unreachable
 from .identity import identity_of
 from .layers import build, find_layers
-from .policy import Grant, authorize, check_image
+from .policy import Grant, authorize, check_image, check_socket
 from .pulls import pull
 
 
@@ -87,6 +87,7 @@ class Preparation:
         """Pull and build as needed. Returns `{image, reference, digest}`; `image` is the exact id to run."""
         settings = self.daemon.settings
         grant = authorize(job.spec, settings, notebook_metadata(folder))
+        check_socket(grant, self.daemon.host)
         choice = self.select(job, grant, place)
         for reason in choice.reasons:
             say(reason.render())
@@ -135,11 +136,14 @@ class Preparation:
             return
         if identity.is_stranger:
             try:
-                for path in (source, *(Path(mount.source) for mount in grant.data if mount.writable)):
-                    access.open_to(path, identity.host_uid)
+                is_new = access.open_to(source, identity.host_uid)
+                for mount in grant.data:
+                    if mount.writable:
+                        access.open_to(Path(mount.source), identity.host_uid)
             except OSError as error:
                 raise PaddleGpuError.of(not_given(str(source), identity.host_uid), status=409) from error
-            say(opened(str(source), identity.host_uid))
+            if is_new:
+                say(opened(str(source), identity.host_uid))
         # Last: what is said is written into the folder, too.
         folder.checkpoints.mkdir(exist_ok=True)
         for path in (folder.path, *folder.path.rglob("*")):

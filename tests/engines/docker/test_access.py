@@ -50,8 +50,8 @@ def test_everything_is_open_to_the_one_user_now_and_later(folder):
     (folder / "sub" / "old").chmod(0o600)
     before = (folder / "sub" / "old").stat()
     assert not may(JOB, "read", folder / "sub" / "old")
-    access.open_to(folder, JOB)
-    access.open_to(folder, JOB)  # a second job's
+    assert access.open_to(folder, JOB)
+    assert not access.open_to(folder, JOB), "a second job finds it open"
     assert may(JOB, "write", folder / "sub" / "old")
     assert may(JOB, "make", folder / "sub" / "new")
     (folder / "later").write_text("root's")

@@ -77,6 +77,16 @@ def test_the_owners_group_is_not_roots(bench):
     assert "IS 1234 1234" in bench.text(folder)
 
 
+def test_a_job_sees_no_other_users_files(bench):
+    os.chown(bench.work, 1234, 1234)
+    (bench.work / "theirs").write_text("secret")
+    (bench.work / "theirs").chmod(0o600)
+    os.chown(bench.work / "theirs", 4321, 4321)
+    job, folder = bench.job("try: open('theirs')\nexcept OSError as error: print('NO', error.errno)")
+    assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
+    assert "NO 13" in bench.text(folder)
+
+
 def test_a_file_with_the_setuid_bit_and_a_device_node_in_the_folder_give_nothing(bench):
     """Docker's interface has no nosuid and nodev for folders of the host: other locks hold."""
     python = Path(os.path.realpath(sys.executable))

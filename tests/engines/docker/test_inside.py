@@ -8,6 +8,11 @@ import os
 import pytest
 from conftest import IMAGE
 
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.engines.docker.container import container_name
+from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
+
 LOOK = """
 import json, os, resource
 status = dict(line.split(":\\t", 1) for line in open("/proc/self/status").read().splitlines() if ":\\t" in line)
@@ -104,6 +109,53 @@ def test_an_old_libcuda_of_the_image_is_kept_from_hiding_the_drivers(bench, look
     api.remove_container(container)
     inside = look(image="stand-in/compat:1")["environment"]
     assert inside["LD_LIBRARY_PATH"] == "/usr/local/nvidia/lib64:/usr/local/cuda/lib64"
+
+
+def test_what_lies_in_memory_gives_no_rights(bench):
+    job, folder = bench.job("print(open('/proc/self/mounts').read())")
+    assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
+    rows = [line.split() for line in bench.text(folder).splitlines() if line.startswith("tmpfs ")]
+    options = {row[1]: set(row[3].split(",")) for row in rows}
+    for place in ("/tmp", "/var/tmp", "/run"):
+        assert {"rw", "nosuid", "nodev"} <= options[place]
+
+
+def test_limits_are_those_that_the_kernel_and_docker_keep(make_bench):
+    bench = make_bench(pids=99, cpus=1.0, log_bytes=1 << 20)
+    cell = "import os\nseen = os.statvfs('/dev/shm')\nprint('SHM', seen.f_blocks * seen.f_frsize)"
+    job, folder = bench.job(cell, resources=Resources(memory_bytes=512 << 20, shm_bytes=32 << 20))
+    assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
+    assert f"SHM {32 << 20}" in bench.text(folder)
+    host = bench.engine.daemon.inspect_container(container_name(job.id))["HostConfig"]
+    assert (host["Memory"], host["MemorySwap"], host["PidsLimit"], host["NanoCpus"]) == (
+        512 << 20,
+        512 << 20,
+        99,
+        10**9,
+    )
+    kept = host["LogConfig"]["Config"]
+    assert int(kept["max-size"]) * int(kept["max-file"]) == 1 << 20
+    assert DockerSettings().log_bytes == 16 << 20
+    assert (host["Privileged"], host["ReadonlyRootfs"], host["CapDrop"]) == (False, True, ["ALL"])
+
+
+def test_a_folder_that_is_exchanged_after_the_first_look_is_not_mounted(bench):
+    job, folder = bench.job("print(1)")
+    handle = bench.engine.prepare(job, folder, bench.said.append, lambda: False)
+    bench.work.rename(bench.work.with_name("away"))
+    bench.work.symlink_to("/etc")
+    with pytest.raises(PaddleGpuError) as caught:
+        bench.engine.start(job, folder, handle)
+    assert caught.value.code == "path_of_system"
+    assert bench.engine.observe(job, folder).state == "absent"
+
+
+def test_no_folder_with_the_daemons_socket_in_it_is_given_to_a_job(bench, daemon):
+    job, folder = bench.job("print(1)", folder=str(daemon.folder))
+    assert [message.code for message in bench.engine.check(job)] == ["path_of_socket"]
+    with pytest.raises(PaddleGpuError) as caught:
+        bench.start(job, folder)
+    assert caught.value.code == "path_of_socket"
 
 
 def test_links_that_a_job_leaves_do_not_lead_the_server_out(bench, tmp_path):

@@ -124,6 +124,15 @@ def test_a_dockerfile_starts_only_from_what_is_allowed(bench, text, code):
     assert caught.value.code == code
 
 
+def test_a_place_can_do_without_builds(bench, make_bench):
+    (bench.work / "Dockerfile").write_text("FROM $BASE_IMAGE\nRUN false\n")
+    (bench.work / "requirements.txt").write_text("a\n")
+    grant = authorize(bench.job("1")[0].spec, bench.settings)
+    assert find_layers(bench.work, grant, bench.settings).origin == "Dockerfile"
+    assert find_layers(bench.work, grant, make_bench(dockerfile=False).settings).origin == "requirements.txt"
+    assert find_layers(bench.work, grant, make_bench(layers=False).settings) is None
+
+
 def test_what_counts_is_the_content(bench, tmp_path):
     grant = authorize(bench.job("1", options={"requirements": ["a", "b"]})[0].spec, bench.settings)
     first = find_layers(bench.work, grant, bench.settings)
