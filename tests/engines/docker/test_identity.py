@@ -142,13 +142,13 @@ def closed(tmp_path):
 
 def test_a_folder_that_cannot_be_opened_is_refused_before_the_job_is_made(bench, closed):
     job, folder = bench.job("print(1)", folder=str(closed))
-    refused = [message.code for message in bench.engine.check(job)]
+    refused = [message.code for message in bench.engine.check(job, {})]
     assert refused == ["folder_not_given"]
     with pytest.raises(PaddleGpuError) as caught:
         bench.start(job, folder)
     assert caught.value.code == "folder_not_given"
     os.chown(closed, 1234, 1234)
-    assert bench.engine.check(job) == ()
+    assert bench.engine.check(job, {}) == ()
     assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
 
 

@@ -152,7 +152,7 @@ def test_a_folder_that_is_exchanged_after_the_first_look_is_not_mounted(bench):
 
 def test_no_folder_with_the_daemons_socket_in_it_is_given_to_a_job(bench, daemon):
     job, folder = bench.job("print(1)", folder=str(daemon.folder))
-    assert [message.code for message in bench.engine.check(job)] == ["path_of_socket"]
+    assert [message.code for message in bench.engine.check(job, {})] == ["path_of_socket"]
     with pytest.raises(PaddleGpuError) as caught:
         bench.start(job, folder)
     assert caught.value.code == "path_of_socket"

@@ -228,7 +228,7 @@ def test_when_one_of_several_fails_the_job_says_which_error_it_was(make_bench):
     assert (ending.state, ending.reason.code) == ("failed", "cell_error"), bench.explain(job, folder)
     assert "bad shard" in ending.reason.render()
     assert f"`jupyter paddle-gpu logs {job.id} --rank 1`" in ending.reason.render_hint()
-    assert (folder.path / "rank-1").stat().st_uid == folder.log.stat().st_uid == bench.work.stat().st_uid
+    assert (folder.path / "rank-1").stat().st_uid == folder.log.stat().st_uid == folder.path.stat().st_uid
 
 
 @pytest.mark.paddle
