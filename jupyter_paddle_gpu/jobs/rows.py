@@ -1,8 +1,9 @@
-"""Changes of rows that the reconciler and the threads that start jobs have in common."""
+"""How a row begins, and changes of rows that the reconciler and the threads that start jobs have in common."""
 
 from __future__ import annotations
 
 import contextlib
+import getpass
 import logging
 import time
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from collections.abc import Callable
 import msgspec
 
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import Job
+from ..domain.jobs import Job, JobSpec
 from ..domain.messages import Message
+from . import names
 from .store import JobStore
 
 _logger = logging.getLogger(__name__)
@@ -40,3 +42,17 @@ def guard(store: JobStore, job: Job, act: Callable[[Job], None]) -> None:
             tell(store, job, error.message)
     except Exception:
         _logger.exception("looking after job %s", job.id)
+
+
+def new_job(spec: JobSpec) -> Job:
+    """The row of a job that is submitted now, with an id of its own."""
+    now = time.time()
+    job_id = names.new_id(now)
+    spec = _change(spec, output=names.output_of(spec.output, job_id))
+    return Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=_owner())
+
+
+def _owner() -> str:
+    with contextlib.suppress(Exception):  # no entry in the user database: a container's bare uid
+        return getpass.getuser()
+    return ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import getpass
 import logging
 import math
 import re
@@ -27,7 +25,7 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder, metadata_of
 from ..matching.policy import Policy
 from ..runner import files
-from . import detached, names, ranks, reconciler
+from . import detached, names, ranks, reconciler, rows
 from .doorbell import Doorbell
 from .lock import FileLock
 from .log import LogReaders
@@ -35,13 +33,11 @@ from .reconciler import Learn, Reconciler
 from .settings import JobSettings, default_data_folder
 from .statistics import History
 from .store import JobStore
+from .subscribers import JobCallback, Subscribers
 
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-
-JobCallback = Callable[[str, Job | None], None]
-"""Called with a job's id and its new row, None where it was deleted; from the service's thread."""
 
 
 class JobService:
@@ -79,8 +75,7 @@ class JobService:
         self._reconciler = Reconciler(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
         self._dispatcher = dispatcher
         self._readers = LogReaders()
-        self._callbacks: dict[int, JobCallback] = {}
-        self._callback_lock = threading.Lock()
+        self._subscribers = Subscribers()
         self._wake = Doorbell(store.path.with_suffix(".bell"))
         self._turn = threading.Lock()  # starting and stopping, one at a time
         self._stopped = threading.Event()
@@ -140,7 +135,7 @@ class JobService:
         """
         if known := self.store.by_token(spec.token):
             return known
-        job = _new_job(spec)
+        job = rows.new_job(spec)
         for problem in self._problems(job, source_content):
             raise PaddleGpuError.of(problem, status=409)
         folder = self.folder_of(job.id)
@@ -162,7 +157,7 @@ class JobService:
 
     def preflight(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
         """Everything that `submit` would refuse this with now; empty where it would accept it."""
-        return self._problems(_new_job(spec), source_content)
+        return self._problems(rows.new_job(spec), source_content)
 
     def _problems(self, job: Job, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
         engine = self.engines.get(job.spec.engine)
@@ -282,15 +277,9 @@ class JobService:
 
     def subscribe(self, callback: JobCallback) -> Callable[[], None]:
         """Be told of every change, whichever process made it, as long as this service is started."""
-        with self._callback_lock:
-            key = max(self._callbacks, default=0) + 1
-            self._callbacks[key] = callback
+        forget = self._subscribers.add(callback)
         self._wake.ring()
-        return lambda: self._forget(key)
-
-    def _forget(self, key: int) -> None:
-        with self._callback_lock:
-            self._callbacks.pop(key, None)
+        return forget
 
     # ---- the thread
 
@@ -367,10 +356,12 @@ class JobService:
                     self._wake.listen()
                     busy = self._reconciler.step()
                     self._appoint(busy)
-                revision = self._announce(revision)
+                changes = self.store.changes(revision)
+                self._subscribers.tell(changes)
+                revision = changes.revision
             except Exception:
                 _logger.exception("looking after the jobs")
-            watched = bool(self._callbacks)
+            watched = bool(self._subscribers)
             self._wake.wait(self.settings.active_seconds if busy or watched else self.settings.idle_seconds)
 
     def _appoint(self, busy: bool) -> None:
@@ -400,35 +391,3 @@ class JobService:
             time.sleep(self.settings.active_seconds)
         self._standby_lock.release()
         return True
-
-    def _announce(self, since: int) -> int:
-        changes = self.store.changes(since)
-        with self._callback_lock:
-            callbacks = list(self._callbacks.values())
-        told: list[tuple[str, Job | None]] = [(job.id, job) for job in changes.jobs]
-        told += [(job_id, None) for job_id in changes.deleted]
-        for job_id, job in told:
-            for callback in callbacks:
-                _call(callback, job_id, job)
-        return changes.revision
-
-
-def _call(callback: JobCallback, job_id: str, job: Job | None) -> None:
-    # A listener's fault must not end the thread that everything else relies on.
-    try:
-        callback(job_id, job)
-    except Exception:
-        _logger.exception("telling of job %s", job_id)
-
-
-def _new_job(spec: JobSpec) -> Job:
-    now = time.time()
-    job_id = names.new_id(now)
-    spec = _change(spec, output=names.output_of(spec.output, job_id))
-    return Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=_owner())
-
-
-def _owner() -> str:
-    with contextlib.suppress(Exception):  # no entry in the user database: a container's bare uid
-        return getpass.getuser()
-    return ""
