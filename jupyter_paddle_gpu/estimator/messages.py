@@ -129,6 +129,11 @@ UNTRACED_VERSION = Message(
     text="Steps of Paddle {version} cannot be traced; small real steps on the CPU stand for them.",
     hint="Paddle 3 gives exact figures, by layer and over the step. What-ifs other than the batch size need it.",
 )
+UNPATCHED = Message(
+    code="unpatched_paddle",
+    text="Paddle {version} no longer has what a trace replaces: {names}. What a notebook does by them is not followed.",
+    hint="Please report the version; a newer release of this extension may know it.",
+)
 DETAILS_LATE = Message(
     code="details_late",
     text="Not every remedy was computed: each needs further traces, and the time for them was used up.",
@@ -159,6 +164,12 @@ FIT_UNSURE = Message(
 def fill(template: Message, **params: Param) -> Message:
     """A sentence of the table with its fields."""
     return msgspec.structs.replace(template, params=params)
+
+
+def about_unpatched(version: str, names: Iterable[str]) -> tuple[Message, ...]:
+    """A note of what a version of Paddle has no place for; none where it has all of it."""
+    listed = ", ".join(names)
+    return (fill(UNPATCHED, version=version, names=listed),) if listed else ()
 
 
 def about_outcome(outcome: Outcome, limits: Limits) -> Message:

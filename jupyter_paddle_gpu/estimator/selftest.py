@@ -43,25 +43,26 @@ for step in range(4):
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """Whether traces of an interpreter are used, and the note that goes with every estimate of it."""
+    """Whether traces of an interpreter are used, and the notes that go with every estimate of it."""
 
     traces: bool
-    note: Message | None = None
+    notes: tuple[Message, ...] = ()
 
 
 def examine(worker: Worker, folder: Path) -> Trust:
     """Trust a checked version as it is; let any other one show itself on the small training."""
     greeting = worker.start()
     version = greeting.paddle_version
+    unpatched = messages.about_unpatched(version, greeting.unpatched)
     if version in CHECKED or greeting.error:
-        return Trust(True)
+        return Trust(True, unpatched)
     if greeting.tracer_error:
-        return Trust(False, messages.fill(messages.UNTRACED_VERSION, version=version))
+        return Trust(False, (messages.fill(messages.UNTRACED_VERSION, version=version),))
     request: dict[str, Any] = {"cells": [{"index": 0, "source": PROGRAM}], "target": "cpu", "answers": {}}
     traced = worker.request("trace", request, folder)
     measured = worker.request("measure", {**request, "measured_batch": 8}, folder)
     if measured.kind != "answer":  # nothing to compare with; the trace is all there is
-        return Trust(True)
+        return Trust(True, unpatched)
     truth = max(msgspec.convert(measured.value, Measured).phases.values(), default=0)
     found = _peak(traced.value) if traced.kind == "answer" else 0
     difference = abs(found - truth) / max(truth, 1)
@@ -72,7 +73,7 @@ def examine(worker: Worker, folder: Path) -> Trust:
         checked=", ".join(CHECKED),
         percent=round(100 * (TOLERANCE if agrees else difference), 1),
     )
-    return Trust(agrees, note)
+    return Trust(agrees, (note, *unpatched) if agrees else (note,))
 
 
 def _peak(value: Any) -> int:

@@ -29,7 +29,7 @@ from .scan import scanned
 from .trace import Trace
 from .traces import Traced, Traces
 from .translate import KEPT, note, question
-from .worker import WorkerSettings, available_memory
+from .worker import Greeting, WorkerSettings, available_memory
 
 DEFAULT_KERNEL = "python3"
 """The kernel that every installation of ipykernel brings."""
@@ -139,6 +139,13 @@ class EstimateService:
         interpreter = find_interpreter(kernel_name)
         if interpreter.paddle_version is not None:
             self.traces.worker(interpreter).start()
+
+    def greeting(self, kernel_name: str) -> Greeting:
+        """What the kernel's worker says of its Paddle, and of what a trace replaces there.
+
+        Raises `PaddleGpuError` where there is no such kernel or its Python does not start.
+        """
+        return self.traces.worker(find_interpreter(kernel_name)).start()
 
     def expect(self, kernel_name: str) -> None:
         """An estimate may be asked for soon: `begin`, unless memory is scarce."""

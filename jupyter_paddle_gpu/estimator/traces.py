@@ -106,7 +106,7 @@ class Traces:
         worker = self.worker(interpreter)
         trust = self._trusts.get(_identity(interpreter)) or examine(worker, folder)
         self._trusts[_identity(interpreter)] = trust
-        remarks = (trust.note,) if trust.note else ()
+        remarks = trust.notes
         if not trust.traces and (found := self._measured(worker, facts, folder, asked)):
             return Traced(found.trace, (*remarks, *found.notes))
         limits = worker.settings.limits()

@@ -138,7 +138,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Greeting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a zygote says when it is ready; `error` where Paddle, `tracer_error` where the tracer cannot be imported."""
+    """What a zygote says when it is ready; `error` where Paddle, `tracer_error` where the tracer cannot be imported,
+    `unpatched` what a trace replaces and this Paddle does not have, by name."""
 
     python: str = ""
     version: str = ""
@@ -146,6 +147,7 @@ class Greeting(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     error: str = ""
     tracer_error: str = ""
+    unpatched: tuple[str, ...] = ()
 
 
 class Worker:

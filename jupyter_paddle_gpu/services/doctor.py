@@ -17,6 +17,8 @@ from ..domain.messages import Message, Param, Translate
 from ..engines.base import Engine
 from ..engines.capabilities import problems_of
 from ..engines.registry import Registry
+from ..estimator import messages
+from ..estimator.worker import Greeting
 from ..version import __version__
 from .policies import Policies
 from .requests import Check
@@ -28,6 +30,7 @@ DISK_NEEDED = 1 << 30
 def examine(
     kernel_name: str,
     *,
+    greeting: Callable[[], Greeting],
     inventory: Callable[[], Inventory],
     registry: Callable[[], Registry],
     engines: Callable[[], Mapping[str, Engine]],
@@ -41,6 +44,7 @@ def examine(
     checks: list[Check] = [_version()]
     parts: tuple[tuple[str, Callable[[], Iterable[Check]]], ...] = (
         ("kernel", lambda: _kernel(kernel_name)),
+        ("tracing", lambda: _tracing(greeting)),
         ("devices", lambda: _devices(inventory())),
         ("plugins", lambda: _left_out(registry())),
         ("engines", lambda: _engines(engines())),
@@ -112,6 +116,32 @@ def _kernel(kernel_name: str) -> Iterable[Check]:
         params={"kernel": kernel_name, "python": str(interpreter.python)},
     )
     yield Check(name="kernel", ok=True, finding=finding)
+
+
+def _tracing(asked: Callable[[], Greeting]) -> Iterable[Check]:
+    """Whether steps of the kernel's Paddle can be traced, and what it no longer has of what a trace replaces.
+
+    A kernel without Paddle is none to worry about here: its notebooks may do other work.
+    """
+    try:
+        greeting = asked()
+    except PaddleGpuError:  # there is no such kernel: told already
+        return
+    if greeting.error:
+        return
+    version = greeting.paddle_version
+    findings = messages.about_unpatched(version, greeting.unpatched)
+    if greeting.tracer_error:
+        findings = (messages.fill(messages.UNTRACED_VERSION, version=version),)
+    for finding in findings:
+        yield Check(name="tracing", ok=False, finding=finding, needed=False)
+    if not findings:
+        finding = Message(
+            code="tracing_ready",
+            text="Steps of Paddle {version} can be traced: it has everything that a trace replaces.",
+            params={"version": version},
+        )
+        yield Check(name="tracing", ok=True, finding=finding, needed=False)
 
 
 def _devices(inventory: Inventory) -> Iterable[Check]:

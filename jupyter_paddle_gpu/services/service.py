@@ -168,6 +168,7 @@ class Services(Components):
 
         return examine(
             kernel_name,
+            greeting=lambda: self.estimator.greeting(kernel_name),
             inventory=self.inventory,
             registry=lambda: self.registry,
             engines=lambda: self.engines,

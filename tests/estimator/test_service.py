@@ -160,7 +160,7 @@ def test_every_code_of_the_tracer_has_its_sentence():
     from jupyter_paddle_gpu.estimator.translate import NOTES, QUESTIONS
     from jupyter_paddle_gpu.estimator.worker import TRACER
 
-    text = "\n".join(path.read_text() for path in TRACER.glob("*.py"))
+    text = "\n".join(path.read_text() for path in TRACER.rglob("*.py"))
     notes = set(re.findall(r'\.note\("(\w+)"', text)) | set(re.findall(r'notes\.append\(\{"code": "(\w+)"', text))
     questions = set(re.findall(r'_(?:ask|fail)\(cell, \w+, "(\w+)"', text))
 

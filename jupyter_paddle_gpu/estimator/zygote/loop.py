@@ -253,7 +253,7 @@ def prepare(tracer_folder: Path, *, plain: bool) -> tuple[dict[str, Any], dict[s
         try:
             tracer = load_tracer(tracer_folder)
             if hasattr(tracer, "prepare"):
-                tracer.prepare()
+                greeting["unpatched"] = list(tracer.prepare())
             handlers["trace"] = tracer.trace_notebook
         except Exception as error:  # a version of Paddle that the tracer does not know
             greeting["tracer_error"] = f"{type(error).__name__}: {error}"[:1000]
