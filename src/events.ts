@@ -124,7 +124,7 @@ export class EventStream implements IDisposable {
     });
   }
 
-  /** Try again at once, on a person's wish. */
+  /** Try again at once, because a person wants it. */
   retry(): void {
     this._failures = 0;
     this._connect();

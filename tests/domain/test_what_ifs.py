@@ -13,6 +13,7 @@ from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, Words, for_job, for_tracer
 from jupyter_paddle_gpu.estimator import remedies
+from jupyter_paddle_gpu.estimator.worker import TRACER
 from jupyter_paddle_gpu.i18n import LOCALE_FOLDER, to_json, translator
 
 
@@ -87,3 +88,11 @@ def test_the_tracer_is_told_what_changes_the_step():
     told = for_tracer(EstimateRequest(batch_size=8, device="A100 80GB", details=True))
     assert told["batch_size"] == 8 and told["target"] == "gpu" and told["recompute"] is None
     assert not {"device", "details", "answers"} & set(told)
+
+
+def test_the_tracer_reads_every_what_if_and_says_every_note():
+    """By its source: a declaration that nothing makes true would be a promise in all faces."""
+    source = "".join(path.read_text(encoding="utf-8") for path in TRACER.rglob("*.py"))
+    names = [row.name for row in WHAT_IFS if row.traced]
+    codes = [message.code.removesuffix("_live") for row in WHAT_IFS for message in (*row.notes, *row.kept)]
+    assert [word for word in (*names, *codes) if f'"{word}"' not in source] == []
