@@ -67,6 +67,9 @@ class LocalEngine:
             problems.append(reasons.interpreter_missing(_python(job)))
         if not Path(job.spec.folder).is_dir():
             problems.append(reasons.folder_missing(job.spec.folder))
+        devices = job.device_ids or job.spec.resources.device_ids
+        if devices and (missing := makers().of_device(devices[0]).preflight(devices, Path("/"))) is not None:
+            problems.append(missing)
         wanted, there = job.spec.resources.shm_bytes or 0, _shared_memory()
         if there is not None and wanted > there:
             problems.append(reasons.shared_memory_short(human(wanted), human(there)))

@@ -64,6 +64,13 @@ def test_workers_that_need_more_shared_memory_than_there_is_are_told_before(engi
     assert engine.check(small) == ()
 
 
+def test_a_card_whose_node_is_not_there_is_told_before(engine: Engine, prepared: Any) -> None:
+    job, _ = prepared("pass")
+    job = msgspec.structs.replace(job, device_ids=("kunlun-7",))
+    (problem,) = engine.check(job)
+    assert (problem.code, problem.params["node"]) == ("device_node_missing", "/dev/xpu7")
+
+
 def test_start_observe_end(engine: Engine, prepared: Any) -> None:
     job, folder = prepared("print('hello')")
     assert engine.observe(job, folder).state == "absent"
