@@ -46,9 +46,9 @@ from .output import read_output
 from .policy import Grant, authorize, check_socket, is_below, options_of
 from .preparing import Preparation, notebook_metadata
 from .settings import DockerSettings
+from .silence import UNREACHABLE, Passing
 from .statistics import pids_of, read_usage
 
-_UNREACHABLE = frozenset({"docker_missing", "docker_permission", "engine_unreachable"})
 SHARED_MARGIN = 1.25
 """Batches of samples that are larger than those the estimate has looked at."""
 SHARED_LEAST = 64 << 20
@@ -325,7 +325,7 @@ class DockerEngine:
             with explained(image=str(handle.get("reference", "")), gpus=", ".join(job.device_ids)):
                 self.daemon.api.start(container)
         except PaddleGpuError as error:
-            if error.code not in _UNREACHABLE:
+            if error.code not in UNREACHABLE:
                 self._remove(container)
             raise
         return container
@@ -378,30 +378,13 @@ class DockerEngine:
                     lines.append(str(json.loads(raw)["x"]))
         return "\n".join(lines)
 
-    def _passing(self) -> _Passing:
-        return _Passing(self._lost)
+    def _passing(self) -> Passing:
+        return Passing(self._lost)
 
     def _lost(self) -> None:
         """What the daemon said a moment ago says nothing any more; it may come back as another version."""
         self.daemon.close()
         self.doctor.forget()
-
-
-class _Passing:
-    """Within it, a daemon that does not answer is a passing fault (`engine_unreachable`), whatever the cause."""
-
-    def __init__(self, lost: Callable[[], None]) -> None:
-        self._lost = lost
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, PaddleGpuError) or error.code not in _UNREACHABLE:
-            return
-        self._lost()
-        if error.code != "engine_unreachable":
-            raise refusal(reasons.engine_unreachable("docker", error.message.render())) from error
 
 
 def _vanished(name: str) -> PaddleGpuError:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from ...domain import reasons
+from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
 from .faults import refusal
+
+UNREACHABLE = frozenset({"docker_missing", "docker_permission", "engine_unreachable"})
+"""What says that nobody answers."""
 
 
 class Silence:
@@ -49,3 +54,20 @@ class Silence:
         """It has not answered in time."""
         with self._lock:
             self._refusal, self._until = refusal, time.monotonic() + self._seconds
+
+
+class Passing:
+    """Within it, a daemon that does not answer is a passing fault (`engine_unreachable`), whatever the cause."""
+
+    def __init__(self, lost: Callable[[], None]) -> None:
+        self._lost = lost
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, PaddleGpuError) or error.code not in UNREACHABLE:
+            return
+        self._lost()
+        if error.code != "engine_unreachable":
+            raise refusal(reasons.engine_unreachable("docker", error.message.render())) from error
