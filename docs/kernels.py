@@ -59,6 +59,8 @@ _CHOICE = {
 _AMP = {"FIRST_OPERAND": "`auto_cast` casts its input alone", "NEVER": "`auto_cast` leaves it as it is"}
 _FURTHER = {"NOT_FOLLOWED": "its own gradient is not followed", "REFUSED": "has no gradient of its own"}
 SENTENCES: dict[str, Callable[[Any], str]] = {
+    "instead": lambda value: f"instead of it: {_documented(value)}",
+    "attributes": lambda value: f"takes {_code(name for name, _ in value)} by name too",
     "view": lambda value: "is a view",
     "result": lambda value: f"results: {_documented(value)}",
     "shares": lambda value: f"shared results: {_documented(value)}",

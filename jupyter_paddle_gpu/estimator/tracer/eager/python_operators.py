@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import paddle
@@ -19,76 +19,114 @@ from ..memory.dtypes import FLOATING, name_of
 from ..memory.operators import call
 from .tensors import Tensors
 
+
+class _Method(NamedTuple):
+    """What one of Python's methods comes to.
+
+    Attributes:
+        operator: that of Paddle's.
+        is_reversed: whether the tensor is the second operand.
+        with_number: what a number beside the tensor comes to; it gives None where the number becomes a tensor.
+        makes_floats: whether integers are cast for any number, not only for a float.
+        takes_booleans: whether `with_number` is for booleans too.
+        fills_one: whether the number becomes a tensor of one element.
+        attributes: further arguments of the operator.
+    """
+
+    operator: str
+    is_reversed: bool = False
+    with_number: Callable[[Any, Any], Any] | None = None
+    makes_floats: bool = False
+    takes_booleans: bool = False
+    fills_one: bool = False
+    attributes: tuple[Any, ...] = ()
+
+
+def _plus(x: Any, number: Any) -> Any:
+    return call("scale", x, 1.0, float(number), True)
+
+
+def _minus(x: Any, number: Any) -> Any:
+    return call("scale", x, 1.0, -float(number), True)
+
+
+def _from(x: Any, number: Any) -> Any:
+    return call("scale", x, -1.0, float(number), True)
+
+
+def _times(x: Any, number: Any) -> Any:
+    return call("scale", x, float(number), 0.0, True)
+
+
+def _over(x: Any, number: Any) -> Any:
+    return call("scale", x, 1.0 / float(number), 0.0, True) if number != 0 else None
+
+
+def _power(x: Any, number: Any) -> Any:
+    return call("pow", x, float(number))
+
+
+_PRODUCT = _Method("matmul", attributes=(False, False))
 _BINARY = {
-    "__add__": ("add", False), "__radd__": ("add", True), "__sub__": ("subtract", False),
-    "__rsub__": ("subtract", True), "__mul__": ("multiply", False), "__rmul__": ("multiply", True),
-    "__div__": ("divide", False), "__truediv__": ("divide", False), "__rdiv__": ("divide", True),
-    "__rtruediv__": ("divide", True), "__floordiv__": ("floor_divide", False), "__rfloordiv__": ("floor_divide", True),
-    "__pow__": ("elementwise_pow", False), "__rpow__": ("elementwise_pow", True), "__mod__": ("remainder", False),
-    "__rmod__": ("remainder", True), "__matmul__": ("matmul", False), "__rmatmul__": ("matmul", True),
-    "__gt__": ("greater_than", False), "__ge__": ("greater_equal", False), "__lt__": ("less_than", False),
-    "__le__": ("less_equal", False), "__eq__": ("equal", False), "__ne__": ("not_equal", False),
-    "__and__": ("bitwise_and", False), "__rand__": ("bitwise_and", True), "__or__": ("bitwise_or", False),
-    "__ror__": ("bitwise_or", True), "__xor__": ("bitwise_xor", False), "__rxor__": ("bitwise_xor", True),
-    "__lshift__": ("bitwise_left_shift", False), "__rshift__": ("bitwise_right_shift", False),
+    "__add__": _Method("add", with_number=_plus), "__radd__": _Method("add", True, _plus),
+    "__sub__": _Method("subtract", with_number=_minus), "__rsub__": _Method("subtract", True, _from),
+    "__mul__": _Method("multiply", with_number=_times, takes_booleans=True),
+    "__rmul__": _Method("multiply", True, _times, takes_booleans=True),
+    "__div__": _Method("divide", with_number=_over, makes_floats=True),
+    "__truediv__": _Method("divide", with_number=_over, makes_floats=True),
+    "__rdiv__": _Method("divide", True, makes_floats=True), "__rtruediv__": _Method("divide", True, makes_floats=True),
+    "__floordiv__": _Method("floor_divide", fills_one=True),
+    "__rfloordiv__": _Method("floor_divide", True, fills_one=True),
+    "__pow__": _Method("elementwise_pow", with_number=_power), "__rpow__": _Method("elementwise_pow", True),
+    "__mod__": _Method("remainder"), "__rmod__": _Method("remainder", True),
+    "__matmul__": _PRODUCT, "__rmatmul__": _PRODUCT._replace(is_reversed=True),
+    "__gt__": _Method("greater_than"), "__ge__": _Method("greater_equal"), "__lt__": _Method("less_than"),
+    "__le__": _Method("less_equal"), "__eq__": _Method("equal"), "__ne__": _Method("not_equal"),
+    "__and__": _Method("bitwise_and"), "__rand__": _Method("bitwise_and", True), "__or__": _Method("bitwise_or"),
+    "__ror__": _Method("bitwise_or", True), "__xor__": _Method("bitwise_xor"), "__rxor__": _Method("bitwise_xor", True),
+    "__lshift__": _Method("bitwise_left_shift"), "__rshift__": _Method("bitwise_right_shift"),
 }  # fmt: skip
-_UNARY = ("__neg__", "__abs__", "__invert__", "__pos__")
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "__neg__": lambda x: call("scale", x, -1.0, 0.0, True),
+    "__abs__": lambda x: call("abs", x),
+    "__invert__": lambda x: call("bitwise_not", x),
+    "__pos__": lambda x: x,
+}
 NAMES = (*_BINARY, *_UNARY)
 
 
-def _scaled(name: str, x: Any, other: Any, reverse: bool) -> Any:
-    """The shortcut for a number, None where there is none."""
-    if name == "add":
-        return call("scale", x, 1.0, float(other), True)
-    if name == "subtract":
-        return call("scale", x, -1.0, float(other), True) if reverse else call("scale", x, 1.0, -float(other), True)
-    if name == "multiply":
-        return call("scale", x, float(other), 0.0, True)
-    if name == "divide" and not reverse and other != 0:
-        return call("scale", x, 1.0 / float(other), 0.0, True)
-    if name == "elementwise_pow" and not reverse:
-        return call("pow", x, float(other))
-    return None
-
-
-def _binary(name: str, reverse: bool, x: Any, other: Any) -> Any:
+def _binary(method: _Method, x: Any, other: Any) -> Any:
     if isinstance(other, (np.generic, np.ndarray)) and np.ndim(other) == 0:
         other = other.item()
     if isinstance(other, numbers.Number):
         dtype = name_of(x.dtype)
-        if dtype not in FLOATING and (isinstance(other, float) or name == "divide"):
+        if dtype not in FLOATING and (isinstance(other, float) or method.makes_floats):
             x = call("cast", x, paddle.float32)
-        if not (dtype == "bool" and name != "multiply"):
-            shortcut = _scaled(name, x, other, reverse)
+        if method.with_number is not None and (dtype != "bool" or method.takes_booleans):
+            shortcut = method.with_number(x, other)
             if shortcut is not None:
                 return shortcut
-        shape = [1] if name == "floor_divide" else list(x.shape)
+        shape = [1] if method.fills_one else list(x.shape)
         other = call("full", shape, other, x.dtype, core.CPUPlace())
     elif isinstance(other, np.ndarray):
         other = paddle.to_tensor(other)
     elif not isinstance(other, paddle.Tensor):
         return NotImplemented
-    first, second = (other, x) if reverse else (x, other)
-    if name == "matmul":
-        return call("matmul", first, second, False, False)
-    return call(name, first, second)
+    pair = (other, x) if method.is_reversed else (x, other)
+    return call(method.operator, *pair, *method.attributes)
 
 
 def traced(name: str) -> Callable[..., Any]:
     """The method of that name over the traced runtime."""
     if name in _BINARY:
-        operator, reverse = _BINARY[name]
+        method = _BINARY[name]
 
         def binary(runtime: Tensors, original: Any, x: Any, other: Any) -> Any:
-            return _binary(operator, reverse, x, other)
+            return _binary(method, x, other)
 
         return binary
 
     def unary(runtime: Tensors, original: Any, x: Any) -> Any:
-        if name == "__neg__":
-            return call("scale", x, -1.0, 0.0, True)
-        if name == "__pos__":
-            return x
-        return call("abs" if name == "__abs__" else "bitwise_not", x)
+        return _UNARY[name](x)
 
     return unary

@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
-from .rules import Amp, Choice, Operator, Rule, Sparse, Strides, nothing
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.base import core
+
+from ..memory.operators import call
+from ..memory.values import Known
+from .rules import Amp, Choice, Operator, Rule, Sparse, Strides, Traced, nothing
+
+
+def _filled(session: Traced, original: Any, like: Any, dtype: Any = None, place: Any = None, **_: Any) -> Any:
+    """A tensor of ones or zeros, by shape or like another."""
+    value = 1.0 if original.__name__.startswith("ones") else 0.0
+    if isinstance(like, paddle.Tensor):
+        return call("full_like", like, value, dtype if dtype is not None else like.dtype, core.CPUPlace())
+    return call("full", list(like), value, dtype if dtype is not None else paddle.float32, core.CPUPlace())
+
+
+def _filled_in_place(session: Traced, original: Any, out: Any, *rest: Any) -> Any:
+    """It allocates where the tensor has no memory yet."""
+    session.state(out)
+    return out
+
+
+def _written(session: Traced, original: Any, out: Any, *rest: Any) -> Any:
+    """Constants are written in place."""
+    session.state(out).array.value = None
+    return out
+
+
+def _count(session: Traced, original: Any, x: Any) -> Any:
+    """The number of elements is known from the shape alone."""
+    return session.create("numel", (), "int64", Known(np.array(session.state(x).array.numel)))
+
+
+def _sizes(session: Traced, original: Any, x: Any) -> Any:
+    """The shape is known without data."""
+    sizes = np.array(x.shape, "int64" if original.__name__ == "shape64" else "int32")
+    return session.create("shape", sizes.shape, str(sizes.dtype), Known(sizes))
+
 
 _NO_WORK = "they compute nothing"
 
 OPERATORS = (
+    Operator("zeros ones zeros_like ones_like", "`tensor/creation.py`", Rule(instead=_filled)),
+    Operator("full_", "`tensor/creation.py`", Rule(instead=_filled_in_place)),
+    Operator("assign_value_", "`nn/initializer/assign.py`", Rule(instead=_written)),
+    Operator("numel", _NO_WORK, Rule(instead=_count)),
+    Operator("shape shape64", _NO_WORK, Rule(instead=_sizes)),
     Operator(
         "full",
         "`programs`: the builder passes attributes as constants",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from paddle import _C_ops
 
 from ..memory.arrays import Array, Shape, contiguous_strides
 from ..memory.dtypes import SIZE, name_of
+from ..memory.operators import call
 from ..memory.values import Computed, Value
-from .rules import Arrays, Attributes, Choice, Meta, Operator, Place, Rule, Strides, nothing
+from .rules import Arrays, Attributes, Choice, Meta, Operator, Place, Rule, Strides, Traced, nothing
 
 
 def reshaped_strides(shape: Shape, strides: Shape, target: Shape) -> Shape | None:
@@ -139,6 +142,30 @@ def _expanded(arrays: list[Array]) -> Value | None:
     return None if value is None else Computed(_C_ops.expand, (value, list(arrays[1].shape)), {})
 
 
+def _equal_parts(session: Traced, original: Any, x: Any, count: int, axis: Any) -> Any:
+    """A split into parts of one size."""
+    axis = int(axis)
+    return call("split", x, [x.shape[axis] // count] * count, axis)
+
+
+def _one_buffer(session: Traced, original: Any, tensors: Any, dtype: Any, *rest: Any) -> Any:
+    """Tensors go into one buffer; their own memory goes. DataParallel and tensor fusion use it."""
+    total = sum(session.state(tensor).array.numel for tensor in tensors)
+    return list(tensors), session.create("coalesce_tensor", (total,), name_of(dtype))
+
+
+def _windows(session: Traced, original: Any, x: Any, *window: int) -> Any:
+    """`Tensor.unfold(axis, size, step)` is a view of windows along an axis; the program builder does not have it."""
+    array, (axis, size, step) = session.state(x).array, window
+    axis %= len(array.shape)
+    shape, strides = list(array.shape), list(array.strides)
+    shape[axis] = (shape[axis] - size) // step + 1
+    shape.append(size)
+    strides.append(strides[axis])
+    strides[axis] *= step
+    return call("as_strided", x, shape, strides, 0)
+
+
 _SOURCE = "stride kernels (`phi/kernels/stride`), tested against numpy's strides; gradients: measured"
 _NUMBERS = f"{_SOURCE} (`test_linear_algebra.py`)"
 _COPIES = "strided operands: measured (`test_strided_operands.py`)"
@@ -207,9 +234,9 @@ OPERATORS = (
         Rule(strides=Strides.KEPT, flops=nothing),
         gradient=Rule(fills_zeros=True),
     ),
-    Operator(
-        "split_with_num", f"{_COPIES}; `eager_gen.py`", Rule(strides=Strides.KEPT), gradient=Rule(fills_zeros=True)
-    ),
+    Operator("split_with_num", "`tensor/manipulation.py`", Rule(instead=_equal_parts)),
+    Operator("coalesce_tensor coalesce_tensor_", "`tensor_fusion_helper.py`, `parallel.py`", Rule(instead=_one_buffer)),
+    Operator("tensor_unfold", _SOURCE, Rule(instead=_windows)),
     Operator(
         "expand",
         f"{_COPIES}; `eager_gen.py`",

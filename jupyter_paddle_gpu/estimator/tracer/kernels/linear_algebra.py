@@ -9,11 +9,13 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from paddle import _C_ops
+
 from ..memory.arrays import Array, Shape
 from ..memory.dtypes import COMPLEX, SIZE
 from ..memory.operators import call
 from .composing import reduced, zeros
-from .rules import Amount, Arrays, Attributes, Further, Operator, Rule, Second, Strides, Tensors, Wants
+from .rules import Amount, Arrays, Attributes, Further, Operator, Rule, Second, Strides, Tensors, Traced, Wants
 
 
 def _flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -175,6 +177,16 @@ def _bmm_again(attrs: Attributes, of: Tensors, wants: Wants) -> list[Any]:
     return [dx, dy, ddout]
 
 
+def _linear(session: Traced, original: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    """On a CPU a product, which is a temporary, and an addition; on a GPU `linear_v2`, where Paddle has it and no
+    second gradient is asked for, which is not known."""
+    is_one = session.target == "gpu" and hasattr(_C_ops, "linear_v2") and not session.differentiates_twice
+    if bias is not None and is_one:
+        return call("linear_v2", x, weight, bias, False)
+    product = call("matmul", x, weight, False, False)
+    return product if bias is None else call("add", product, bias)
+
+
 _PRODUCT = (("x", "y", "grad_out"), ("grad_x_grad", "grad_y_grad"), ("x", "y", "grad_out"))
 
 OPERATORS = (
@@ -205,7 +217,7 @@ OPERATORS = (
         Rule(flops=_linear_flops),
         gradient=Rule(flops=_linear_gradient_flops, further=Further.NOT_FOLLOWED),
     ),
-    Operator("linear", "measured (`test_strided_operands.py`)", Rule(strides=Strides.KEPT)),
+    Operator("linear", "measured on CPUs; `nn/functional/common.py` of 3.3", Rule(instead=_linear)),
     Operator(
         "multi_dot",
         "three matrices; three or more shapes, to the byte",

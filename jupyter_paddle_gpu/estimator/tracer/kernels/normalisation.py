@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from ..memory.dtypes import SIZE
+from ..memory.operators import ORIGINAL_OPS
 from .convolution import channels_last
-from .rules import Amount, Amp, Arrays, Attributes, Further, Operator, Rule, per_element
+from .rules import Amount, Amp, Arrays, Attributes, Further, Operator, Rule, Traced, per_element
 
 
 def _normalised_rows(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -59,6 +61,11 @@ def _iteration(copies: int) -> Amount:
     return rule
 
 
+def _statistics_in_place(session: Traced, original: Any, *args: Any) -> Any:
+    """Running mean and variance are updated in place, as the builder's `batch_norm_` does."""
+    return session.call("batch_norm", ORIGINAL_OPS["batch_norm_"], args, {})
+
+
 _STATISTICS = (1, 2, 3, 4)
 """Running mean and variance, and those of the batch."""
 _KEPT = "phi kernels register statistics in float32"
@@ -67,7 +74,13 @@ OPERATORS = (
     Operator(
         "batch_norm",
         f"measured to the byte; {_KEPT}",
-        Rule(sized_here=True, flops=per_element(5), float32_results=_STATISTICS, amp=Amp.FIRST_OPERAND),
+        Rule(
+            instead=_statistics_in_place,
+            sized_here=True,
+            flops=per_element(5),
+            float32_results=_STATISTICS,
+            amp=Amp.FIRST_OPERAND,
+        ),
         gradient=Rule(flops=per_element(8), workspace=_channel_sums),
         second=Rule(workspace=_second_of_batches, fills_zeros=True, further=Further.REFUSED),
     ),

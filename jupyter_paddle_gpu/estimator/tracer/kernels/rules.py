@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from ..memory.arrays import Array, Shape
+from ..memory.arrays import Array, Shape, State
 from ..memory.values import Value
 
 Arrays = list[list[Array]]
@@ -45,6 +45,22 @@ Tensors = dict[str, Any]
 Wants = tuple[bool, ...]
 """Which results are asked for."""
 Composite = Callable[[Attributes, Tensors, Wants], list[Any]]
+
+
+class Traced(Protocol):
+    """The session, as far as an operator needs it that is expressed through others."""
+
+    target: str
+    differentiates_twice: bool
+
+    def state(self, tensor: Any) -> State:
+        """What is known of a tensor."""
+
+    def create(self, name: str, shape: Shape, dtype: str, value: Value | None = None, kind: str | None = None) -> Any:
+        """A fresh tensor, made by an operation of its own."""
+
+    def call(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """An operator call, `function` being Paddle's own."""
 
 
 class Strides(Enum):
@@ -158,6 +174,12 @@ class Rule:
 
     name: str = ""
     """Of a gradient's kernel whose name is not the operator's with `_grad`, `_double_grad` or `_triple_grad`."""
+
+    # Calls
+    instead: Callable[..., Any] | None = None
+    """What eager mode does in its place: `instead(session, original, *args, **kwargs)`."""
+    attributes: tuple[tuple[str, Any], ...] = ()
+    """In their order, with defaults: libraries still call it by the old interface, with names and values."""
 
     # Results
     result: Result | None = None

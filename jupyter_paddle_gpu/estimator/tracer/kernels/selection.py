@@ -76,8 +76,12 @@ _SOURCE = "CPU kernels of `phi/kernels/cpu`; three shapes by three axes each, to
 OPERATORS = (
     Operator(
         "argsort",
-        _SOURCE,
-        Rule(strides=Strides.KEPT, workspace=_forward),
+        f"{_SOURCE}; attributes: `paddle/phi/ops/yaml/ops.yaml` (PaddleSeg's Lovasz loss calls it so)",
+        Rule(
+            attributes=(("axis", -1), ("descending", False), ("stable", False)),
+            strides=Strides.KEPT,
+            workspace=_forward,
+        ),
         gradient=Rule(workspace=_ordered_grad, fills_zeros=True),
     ),
     Operator("topk", _SOURCE, Rule(workspace=_forward, choice=Choice.CHOOSES), gradient=Rule(workspace=_topk_grad)),

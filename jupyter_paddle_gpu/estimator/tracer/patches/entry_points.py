@@ -14,9 +14,9 @@ from paddle.base import core
 
 from ..eager import amp, pylayers, saved_tensors
 from ..eager.autograd import Backward, edge_of
-from ..eager.overrides import OVERRIDES
 from ..eager.recorded_backward import RecordedBackward
 from ..eager.runtime import Runtime
+from ..kernels.registry import rule_of
 from ..memory.arrays import contiguous_strides, new_tensor
 from ..memory.dtypes import SIZE, name_of
 from ..memory.operators import ORIGINAL_OPS, call
@@ -143,20 +143,13 @@ _ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
 )
 
 
-_OLD_ATTRIBUTES: dict[str, tuple[tuple[str, Any], ...]] = {
-    "argsort": (("axis", -1), ("descending", False), ("stable", False)),
-}
-"""Of operators that libraries still call by the old interface (PaddleSeg's Lovasz loss): attributes in the order of the
-new one, with their defaults. Source: `paddle/phi/ops/yaml/ops.yaml`."""
-
-
 def _modern(name: str) -> Callable[..., Any]:
     """An operator of the old interface (attributes as name, value pairs) by its successor; activations use it."""
 
     def operator(runtime: Runtime, original: Any, *args: Any) -> Any:
         count = next((place for place, arg in enumerate(args) if isinstance(arg, str)), len(args))
         given = dict(zip(args[count::2], args[count + 1 :: 2], strict=True))
-        order = _OLD_ATTRIBUTES.get(name, ())
+        order = rule_of(name).attributes
         if given and given.keys() <= dict(order).keys():
             return call(name, *args[:count], *(given.get(attribute, default) for attribute, default in order))
         if given:
@@ -167,12 +160,12 @@ def _modern(name: str) -> Callable[..., Any]:
 
 
 def _operator(name: str) -> Callable[..., Any]:
-    """An operator function: its override, or what the runtime makes of the call."""
+    """An operator function: what eager mode does in its place, or what the runtime makes of the call."""
 
     def operator(runtime: Runtime, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return runtime.call(name, original, args, kwargs)
 
-    return OVERRIDES.get(name, operator)
+    return rule_of(name).instead or operator
 
 
 def operators() -> Iterator[Patch]:
