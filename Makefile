@@ -54,6 +54,7 @@ format: $(ENVIRONMENT)  ## Let ruff, prettier and eslint put things right
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/jlpm lint
+	$(BIN)/python docs/form.py --write
 
 build-environment: $(ENVIRONMENT)  ## Environment and front end, as every other target needs them
 
