@@ -121,11 +121,11 @@ def test_what_is_not_known_stays_unknown() -> None:
 
 def test_ours_are_complete() -> None:
     rows = registry.load(others=()).rows
-    assert set(rows) == {"nvidia", "ascend", "kunlun", "hygon", "cambricon", "enflame", "amd"}
+    assert set(rows) == {row.name for row in registry.BUILT_IN}
     assert {card.vendor for card in catalogue.accelerators()} <= set(rows)
     assert {name for name, row in rows.items() if row.standing == "read"} == {"nvidia"}
     known = {"CUDA", "HIP", "ROCR", "XPU", "MLU", "TOPS", "ASCEND", "ASCEND_RT"}
-    assert {f"{name}_VISIBLE_DEVICES" for name in known} | {"GPU_DEVICE_ORDINAL"} == registry.makers().variables()
+    assert {f"{name}_VISIBLE_DEVICES" for name in known} | {"GPU_DEVICE_ORDINAL"} <= registry.makers().variables()
     ids = {"GPU-3f1c": "nvidia", "MIG-9": "nvidia", "3": "nvidia", "ascend-0000:01:00.0": "ascend", "amd-1": "amd"}
     assert {device: registry.makers().of_device(device).name for device in ids} == ids
 

@@ -22,6 +22,7 @@ from jupyter_paddle_gpu.services.policies import load_policies
 sys.path.insert(0, str(Path(__file__).parent))
 from elsewhere import ENGINE
 
+OURS = [row.name for row in registry.BUILT_IN]
 CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "id": "a"}
 SAY = "import os\nprint('cards', os.environ['CUDA_VISIBLE_DEVICES'], flush=True)"
 WAIT = "import os, time\nprint('cards', os.environ['CUDA_VISIBLE_DEVICES'], flush=True)\ntime.sleep(60)"
@@ -58,7 +59,8 @@ def said(services, job):
 
 
 def test_ours_are_there_and_the_first_is_the_default():
-    assert list(registry.load(others=()).types) == ["local", "docker"]
+    assert list(registry.load(others=()).types) == OURS
+    assert OURS[0] == "local", "it is there without a daemon"
 
 
 def test_two_of_a_name_are_an_error():
@@ -82,7 +84,7 @@ def test_a_job_runs_on_the_devices_of_its_engine(services, tmp_path):
 
 def test_a_submission_without_wishes_gets_a_device_where_the_engine_has_one(services, tmp_path):
     ours = services({"engine": "elsewhere"})
-    assert list(ours.engines) == ["elsewhere", "local", "docker"]
+    assert list(ours.engines) == ["elsewhere", *OURS]
     job = ours.submit(source(ours, tmp_path))
     assert (job.spec.engine, job.spec.resources.gpus) == ("elsewhere", 1)
     placement = ours.match(source(ours, tmp_path)).placement
@@ -155,7 +157,7 @@ def test_a_package_that_cannot_be_loaded_keeps_no_other_engine_away(tmp_path):
         EntryPoint(name="again", value="jupyter_paddle_gpu.engines.local:ENGINE", group=registry.GROUP),
     ]
     loaded = registry.load(others=broken)
-    assert list(loaded.types) == ["local", "docker"]
+    assert list(loaded.types) == OURS
     assert [problem.params["name"] for problem in loaded.problems] == ["absent", "again", "other"]
     services = Services(Settings(data_folder=tmp_path))
     services._built["registry"] = loaded
