@@ -6,9 +6,9 @@ A patch stays once it is there; without a running trace what it stands for does 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import BuiltinFunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from paddle.base import core
@@ -56,9 +56,10 @@ def install(patches: Iterable[Patch]) -> list[str]:
             shared[id(present)] = (present, _wrapped(patch, present))
         else:
             alone.append(patch)
-    for owner, name, value in _held():
-        if id(value) in shared and shared[id(value)][0] is value:
-            setattr(owner, name, shared[id(value)][1])
+    for owner in (*modules(), core.eager.Tensor) if shared else ():
+        for name, value in list(vars(owner).items()):
+            if id(value) in shared:  # of an object that `shared` holds: no other one has that number
+                setattr(owner, name, shared[id(value)][1])
     return missing + [str(patch) for patch in alone if not _put(patch)]
 
 
@@ -78,14 +79,6 @@ def modules() -> list[ModuleType]:
         for name, module in list(sys.modules.items())
         if name.startswith("paddle") and "libpaddle" not in name and isinstance(module, ModuleType)
     ]
-
-
-def _held() -> Iterator[tuple[Any, str, Any]]:
-    """Builtin functions and classes with all the names that Paddle has for them."""
-    for owner in (*modules(), core.eager.Tensor):
-        for name, value in list(vars(owner).items()):
-            if isinstance(value, (BuiltinFunctionType, type)):
-                yield owner, name, value
 
 
 def _wrapped(patch: Patch, present: Any) -> Any:
