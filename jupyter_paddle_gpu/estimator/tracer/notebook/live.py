@@ -58,16 +58,16 @@ def trace_live(
     request["batch_size"] = request.get("batch_size") or next((shape[0] for shape, _ in given if shape), None)
     parts = (model, loss, optimizer, given, [_meta(item) for item in _listed(labels)])
 
-    def trace(wish: what_ifs.Wish) -> what_ifs.Run:
-        run, taken, seen, failure = _in_fork(lambda: _run(parts, wish))
-        wish.decisions.taken.update(taken)
-        if wish.probe is not None and seen is not None:
-            vars(wish.probe).update(vars(seen))
-        if failure is not None and wish.probe is None and wish.change is None and not wish.decisions.forced:
+    def trace(scenario: what_ifs.Scenario) -> what_ifs.Run:
+        run, taken, seen, failure = _in_fork(lambda: _run(parts, scenario))
+        scenario.decisions.taken.update(taken)
+        if scenario.probe is not None and seen is not None:
+            vars(scenario.probe).update(vars(seen))
+        if failure is not None and scenario.probe is None and scenario.change is None and not scenario.decisions.forced:
             raise StepFailedError(failure)
         return run
 
-    result = what_ifs.granted(request, trace)
+    result = what_ifs.applied(request, trace)
     if result["status"] == "ok":
         result["notes"].append({"code": "live_step", "params": {}})
     return result
@@ -76,13 +76,13 @@ def trace_live(
 Answer = tuple[what_ifs.Run, dict[Site, bool], Any, str | None]
 
 
-def _run(parts: Any, wish: what_ifs.Wish) -> Answer:
+def _run(parts: Any, scenario: what_ifs.Scenario) -> Answer:
     """One run: what came of it, the decisions it took, what its probe saw, how it failed."""
     model, loss, optimizer, inputs, labels = parts
     network = model
     if isinstance(model, paddle.Model):
         network, loss, optimizer = model.network, loss or model._loss, optimizer or model._optimizer
-    size = wish.request["batch_size"] and micro(wish.request["batch_size"], wish.request)
+    size = scenario.request["batch_size"] and micro(scenario.request["batch_size"], scenario.request)
     failure: list[str] = []
 
     def execute(runtime: Runtime) -> None:
@@ -99,13 +99,13 @@ def _run(parts: Any, wish: what_ifs.Wish) -> Answer:
         except Exception as problem:
             failure.append(f"{type(problem).__name__}: {said(problem)}")
 
-    runtime, result = traced(attempt, wish, None)
+    runtime, result = traced(attempt, scenario, None)
     if failure:
         result = {**result, "status": "needs_input"}
     failures = [{"why": "cell_failed", "cell": None, "params": {"problem": text}} for text in failure]
     seen = runtime.of(ModelInputs)
     run = what_ifs.Run(result, seen.image, seen.sequence, failures, loads=True)
-    return run, wish.decisions.taken, wish.probe, failure[0] if failure else None
+    return run, scenario.decisions.taken, scenario.probe, failure[0] if failure else None
 
 
 def _step(network: Any, loss: Any, optimizer: Any, batch: list[Any], targets: list[Any]) -> None:

@@ -33,19 +33,19 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         and `notes`.
     """
     with limited(request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0) as deadline:
-        return what_ifs.granted(request, lambda wish: _run(wish, deadline))
+        return what_ifs.applied(request, lambda scenario: _run(scenario, deadline))
 
 
-def _run(wish: what_ifs.Wish, deadline: Deadline) -> what_ifs.Run:
+def _run(scenario: what_ifs.Scenario, deadline: Deadline) -> what_ifs.Run:
     """One run of a notebook."""
-    request, change = wish.request, wish.change
+    request, change = scenario.request, scenario.change
     answers = dict(request.get("answers") or {})
     size = request.get("batch_size")
     if size:
         size = micro(size, request)
         answers.update({name: size for name in what_ifs.BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
     source = "\n".join(cell["source"] for cell in request["cells"])
-    names = Sizes(change, source) if change is not None and wish.binds_names else None
+    names = Sizes(change, source) if change is not None and scenario.binds_names else None
     evaluates = keeps_results(request["cells"])
     loops = Loops() if evaluates or (request.get("accumulation") or 1) > 1 else None
     run = CellRun(request["cells"], answers, tuple(one for one in (names, loops) if one is not None))
@@ -55,7 +55,7 @@ def _run(wish: what_ifs.Wish, deadline: Deadline) -> what_ifs.Run:
         with _working_in(request.get("folder")):
             run.run(session)
 
-    runtime, result = traced(execute, wish, run, evaluates=evaluates)
+    runtime, result = traced(execute, scenario, run, evaluates=evaluates)
     seen = runtime.of(ModelInputs)
     return what_ifs.Run(
         result, seen.image, seen.sequence, run.failures, bool(runtime.of(Loaders).seen_batch_sizes), run.trained_in

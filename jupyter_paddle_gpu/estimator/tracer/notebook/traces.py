@@ -1,4 +1,4 @@
-"""One trace: its session is made, the program is run in it, what came of it is told, and the session is closed."""
+"""One trace: its session is made, the program is run in it, what came of it is reported, and the session is closed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
 from ..step.steps import StepWatch, plain
 from .cells import CellRun
-from .what_ifs import Wish
+from .what_ifs import Scenario
 
 _inference = Inference()
 """Templates of operator calls: the one thing that traces of a process share."""
@@ -51,19 +51,19 @@ def micro(size: int, request: dict[str, Any]) -> int:
 
 
 def traced(
-    execute: Callable[[Runtime], None], wish: Wish, run: CellRun | None, *, evaluates: bool = False
+    execute: Callable[[Runtime], None], scenario: Scenario, run: CellRun | None, *, evaluates: bool = False
 ) -> tuple[Runtime, dict[str, Any]]:
     """The trace of a program, and the session that it was made in, which is over.
 
     Args:
         execute: runs the program.
-        wish: what is asked.
+        scenario: what is asked.
         run: None where it is not a notebook.
         evaluates: whether an evaluation may keep tensors: it is followed into the epoch behind it.
     """
     started = time.perf_counter()
     prepare()
-    runtime = _session(wish, run, evaluates)
+    runtime = _session(scenario, run, evaluates)
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -75,27 +75,27 @@ def traced(
             if collecting:
                 gc.enable()
         cells_done = time.perf_counter()
-        result = _result(runtime, run, wish.request)
+        result = _result(runtime, run, scenario.request)
     finally:
         runtime.close()
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return runtime, result
 
 
-def _session(wish: Wish, run: CellRun | None, evaluates: bool) -> Runtime:
+def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtime:
     """What a run begins with; what it does not name here, floors make when they first ask for it."""
-    request = wish.request
+    request = scenario.request
     runtime = Runtime(_inference, request.get("target") or "gpu")
     runtime.evaluate = real
-    runtime.resize = partial(resizing.arguments, runtime) if wish.change else None
+    runtime.resize = partial(resizing.arguments, runtime) if scenario.change else None
     processes = ChildProcesses(runtime)
     by_hand = run is not None and not any("optim" in cell["source"].lower() for cell in run.cells)
-    watch = StepWatch(runtime, wish.probe, evaluates=evaluates, is_by_hand=by_hand, checks=(processes.check,))
+    watch = StepWatch(runtime, scenario.probe, evaluates=evaluates, is_by_hand=by_hand, checks=(processes.check,))
     runtime.before_call = watch.check
     accumulation = max(1, request.get("accumulation") or 1)
     runtime.put(
-        wish.decisions,
-        wish.choices,
+        scenario.decisions,
+        scenario.choices,
         watch,
         processes,
         Processes(request.get("devices"), request.get("processes")),
@@ -104,7 +104,7 @@ def _session(wish: Wish, run: CellRun | None, evaluates: bool) -> Runtime:
         Precision(request.get("amp"), request.get("amp_dtype") or "float16"),
         Changes(accumulation, bool(request.get("recompute")), request.get("set_to_zero"), ended=watch.has_window),
         Loaders(request.get("batch_size"), accumulation),
-        resizing.Resizing(wish.change),
+        resizing.Resizing(scenario.change),
     )
     return runtime
 

@@ -29,7 +29,7 @@ Request = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Wish:
+class Scenario:
     """One run: the request, what of it changes data, whether names of the notebook follow, or only a look."""
 
     request: Request
@@ -55,7 +55,7 @@ class Run:
     """The cell that trains; None for live objects."""
 
 
-def granted(request: Request, trace: Callable[[Wish], Run]) -> Result:
+def applied(request: Request, trace: Callable[[Scenario], Run]) -> Result:
     """The trace of a notebook under its request.
 
     Args:
@@ -64,13 +64,13 @@ def granted(request: Request, trace: Callable[[Wish], Run]) -> Result:
     """
     image, length, steps = (request.get(name) for name in ("image_size", "sequence_length", "accumulation"))
     if not (image or length or steps):
-        return explored(Wish(request), trace).result
+        return explored(Scenario(request), trace).result
     probe = Probe(counts_steps=bool(steps))
-    seen = trace(Wish({**request, "accumulation": None}, probe=probe))
+    seen = trace(Scenario({**request, "accumulation": None}, probe=probe))
     kept = None
     if steps:
         request, kept = _accumulated(request, steps, probe.accumulation, seen)
-    result = _resized(request, seen, trace, probe) if image or length else explored(Wish(request), trace).result
+    result = _resized(request, seen, trace, probe) if image or length else explored(Scenario(request), trace).result
     if kept and result["status"] == "ok":
         result["notes"].append(kept)
     return result
@@ -92,36 +92,36 @@ def _accumulated(request: Request, steps: int, present: int, seen: Run) -> tuple
     return request, _note("batch_undivided", asked=factor)
 
 
-def explored(wish: Wish, trace: Callable[[Wish], Run]) -> Run:
+def explored(scenario: Scenario, trace: Callable[[Scenario], Run]) -> Run:
     """The run that takes most of those that conditions on unknown values give; failures are the first one's."""
     runs: list[Run] = []
 
     def once(decisions: Decisions, choices: Choices) -> Result:
-        runs.append(trace(replace(wish, decisions=decisions, choices=choices)))
+        runs.append(trace(replace(scenario, decisions=decisions, choices=choices)))
         return runs[-1].result
 
-    result = explored_ways(once, wish.request.get("target") or "gpu")
+    result = explored_ways(once, scenario.request.get("target") or "gpu")
     chosen = next(run for run in runs if run.result is result)
     return Run(result, chosen.image, chosen.sequence, runs[0].failures, chosen.loads, chosen.cell)
 
 
-def _resized(request: Request, seen: Run, trace: Callable[[Wish], Run], probe: Probe) -> Result:
+def _resized(request: Request, seen: Run, trace: Callable[[Scenario], Run], probe: Probe) -> Result:
     image, length = request.get("image_size"), request.get("sequence_length")
     if probe.has_trained and image and seen.image is None:
         return _refused("no_images", asked=image)
     if probe.has_trained and length and seen.sequence is None:
         return _refused("no_sequences", asked=length)
     if not probe.has_trained:
-        return explored(Wish(request), trace).result  # its questions, or that nothing trains
+        return explored(Scenario(request), trace).result  # its questions, or that nothing trains
     change = Change(
         (seen.image, image) if image and seen.image not in {None, (image, image)} else None,
         (seen.sequence, length) if length and seen.sequence and seen.sequence.length != length else None,
     )
     if change == Change():
-        return explored(Wish(request), trace).result
+        return explored(Scenario(request), trace).result
     problems = []
-    for wish in _ways(request, change):
-        run = explored(wish, trace)
+    for scenario in _ways(request, change):
+        run = explored(scenario, trace)
         problem = _problem(run, request, seen)
         if problem is None:
             return run.result
@@ -130,13 +130,13 @@ def _resized(request: Request, seen: Run, trace: Callable[[Wish], Run], probe: P
     return min(problems, key=itemgetter(0))[1]
 
 
-def _ways(request: Request, change: Change) -> Iterator[Wish]:
+def _ways(request: Request, change: Change) -> Iterator[Scenario]:
     batches = replace(change, in_samples=False)
-    yield Wish(request, change, binds_names=True)
-    yield Wish(request, batches, binds_names=True)
-    yield Wish(request, batches)
+    yield Scenario(request, change, binds_names=True)
+    yield Scenario(request, batches, binds_names=True)
+    yield Scenario(request, batches)
     if change.image is not None:
-        yield Wish(request, replace(batches, is_flat=True), binds_names=True)
+        yield Scenario(request, replace(batches, is_flat=True), binds_names=True)
 
 
 def _is_reached(run: Run, request: Request) -> bool:
