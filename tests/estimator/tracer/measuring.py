@@ -19,6 +19,7 @@ class Measured(NamedTuple):
         """The peak of each real step, in bytes, and the trace; the script must have run."""
         real = self.real[name]
         assert real["failure"] is None, real["failure"]
+        assert "rule_failed" not in self.traced[name]["notes"], self.traced[name]["params"]
         return real["peaks"], self.traced[name]
 
 

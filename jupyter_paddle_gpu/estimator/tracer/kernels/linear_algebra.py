@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
 from paddle import _C_ops
 
 from ..memory.arrays import Array, Shape
@@ -112,6 +113,14 @@ def _kron_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """A tensor of the product's size for each gradient."""
     product = max(array.nbytes for group in operands for array in group)
     return product * sum(1 for group in results if group)
+
+
+def _distance_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """The difference, and each operand's gradient at its shape where that is not the result itself."""
+    x, y = operands[0][0], operands[1][0]
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    of_x, of_y = (group[0].shape if group else None for group in results)
+    return prod(shape) * SIZE[x.dtype] * (1 + (of_x != shape) + (of_y is not None and of_y != shape))
 
 
 def _both(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -225,6 +234,11 @@ OPERATORS = (
         gradient=Rule(workspace=_chain(2)),
     ),
     Operator("kron", "measured to the byte", gradient=Rule(workspace=_kron_grad)),
+    Operator(
+        "dist",
+        "measured to the byte on nine configurations of shapes and norms",
+        gradient=Rule(workspace=_distance_grad),
+    ),
     Operator("cross", "measured to the byte on five configurations", gradient=Rule(workspace=_both)),
     Operator("bilinear", "measured to the byte on six configurations", gradient=Rule(workspace=_both)),
 )

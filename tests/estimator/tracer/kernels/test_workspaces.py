@@ -49,6 +49,11 @@ CASES = {
     "kron": ("300, 40", "paddle.kron(w, paddle.ones([2, 10]))"),
     "kron-both": ("300, 40", "paddle.kron(w, w[:3])"),
     "cross": ("400, 3", "paddle.cross(w, w * 2)"), "cross-batches": ("2, 60, 3", "paddle.cross(w, w * 2, axis=2)"),
+    **{f"dist-{name}": ("40, 50", f"paddle.dist({operands})") for name, operands in {
+        "same": "w, w * 2, 3", "row": "w, w[0] * 2", "both": "w[:, :1] * 2, w[:1] * 3",
+        "constant": "w, paddle.ones([50])",
+        "last": "paddle.ones([40, 50]), w[:1] * 2", "last-same": "paddle.ones([40, 50]), w", "first": "w, w[0] * 2, 1",
+        "largest": "w, w[0] * 2, float('inf')", "batches": "w.reshape([4, 10, 50]), w[:10] * 2"}.items()},
     "bilinear": ("20, 30", "F.bilinear(w, w[:, :9] * 2, paddle.ones([7, 30, 9]))"),
     "grid": ("4, 16, 32, 32", GRID.format(size=48, options="")),
     "grid-tall": ("4, 8, 64, 32", GRID.format(size=96, options=", align_corners=False")),
