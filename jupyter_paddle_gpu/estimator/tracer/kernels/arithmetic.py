@@ -214,6 +214,6 @@ OPERATORS = (
         "`cpu/add_n_kernel.cc`; measured (`test_strided_operands.py`, `test_sparse_gradients.py`)",
         Rule(strides=Strides.KEPT, sparse=Sparse.MERGED),
     ),
-    Operator("equal", "what the result says of its operands", Rule(choice=Choice.COMPARES)),
-    Operator("not_equal", "what the result says of its operands", Rule(choice=Choice.DIFFERS)),
+    Operator("equal", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.COMPARES)),
+    Operator("not_equal", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.DIFFERS)),
 )

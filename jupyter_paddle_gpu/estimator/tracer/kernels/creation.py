@@ -54,10 +54,12 @@ OPERATORS = (
     Operator("shape shape64", _NO_WORK, Rule(instead=_sizes)),
     Operator(
         "full",
-        "`programs`: the builder passes attributes as constants",
+        "`program/reader.py`: the builder passes attributes as constants",
         Rule(flops=nothing, amp=Amp.NEVER, choice=Choice.FILLS, is_constant=True),
     ),
-    Operator("full_int_array", "`programs`: the builder passes attributes as constants", Rule(is_constant=True)),
+    Operator(
+        "full_int_array", "`program/reader.py`: the builder passes attributes as constants", Rule(is_constant=True)
+    ),
     Operator(
         "full_like",
         "measured (`test_strided_operands.py`)",
@@ -69,7 +71,9 @@ OPERATORS = (
         "bernoulli multinomial poisson randint randperm", "random numbers are drawn in each step", Rule(draws=True)
     ),
     Operator("data", _NO_WORK, Rule(flops=nothing)),
-    Operator("one_hot", "what the result says of its operand", Rule(flops=nothing, choice=Choice.MARKS)),
+    Operator(
+        "one_hot", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(flops=nothing, choice=Choice.MARKS)
+    ),
     Operator("assign", "it copies", Rule(flops=nothing, amp=Amp.NEVER, choice=Choice.PASSES)),
     Operator(
         "cast",

@@ -20,6 +20,6 @@ OPERATORS = (
     Operator("mean_all", _STRIDES, Rule(strides=Strides.KEPT, amp_name="mean")),
     Operator("prod", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_prod")),
     Operator("max min amax trace", _STRIDES, Rule(strides=Strides.KEPT)),
-    Operator("any", "what the result says of its operand", Rule(choice=Choice.JOINS)),
+    Operator("any", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.JOINS)),
     Operator("logcumsumexp", "`logcumsumexp_grad_impl.h`, to the byte", gradient=Rule(workspace=_logcumsumexp_grad)),
 )

@@ -103,7 +103,7 @@ class Sparse(Enum):
 
 
 class Choice(Enum):
-    """How the choice of some among n classes goes through an operator (`extents`)."""
+    """How the choice of some among n classes goes through an operator (`eager/dependent_shapes.py`)."""
 
     CHOOSES = auto()
     COMPARES = auto()

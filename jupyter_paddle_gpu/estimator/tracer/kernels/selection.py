@@ -88,5 +88,5 @@ OPERATORS = (
     Operator("kthvalue mode", _SOURCE, Rule(workspace=_forward), gradient=Rule(workspace=_one_grad)),
     Operator("median", _SOURCE, Rule(workspace=_median), gradient=Rule(workspace=_median_grad)),
     Operator("nanmedian", _SOURCE, Rule(workspace=_nanmedian), gradient=Rule(workspace=_median_grad)),
-    Operator("argmax", "what the result says of its operand", Rule(choice=Choice.CHOOSES)),
+    Operator("argmax", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.CHOOSES)),
 )
