@@ -1,18 +1,20 @@
 """`make test`: the tests of the front end, the browser and Python side by side, and at the end what is missing here.
 
 Three lanes, because each waits for something else most of its time; Python's tests take two workers, which keeps two
-processors busy. A lane's output comes whole, at its end.
+processors busy. A lane's lines come as they are written, behind its name; at the end stands each runner's own summary.
 With `--nothing-skipped`, as in continuous integration, a test that is skipped and a part that is missing are failures.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -24,15 +26,30 @@ LANES = {
     "browser": ["jlpm", "test:ui"],
     "Python": [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"],
 }
+SUMMARY = re.compile(r"\b\d+ (passed|failed)\b")
+"""What the summaries of pytest, Jest and Playwright have in common."""
 
 
-def run(name: str, command: list[str]) -> tuple[str, int, float, str]:
-    """Run a lane; its name, exit status, seconds and output."""
-    begun = time.monotonic()
-    done = subprocess.run(
-        command, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    )
-    return name, done.returncode, time.monotonic() - begun, done.stdout
+class Lane(NamedTuple):
+    """How a lane ended: its exit status, how long it took, and the last line with a count, its runner's summary."""
+
+    name: str
+    status: int
+    seconds: float
+    summary: str
+
+
+def run(name: str, command: list[str]) -> Lane:
+    """Run a lane to its end and show what it prints meanwhile."""
+    begun, summary = time.monotonic(), ""
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+    ) as process:
+        for line in process.stdout or ():
+            print(f"{name:<9} | {line}", end="", flush=True)
+            if SUMMARY.search(line):
+                summary = line.strip()
+    return Lane(name, process.returncode, time.monotonic() - begun, summary)
 
 
 def main(arguments: list[str]) -> int:
@@ -43,18 +60,15 @@ def main(arguments: list[str]) -> int:
     lanes["Python"] = [*lanes["Python"], *os.environ.get("PYTEST_FLAGS", "").split()]
     if strict:
         lanes["Python"].append("--nothing-skipped")
-    results = []
     with ThreadPoolExecutor(len(lanes)) as pool:
-        for done in as_completed([pool.submit(run, name, command) for name, command in lanes.items()]):
-            name, status, seconds, text = done.result()
-            print(f"\n=== {name}\n{text}", flush=True)
-            results.append((name, status, seconds))
+        results = list(pool.map(run, lanes, lanes.values()))
     print("\n=== In short")
-    for name, status, seconds in results:
-        print(f"{name}: {'passed' if status == 0 else f'FAILED ({status})'} in {seconds / 60:.1f} min")
+    for lane in results:
+        print(f"{lane.name}: {'passed' if lane.status == 0 else f'FAILED ({lane.status})'}", end="")
+        print(f" in {lane.seconds / 60:.1f} min\n{lane.summary}")
     for name, part in missing.items():
         print(f"Missing: {name}. Not tested: {part.untested}. What brings it: {part.command}")
-    failed = sum(status != 0 for _, status, _ in results)
+    failed = sum(lane.status != 0 for lane in results)
     return failed + (len(missing) if strict else 0)
 
 
