@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PORT ?= 8888
 # Root in a container, as in many images: JupyterLab wants to be told that this is meant.
 LAB_FLAGS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
+# Hundreds of processes of the tests import the same modules: compiled once, also where an image says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
 # Scripts call jlpm and jupyter by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
