@@ -1,7 +1,7 @@
 """One operator's peak at several shapes: Paddle's CPU allocator beside the estimate. For whoever writes a rule.
 
-`python -m benchmarks.accuracy.one_operator "paddle.kron(w, w[:3])" 300,40 200,40`: `w` is a parameter of each shape,
-`F` is `paddle.nn.functional`. What is missing is the transient memory that no rule gives yet.
+`.venv/bin/python -m benchmarks.accuracy.one_operator "paddle.kron(w, w[:3])" 300,40 200,40`: `w` is a parameter of each
+shape, `F` is `paddle.nn.functional`. What is missing is the transient memory that no rule gives yet.
 """
 
 from __future__ import annotations
@@ -72,7 +72,11 @@ def main(expression: str, shapes: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] in {"-h", "--help"}:
+        sys.exit(__doc__)
     if sys.argv[1] in {"real", "traced"}:
         print(json.dumps({"real": _real, "traced": _traced}[sys.argv[1]](sys.stdin.read())))
+    elif len(sys.argv) == 2:
+        sys.exit('A shape is missing behind the expression, such as 400,3: one_operator "paddle.cross(w, w * 2)" 400,3')
     else:
         main(sys.argv[1], sys.argv[2:])
