@@ -24,7 +24,7 @@ from missing import PARTS  # noqa: E402  # beside this file
 LANES = {
     "front end": ["jlpm", "test", "--maxWorkers=1"],
     "browser": ["jlpm", "test:ui"],
-    "Python": [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup"],
+    "Python": [sys.executable, "-m", "pytest", "-q", "-n", "2"],
 }
 SUMMARY = re.compile(r"\b\d+ (passed|failed)\b")
 """What the summaries of pytest, Jest and Playwright have in common."""

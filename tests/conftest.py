@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,14 +26,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nothing-skipped", action="store_true", help="fail where a test is skipped")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Which tests stay together where several workers share them (`--dist loadgroup`).
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Which tests stay together where several workers share them.
 
-    A file's tests share what its fixtures made, and all tests on a Docker daemon share the daemon.
+    A file's tests share what its fixtures made, and all tests on a Docker daemon go one after the other.
     """
-    for item in items:
-        docker = "docker" in item.path.relative_to(Path(__file__).parent).parts
-        item.add_marker(pytest.mark.xdist_group("docker" if docker else item.nodeid.split("::")[0]))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::")[0]
+            return "docker" if "docker" in file.split("/") else file
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(trylast=True)

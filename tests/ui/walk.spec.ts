@@ -21,7 +21,7 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
   await expect(memory.locator('.jp-PaddleGpu-big')).toHaveText(/^\d+(\.\d+)? MiB$/, {
     timeout: 180_000
   });
-  await expect(memory.getByText('Activations', { exact: true })).toBeVisible();
+  await expect(memory.getByRole('term').filter({ hasText: 'Activations' })).toBeVisible();
   await expect(memory.getByRole('img', { name: /Memory over one step/ })).toBeVisible();
   await expect(panel.getByText('544.9 k parameters')).toBeVisible();
 
