@@ -371,11 +371,13 @@ class JobService:
             self._dispatcher()
 
     def run_until_idle(self) -> None:
-        """Look after the jobs in this thread until nothing is queued or active. Where another process does, this one
-        stands by, unless yet another one does that."""
+        """Look after the jobs in this thread until nothing is queued or active, or their folder is gone. Where another
+        process does, this one stands by, unless yet another one does that."""
         while self._take_over():
             idle_since = time.monotonic()
             while time.monotonic() - idle_since < self.settings.linger_seconds:
+                if not self.store.path.exists():
+                    return
                 if self._reconciler.step():
                     idle_since = time.monotonic()
                 time.sleep(self.settings.active_seconds)
@@ -386,7 +388,7 @@ class JobService:
     def _take_over(self) -> bool:
         """Wait for the queue; False where nothing is left to be looked after, or somebody else waits already."""
         while not self._lock.acquire():
-            if not self._pending() or not self._standby_lock.acquire():
+            if not self.store.path.exists() or not self._pending() or not self._standby_lock.acquire():
                 return False
             time.sleep(self.settings.active_seconds)
         self._standby_lock.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -345,3 +346,17 @@ def test_who_follows_a_job_starts_it_without_another_process(
     job = service.submit(spec(), make_notebook("print(1)"))
     assert service.wait(job.id, 180).state == "succeeded"
     assert len(spawned) == successors
+
+
+def test_who_looks_after_the_queue_ends_with_its_folder(tmp_path: Path, spec: Any, make_notebook: Any) -> None:
+    """A removed data folder has nobody left to ask for its jobs; a job that waits must not keep a process for ever."""
+    settings = JobSettings(active_seconds=0.05, cpu_slots={"local": 0})
+    service = JobService.open({"local": LocalEngine()}, data_folder=tmp_path / "removed", settings=settings)
+    service.submit(spec(), make_notebook("print(1)"))
+    looking = threading.Thread(target=service.run_until_idle, daemon=True)
+    looking.start()
+    looking.join(1)
+    assert looking.is_alive(), "the job still waits"
+    shutil.rmtree(service.store.path.parent)
+    looking.join(60)
+    assert not looking.is_alive()
