@@ -34,10 +34,10 @@ class DeviceService:
         simulate: str | None = None,
         readers: Sequence[Reader] | None = None,
     ) -> None:
-        wish = os.environ.get(VARIABLE, "") if simulate is None else simulate
+        description = os.environ.get(VARIABLE, "") if simulate is None else simulate
         self._readers: list[Reader] = makers().readers() if readers is None else list(readers)
-        if wish:
-            self._readers.append(SimulatedReader(wish))
+        if description:
+            self._readers.append(SimulatedReader(description))
         self._host = HostReader(data_folder)
         self._interval = interval
         self._reading = threading.Lock()

@@ -19,8 +19,8 @@ _TIMES = re.compile(r"^(.*?)(?:\s*[x×*]\s*(\d+))?$", re.IGNORECASE)
 class SimulatedReader:
     """Cards of the catalogue, empty and idle."""
 
-    def __init__(self, wish: str) -> None:
-        self._reading = _reading(wish)
+    def __init__(self, description: str) -> None:
+        self._reading = _reading(description)
 
     def read(self) -> Reading:
         """The same cards every time."""
@@ -30,10 +30,10 @@ class SimulatedReader:
         """Nothing is held."""
 
 
-def _reading(wish: str) -> Reading:
+def _reading(description: str) -> Reading:
     devices: list[Device] = []
     problems: list[Message] = []
-    for part in filter(None, (piece.strip() for piece in re.split(r"[,;+]", wish))):
+    for part in filter(None, (piece.strip() for piece in re.split(r"[,;+]", description))):
         # A name first: in `RTX 4090` the X is no sign of times.
         match = None if find(part) else _TIMES.match(part)
         name, times = (match[1], int(match[2] or 1)) if match else (part, 1)

@@ -1,6 +1,6 @@
 """What numbers and names a person may ask with: one table for REST, terminal, magic and Python.
 
-A wish that limits nothing although it looks like a limit (`seconds: 0`) is refused as one that is misspelt is. Rows of
+A value that limits nothing although it looks like a limit (`seconds: 0`) is refused as one that is misspelt is. Rows of
 jobs are not looked at: what was accepted once stays readable.
 """
 

@@ -1,6 +1,6 @@
 """Keeps rows true: dispatches what is queued and reconciles what is active with engine and folder.
 
-One process of a user does this at a time (a lock that its death releases); everybody else only writes wishes into the
+One process of a user does this at a time (a lock that its death releases); everybody else only writes requests into the
 store: a new job, a cancel. Nothing here is remembered that the next reconciler could not find again.
 """
 

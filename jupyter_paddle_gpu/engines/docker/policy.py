@@ -58,7 +58,7 @@ class Mount(msgspec.Struct, frozen=True):
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """What a job got after every wish was checked."""
+    """What a job got after all that was requested was checked."""
 
     image: str
     folder: Mount
@@ -79,7 +79,7 @@ def authorize(spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, An
             the submission itself says.
 
     Raises:
-        PaddleGpuError: the first wish that is refused, with its reason (400 or 403).
+        PaddleGpuError: the first request that is refused, with its reason (400 or 403).
     """
     grant, refused = examine(spec, settings, metadata)
     if grant is None:
@@ -90,7 +90,7 @@ def authorize(spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, An
 def examine(
     spec: JobSpec, settings: DockerSettings, metadata: Mapping[str, Any] | None = None
 ) -> tuple[Grant | None, tuple[PaddleGpuError, ...]]:
-    """As `authorize`, with every wish that is refused; the grant is None where there is one."""
+    """As `authorize`, with every request that is refused; the grant is None where there is one."""
     refused: list[PaddleGpuError] = []
 
     def granted(check: Callable[[], T], otherwise: T) -> T:
@@ -101,10 +101,10 @@ def examine(
             return otherwise
 
     nothing: dict[str, Any] = {}
-    wishes = granted(lambda: _metadata(metadata or nothing), nothing)
-    image = spec.image or str(wishes.get("image", ""))
-    environment = {**wishes.get("environment", {}), **spec.environment}
-    options = {**wishes.get("options", {}), **spec.options}
+    requested = granted(lambda: _metadata(metadata or nothing), nothing)
+    image = spec.image or str(requested.get("image", ""))
+    environment = {**requested.get("environment", {}), **spec.environment}
+    options = {**requested.get("options", {}), **spec.options}
     refused += _unknown_options(options)
     nowhere = Mount("", "")
     grant = Grant(
@@ -189,10 +189,10 @@ def check_environment(environment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    wishes = metadata.get(METADATA_KEY) or {}
-    if not isinstance(wishes, dict):
-        wishes = {"": wishes}
-    unknown = sorted(str(name) for name in set(wishes) - METADATA_FIELDS)
+    requested = metadata.get(METADATA_KEY) or {}
+    if not isinstance(requested, dict):
+        requested = {"": requested}
+    unknown = sorted(str(name) for name in set(requested) - METADATA_FIELDS)
     if unknown:
         raise PaddleGpuError(
             "metadata_unknown",
@@ -202,9 +202,9 @@ def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
             known=", ".join(sorted(METADATA_FIELDS)),
         )
     for field, kind in (("image", str), ("environment", dict), ("options", dict)):
-        if not isinstance(wishes.get(field, kind()), kind):
+        if not isinstance(requested.get(field, kind()), kind):
             raise PaddleGpuError("metadata_value", "The notebook's metadata have a wrong “{field}”.", field=field)
-    return wishes
+    return requested
 
 
 def resolve_folder(text: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Lets user code believe in what it does to files: writing, making, moving, removing change the private folder only.
 
 Many notebooks clear an output folder, make it anew or write a vocabulary before they train; refusing that would end the
-estimate before the training. Nothing outside the private folder changes, and every such wish is noted. Followed is what
+estimate before the training. Nothing outside the private folder changes, and every attempt is noted. Followed is what
 goes through Python's `open` and the functions of `os` and `shutil` by path; everything else (a descriptor of a folder,
 a library's own C code, links) is refused by `guard` and by the kernel.
 """
