@@ -24,6 +24,9 @@ _OLD_HUB = "index.docker.io"
 NAME_LIMIT = 255
 """Longest name without tag and digest (`NameTotalLengthMax`)."""
 
+_AMBIGUOUS = (DOCKER_HUB, "library/sha256")
+"""A name that reads as a digest's algorithm; a daemon refuses to give it to an image (`imageService.TagImage`)."""
+
 _COMPONENT = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _DOMAIN_PART = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
 _HOST = re.compile(rf"{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*(?::[0-9]+)?")
@@ -85,6 +88,7 @@ def parse_reference(text: str) -> Reference:
         not _PATH.fullmatch(path)
         or not _HOST.fullmatch(host)
         or len(host) + 1 + len(path) > NAME_LIMIT
+        or (host, path) == _AMBIGUOUS
         or not (tag is None or _TAG.fullmatch(tag))
         or not ("@" not in text or _DIGEST.fullmatch(digest))
     ):

@@ -259,7 +259,7 @@ SENDING = """
 import signal, sys
 from jupyter_paddle_gpu.runner import channel
 sender = channel.Sender(1, int(sys.argv[1]), -1, "0123456789abcdef")
-signal.signal(signal.SIGINT, sender.interrupt)
+signal.signal(signal.SIGINT, lambda number, frame: sender.interrupt())
 n = 0
 def go():
     global n
