@@ -57,7 +57,8 @@ def test_names_follow_dockers_rules(text, host, repository, canonical):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-v /:/host", "a b", "Upper/Case:1", "x:tag with space", "x@sha256:12", "sha256:G", "library/sha256", "../../x", "a/../b", "a//b", "a/./b",
+    ["", "-v /:/host", "a b", "Upper/Case:1", "x:tag with space", "x@sha256:12", "sha256:G", "library/sha256",
+     "../../x", "a/../b", "a//b", "a/./b",
      "a/%2e%2e/b", "a:1\n", "\na", "a:", "a@", f"a@{DIGEST.upper()}", "a:b:c", "a_/b", "a/-b", "é/a", "r.example/",
      "http://r.example/a", f"a@{DIGEST}@{DIGEST}", "x" * 300, f"a:{'x' * 129}", "r.example:port/a", "a/٣", "$BASE/a",
          "[::1]:5000/a:1", "HUB/a:1"],
