@@ -16,9 +16,9 @@ from jupyter_paddle_gpu.jobs.service import JobService
 
 @given(st.text("ab-.字é🦆 ", max_size=300), st.sampled_from(["-{id}.ipynb", ".ipynb"]))
 def test_a_name_fits_and_tells_jobs_apart(stem: str, ending: str) -> None:
-    output = "/work/runs/x" + stem + ending
+    output = "/home/ada/runs/x" + stem + ending
     first, second = output_of(output, "20260101-000000-aaaaaa"), output_of(output, "20260101-000000-bbbbbb")
-    assert len(os.fsencode(Path(first).name)) <= NAME_BYTES and Path(first).parent == Path("/work/runs")
+    assert len(os.fsencode(Path(first).name)) <= NAME_BYTES and Path(first).parent == Path("/home/ada/runs")
     assert Path(first).suffix == Path(output).suffix
     assert (first != second) == ("{id}" in ending)
     if len(os.fsencode(stem)) < NAME_BYTES - 40:
