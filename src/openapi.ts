@@ -666,11 +666,17 @@ export interface components {
          */
         Estimate: {
             /** @enum {unknown} */
-            status: "needs_input" | "no_model" | "ok";
+            status: "needs_input" | "no_model" | "no_paddle" | "ok" | "would_stop";
             /** @enum {unknown} */
             evidence: "measured" | "scan" | "trace";
             /** @default [] */
             questions: components["schemas"]["Question"][];
+            /** @default null */
+            stop: components["schemas"]["Stop"] | null;
+            /** @default [] */
+            trainings: components["schemas"]["Training"][];
+            /** @default null */
+            training: string | null;
             /** @default [] */
             notes: components["schemas"]["Message"][];
             /** @default null */
@@ -1435,6 +1441,11 @@ export interface components {
          */
         Question: {
             name: string;
+            /**
+             * @default value
+             * @enum {unknown}
+             */
+            kind: "batch" | "environment" | "path" | "value";
             why: components["schemas"]["Message"];
             /** @default null */
             where: components["schemas"]["Place"] | null;
@@ -1579,6 +1590,20 @@ export interface components {
             devices: components["schemas"]["DeviceSummary"][];
         };
         /**
+         * Stop
+         * @description Where the notebook would end with an error if it ran, and which.
+         *
+         *     Attributes:
+         *         cell: index among all cells, from 0; None where it is no cell's line.
+         *         line: line in that cell, from 1.
+         *         error: type and text of the exception, as Paddle or Python would say it.
+         */
+        Stop: {
+            cell: number | null;
+            line: number | null;
+            error: string;
+        };
+        /**
          * SubmitBody
          * @description What to run.
          */
@@ -1651,6 +1676,23 @@ export interface components {
             op: string;
             /** @default  */
             layer: string;
+        };
+        /**
+         * Training
+         * @description One of the trainings of a notebook.
+         *
+         *     Attributes:
+         *         id: names it in `--training`; counts from 1 in the order in which the notebook runs them.
+         *         where: the line that trains.
+         *         allocated_peak_bytes: None where its step was not reached.
+         */
+        Training: {
+            id: string;
+            model: string | null;
+            batch_size: number | null;
+            where: components["schemas"]["Place"] | null;
+            /** @default null */
+            allocated_peak_bytes: number | null;
         };
         /**
          * Verdict

@@ -17,7 +17,7 @@ from .speech import Speech, count, duration, size
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-STATUS = {"ok": 0, "needs_input": 3, "no_model": 4}
+STATUS = {"ok": 0, "needs_input": 3, "no_model": 4, "no_paddle": 5, "would_stop": 6}
 """Exit status of `estimate`."""
 BAR_CELLS = 24
 EDGE = 6

@@ -12,7 +12,12 @@ from .what_ifs import AmpLevel, Target
 
 Evidence = Literal["trace", "measured", "scan"]
 """`trace`: the step was traced and replayed; `measured`: tiny real steps were run and fitted; `scan`: only read."""
-Status = Literal["ok", "needs_input", "no_model"]
+Status = Literal["ok", "needs_input", "no_model", "no_paddle", "would_stop"]
+"""`ok`: there is a figure; `needs_input`: there are questions; `no_model`: nothing trains; `no_paddle`: the kernel's
+Python has no Paddle; `would_stop`: the notebook ends with an error before its training is through (`Estimate.stop`)."""
+QuestionKind = Literal["value", "environment", "path", "batch"]
+"""`value`: a variable's; `environment`: an environment variable's; `path`: where a file is; `batch`: what one batch of a
+loader looks like, as `float32[10,3,224,224] int64[10,1]`."""
 Phase = Literal["forward", "backward", "update"]
 
 
@@ -20,9 +25,40 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Something that code and data here do not tell. Answered with `--set name=value`."""
 
     name: str
+    kind: QuestionKind = "value"
     why: Message
     where: Place | None = None
     suggestion: FactValue = None
+
+
+class Stop(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the notebook would end with an error if it ran, and which.
+
+    Attributes:
+        cell: index among all cells, from 0; None where it is no cell's line.
+        line: line in that cell, from 1.
+        error: type and text of the exception, as Paddle or Python would say it.
+    """
+
+    cell: int | None
+    line: int | None
+    error: str
+
+
+class Training(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the trainings of a notebook.
+
+    Attributes:
+        id: names it in `--training`; counts from 1 in the order in which the notebook runs them.
+        where: the line that trains.
+        allocated_peak_bytes: None where its step was not reached.
+    """
+
+    id: str
+    model: str | None
+    batch_size: int | None
+    where: Place | None
+    allocated_peak_bytes: int | None = None
 
 
 class Breakdown(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,6 +202,11 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     evidence: Evidence
     questions: tuple[Question, ...] = ()
+    stop: Stop | None = None
+    """Where the notebook would end with an error; with a figure (`ok`) that lies behind the step it is for."""
+    trainings: tuple[Training, ...] = ()
+    """All that train, in the notebook's order; the other fields are of the one in `training`."""
+    training: str | None = None
     notes: tuple[Message, ...] = ()
     model: str | None = None
     batch_size: int | None = None

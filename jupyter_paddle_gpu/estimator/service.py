@@ -187,7 +187,7 @@ class EstimateService:
             return scanned(facts, "needs_input", error.message, messages.SCAN_ONLY)
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
-            return scanned(facts, "needs_input", missing)
+            return scanned(facts, "no_paddle", missing)
         traced = self.traces.trace(facts, folder, request, interpreter)
         estimate = self._answer(facts, traced, request, accelerator)
         estimate = msgspec.structs.replace(estimate, notes=(*replaced, *estimate.notes))
@@ -213,7 +213,7 @@ class EstimateService:
             return widened(msgspec.structs.replace(estimate, batch_size=batch, questions=questions, notes=notes))
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
-        return msgspec.structs.replace(scanned(facts, trace.status, *notes), questions=questions)
+        return msgspec.structs.replace(scanned(facts, trace.status, *notes), questions=questions, stop=trace.stop)
 
     def _peak(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None) -> Peak:
         if request.target == "cpu":

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..domain.estimates import Evidence, Phase
+from ..domain.estimates import Evidence, Phase, QuestionKind, Stop
 from ..domain.notebooks import FactValue
 from ..domain.what_ifs import AmpLevel
 
@@ -69,6 +69,7 @@ class TracedQuestion(msgspec.Struct, frozen=True):
     cell: int | None = None
     line: int | None = None
     suggestion: FactValue = None
+    kind: QuestionKind = "value"
 
 
 class TracedNote(msgspec.Struct, frozen=True):
@@ -102,7 +103,7 @@ class TracedHost(msgspec.Struct, frozen=True):
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """A traced training step (or the reason why there is none, in `questions`/`notes` with status other than `ok`)."""
 
-    status: Literal["ok", "needs_input", "no_model"]
+    status: Literal["ok", "needs_input", "no_model", "would_stop"]
     evidence: Evidence = "trace"
     paddle_version: str = ""
     python: str = ""
@@ -125,6 +126,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     storages: tuple[Storage, ...] = ()
     layers: tuple[TracedLayer, ...] = ()
     questions: tuple[TracedQuestion, ...] = ()
+    stop: Stop | None = None
     notes: tuple[TracedNote, ...] = ()
     seconds: dict[str, float] = {}
     """Where the time went: `import`, `cells`, `forward`, `backward`, `lifetimes`."""

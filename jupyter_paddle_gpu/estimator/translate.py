@@ -208,6 +208,7 @@ def question(traced: TracedQuestion) -> Question:
     params = {"name": traced.name, **traced.params}
     return Question(
         name=traced.name,
+        kind=traced.kind,
         why=_sentence(QUESTIONS, traced.why, params),
         where=Place(traced.cell, traced.line or 1) if traced.cell is not None else None,
         suggestion=traced.suggestion,

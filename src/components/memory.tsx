@@ -222,6 +222,12 @@ function target(estimate: IEstimate, trans: TranslationBundle): string {
       ? trans.__('A question above is open; with its answer this becomes a number.')
       : trans.__('There is no number for this; the note below says why.');
   }
+  if (estimate.status === 'no_paddle') {
+    return trans.__("The kernel's Python has no Paddle; the note below brings it.");
+  }
+  if (estimate.status === 'would_stop') {
+    return trans.__('The notebook would stop with an error before this is known.');
+  }
   if (estimate.status === 'no_model') {
     return trans.__('No training step was found to trace.');
   }
