@@ -16,8 +16,8 @@ Status = Literal["ok", "needs_input", "no_model", "no_paddle", "would_stop"]
 """`ok`: there is a figure; `needs_input`: there are questions; `no_model`: nothing trains; `no_paddle`: the kernel's
 Python has no Paddle; `would_stop`: the notebook ends with an error before its training is through (`Estimate.stop`)."""
 QuestionKind = Literal["value", "environment", "path", "batch"]
-"""`value`: a variable's; `environment`: an environment variable's; `path`: where a file is; `batch`: what one batch of a
-loader looks like, as `float32[10,3,224,224] int64[10,1]`."""
+"""`value`: a variable's; `environment`: an environment variable's; `path`: where a file is; `batch`: what one batch of
+a loader looks like, as `float32[10,3,224,224] int64[10,1]`."""
 Phase = Literal["forward", "backward", "update"]
 
 
