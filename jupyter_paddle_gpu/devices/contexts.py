@@ -1,8 +1,8 @@
 """What a process takes of a device beside its tensors: context, library handles, kernels. Sizes in bytes.
 
 The figures are ranges that were published for comparable processes, each with its source; none was read on a device
-by us (docs/device-terms.md lists what is still to be verified). `estimator.calibration` replaces them where a machine
-was measured.
+by us (docs/device-terms.md lists what is still to be verified). `estimator.memory.calibration` replaces them where a
+machine was measured.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.notebooks import CodeCell, NotebookFacts
 from ..domain.what_ifs import EstimateRequest
-from .calibration import Key
 from .interpreters import Interpreter, find_interpreter
+from .memory.calibration import Key
 from .service import EstimateService
 from .suite import PROGRAMS
 

@@ -12,7 +12,7 @@ from ..domain.devices import Accelerator
 from ..domain.estimates import Estimate, Fit
 from ..domain.what_ifs import EstimateRequest
 from . import messages
-from .assemble import Peak
+from .memory.assemble import Peak
 from .remedies import remedies
 from .search import SearchFailedError, largest_batch
 

@@ -9,8 +9,8 @@ import msgspec
 
 from ..domain.messages import Message
 from . import messages
-from .assemble import cpu_peak
 from .fallback import Measured
+from .memory.assemble import cpu_peak
 from .trace import Trace
 from .worker import Worker
 

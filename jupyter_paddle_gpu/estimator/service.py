@@ -19,12 +19,12 @@ from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import messages
-from .assemble import Peak, answer, cpu_peak, gpu_peak
-from .calibration import Calibration, Key
 from .details import Details, PeakOf
 from .fallback import widened
 from .interpreters import Interpreter, find_interpreter
-from .narrowed import narrowed
+from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
+from .memory.calibration import Calibration, Key
+from .memory.narrowed import narrowed
 from .scan import scanned
 from .trace import Trace
 from .traces import Traced, Traces

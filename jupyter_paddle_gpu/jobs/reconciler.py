@@ -26,17 +26,20 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
 from ..engines.capabilities import inventory_of
 from ..matching.policy import Policy
-from . import clocks, leftovers, log, queue, rows, space
-from .device_failures import lost_device
-from .endings import Ending, ending_of, with_measurements
-from .holders import DeviceHolders
-from .observing import Observing, Seen
-from .progress import ProgressReader
-from .sampling import Sampling
+from .folder import log
+from .folder.progress import ProgressReader
+from .monitoring import clocks, leftovers, space
+from .monitoring.device_failures import lost_device
+from .monitoring.endings import Ending, ending_of, with_measurements
+from .monitoring.observing import Observing, Seen
+from .monitoring.sampling import Sampling
+from .scheduling import queue
+from .scheduling.holders import DeviceHolders
+from .scheduling.starting import Starting
+from .scheduling.supplies import Supplies
 from .settings import JobSettings
-from .starting import Starting
-from .store import JobStore
-from .supplies import Supplies
+from .store import rows
+from .store.job_store import JobStore
 
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace

@@ -25,15 +25,17 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder, metadata_of
 from ..matching.policy import Policy
 from ..runner import files
-from . import detached, names, ranks, reconciler, rows
-from .doorbell import Doorbell
-from .lock import FileLock
-from .log import LogReaders
+from . import detached, names, reconciler
+from .folder import ranks
+from .folder.log import LogReaders
+from .folder.statistics import History
 from .reconciler import Learn, Reconciler
 from .settings import JobSettings, default_data_folder
-from .statistics import History
-from .store import JobStore
-from .subscribers import JobCallback, Subscribers
+from .store import rows
+from .store.doorbell import Doorbell
+from .store.job_store import JobStore
+from .store.lock import FileLock
+from .store.subscribers import JobCallback, Subscribers
 
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace

@@ -6,11 +6,12 @@ import platform
 import sys
 from typing import Any, Optional
 
-from . import channel, document, paddle_hooks, processes
+from . import channel, paddle_hooks, processes
 from . import spec as specs
 from .interrupts import Interrupts
-from .plain_shell import PlainShell
-from .shell import CellOutcome, Publisher, Shell, failure_of
+from .records import document
+from .shells.base import CellOutcome, Publisher, Shell, failure_of
+from .shells.plain import PlainShell
 
 
 class Stream(io.TextIOWrapper):
@@ -110,7 +111,7 @@ def _execute(shell: Shell, source: str, count: int, interrupts: Interrupts) -> C
 def _shell(spec: specs.Spec, publisher: Publisher) -> Shell:
     if spec.shell != "plain":
         try:
-            from .ipython_shell import IPythonShell
+            from .shells.ipython import IPythonShell
 
             return IPythonShell(publisher, spec.sets)
         except ImportError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
 from . import channel, ending, processes, space
-from .recorder import Recorder
+from .records.recorder import Recorder
 from .spec import Spec
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)

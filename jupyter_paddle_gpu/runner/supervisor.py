@@ -11,7 +11,7 @@ from typing import Any, List, Optional
 from . import files, processes
 from . import spec as specs
 from .ending import exit_status
-from .recorder import Recorder
+from .records.recorder import Recorder
 from .session import STOP_SIGNALS, Session
 
 RESULT_BYTES = 256 * 1024

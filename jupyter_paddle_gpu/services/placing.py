@@ -71,7 +71,7 @@ def place(
         image: a container image that the person named.
         paddle_version: of the notebook's kernel.
     """
-    from ..jobs.holders import DeviceHolders
+    from ..jobs.scheduling.holders import DeviceHolders
     from ..matching.match import match
 
     name = engine_name(site.engines, engine)

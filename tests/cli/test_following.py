@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jupyter_paddle_gpu.jobs.store import JobStore
+from jupyter_paddle_gpu.jobs.store.job_store import JobStore
 
 LIMIT = 180
 """Seconds after which a test gives up waiting; nothing here takes more than a few, on a machine that has them."""
@@ -111,7 +111,7 @@ def test_interrupting_follow_leaves_the_job_running(cli, notebook, environment, 
         (("cli/terminal.py", "run"), False),
         (("services/submitting.py", "specify"), False),
         (("jobs/service.py", "submit"), True),
-        (("jobs/store.py", "add"), True),
+        (("store/job_store.py", "add"), True),
         (("jobs/service.py", "_nudge"), True),
         (("commands/tail.py", "follow"), True),
         (("cli/log_printer.py", "_into_pipe"), True),

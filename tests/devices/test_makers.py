@@ -19,7 +19,7 @@ from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.devices import Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.messages import Message
-from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
+from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.devices import access
 from jupyter_paddle_gpu.engines.docker.policy import check_environment
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings

@@ -9,8 +9,8 @@ from jupyter_paddle_gpu.domain.devices import Accelerator
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms, Estimate
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
-from jupyter_paddle_gpu.estimator.calibration import Key
 from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
+from jupyter_paddle_gpu.estimator.memory.calibration import Key
 from jupyter_paddle_gpu.estimator.remedies import remedies
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 

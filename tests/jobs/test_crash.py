@@ -16,7 +16,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec
 from jupyter_paddle_gpu.engines import processes
-from jupyter_paddle_gpu.estimator.calibration import Calibration, Key
+from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key
 from jupyter_paddle_gpu.jobs.service import JobService
 
 SERVER = """
@@ -84,7 +84,7 @@ from pathlib import Path
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.local import LocalEngine
-from jupyter_paddle_gpu.estimator.calibration import Calibration, Key
+from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key
 from jupyter_paddle_gpu.jobs.service import JobService
 calibration = Calibration(Path(sys.argv[1]) / "calibration.json")
 terms = DeviceTerms(mapped_low=1, mapped_high=2, context_low=3, context_high=4, source="")

@@ -13,7 +13,7 @@ from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.i18n import translator
-from jupyter_paddle_gpu.jobs.endings import ending_of, with_measurements
+from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of, with_measurements
 
 SAID = "Out of memory error on GPU 0. Cannot allocate 2.0GB memory"
 FAILURE = {"cell": 2, "line": 4, "name": "MemoryError", "value": SAID, "traceback": "…"}

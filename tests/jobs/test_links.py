@@ -13,10 +13,10 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, JobState, Progress
 from jupyter_paddle_gpu.engines import own_files
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation, write_spec
-from jupyter_paddle_gpu.jobs import ranks
-from jupyter_paddle_gpu.jobs.endings import ending_of
-from jupyter_paddle_gpu.jobs.log import LogReader, say
-from jupyter_paddle_gpu.jobs.progress import ProgressReader
+from jupyter_paddle_gpu.jobs.folder import ranks
+from jupyter_paddle_gpu.jobs.folder.log import LogReader, say
+from jupyter_paddle_gpu.jobs.folder.progress import ProgressReader
+from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of
 
 SECRET = "the host's own"
 

@@ -233,7 +233,7 @@ def test_runner_as_a_zip(prepare: Execute, tmp_path: Path) -> None:
 def test_runner_is_valid_python_3_8() -> None:
     import ast
 
-    for path in RUNNER.glob("*.py"):
+    for path in RUNNER.rglob("*.py"):
         ast.parse(path.read_text(), str(path), feature_version=(3, 8))
 
 

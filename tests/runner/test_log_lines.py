@@ -19,9 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_paddle_gpu.runner import channel, metrics
-from jupyter_paddle_gpu.runner.lines import Lines
-from jupyter_paddle_gpu.runner.log import Log
+from jupyter_paddle_gpu.runner import channel
+from jupyter_paddle_gpu.runner.records import metrics
+from jupyter_paddle_gpu.runner.records.lines import Lines
+from jupyter_paddle_gpu.runner.records.log import Log
 
 Execute = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_paddle_gpu.runner import magics
+from jupyter_paddle_gpu.runner.shells import magics
 
 Execute = Callable[..., Any]
 

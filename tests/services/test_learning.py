@@ -13,7 +13,7 @@ from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms
 from jupyter_paddle_gpu.domain.jobs import Job, JobResult, JobSpec
 from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
-from jupyter_paddle_gpu.estimator.calibration import Key, Observation
+from jupyter_paddle_gpu.estimator.memory.calibration import Key, Observation
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.services.learning import learn
 

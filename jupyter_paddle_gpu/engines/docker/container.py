@@ -11,7 +11,7 @@ from typing import Any
 from ...domain.jobs import Job
 from .. import own_files
 from ..base import RUNNER, JobFolder
-from .daemon import DaemonFacts
+from .connection.daemon import DaemonFacts
 from .devices import DeviceAccess
 from .identity import identity_of
 from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_SERVER, LABEL_STORE, owner

@@ -11,7 +11,7 @@ from ...devices.maker import DeviceNodes, Maker, RuntimeHook
 from ...devices.makers.registry import makers
 from ...domain.devices import Vendor
 from ...domain.errors import PaddleGpuError
-from .daemon import DaemonFacts
+from .connection.daemon import DaemonFacts
 from .policy import Mount
 from .settings import DockerSettings
 

@@ -15,14 +15,14 @@ from ...domain.jobs import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
 from . import access
-from .daemon import Daemon, DaemonFacts
+from .connection.daemon import Daemon, DaemonFacts
+from .connection.faults import toolkit_missing
 from .devices import hands_out
-from .faults import toolkit_missing
 from .identity import JOB_ID, identity_of
-from .layers import check_layers
+from .images.layers import check_layers
+from .images.preparing import Preparation, checked, not_given
 from .limits import most_memory
 from .policy import Grant, check_image, check_socket, examine
-from .preparing import Preparation, checked, not_given
 from .settings import DockerSettings
 from .trials import Trials
 

@@ -27,26 +27,26 @@ from .. import own_files
 from ..base import ALONE, NO_METADATA, Handle, JobFolder, Observation, Place, Say
 from ..engine_type import ChooseImage
 from ..usage import Usage
+from .connection.daemon import Daemon
+from .connection.faults import explained, refusal
+from .connection.output import read_output
+from .connection.silence import UNREACHABLE, Passing
 from .container import (
     compose,
     container_name,
     store_label,
 )
-from .daemon import Daemon
 from .devices import access, processors_near
 from .doctor import Doctor
 from .endings import observation
-from .faults import explained, refusal
 from .holders import has_won, held
 from .identity import identity_of
+from .images.preparing import Preparation, notebook_metadata
 from .labels import LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner
 from .limits import settle
 from .links import remove_links
-from .output import read_output
 from .policy import Grant, authorize, check_socket, is_below, options_of
-from .preparing import Preparation, notebook_metadata
 from .settings import DockerSettings
-from .silence import UNREACHABLE, Passing
 from .statistics import pids_of, read_usage
 
 SHARED_MARGIN = 1.25

@@ -14,7 +14,7 @@ from typing import Any
 from ...domain import reasons
 from ...domain.devices import DeviceHolder
 from ...domain.errors import PaddleGpuError
-from .daemon import Daemon
+from .connection.daemon import Daemon
 from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner_name
 
 LIVE = ("created", "restarting", "running", "paused")

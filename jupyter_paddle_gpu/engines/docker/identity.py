@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from .daemon import DaemonFacts
+from .connection.daemon import DaemonFacts
 from .settings import DockerSettings
 
 JOB_ID = 65532

@@ -14,7 +14,7 @@ from ...domain.jobs import JobSpec, Resources
 from ...domain.limits import Limits
 from ...domain.messages import Message
 from ...domain.sizes import human
-from .daemon import DaemonFacts
+from .connection.daemon import DaemonFacts
 from .settings import DockerSettings
 
 

@@ -13,7 +13,7 @@ from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import Job
 from ...domain.messages import Message
-from .daemon import Daemon
+from .connection.daemon import Daemon
 from .devices import access
 from .labels import LABEL_OWNER, LABEL_ROLE, owner
 from .policy import Grant, Mount

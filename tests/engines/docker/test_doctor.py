@@ -24,7 +24,7 @@ from stand_ins.image import make_image
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.engines.docker import DockerSettings, doctor
-from jupyter_paddle_gpu.engines.docker.daemon import read_facts
+from jupyter_paddle_gpu.engines.docker.connection.daemon import read_facts
 from jupyter_paddle_gpu.engines.docker.devices import access
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.engines.docker.labels import LABEL_OWNER, LABEL_ROLE, owner

@@ -16,7 +16,7 @@ from conftest import IMAGE, Bench, _daemon
 from stand_ins.daemon import PrivateDaemon
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
+from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.identity import JOB_ID, identity_of
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 

@@ -14,12 +14,12 @@ from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
 from jupyter_paddle_gpu.domain.limits import Limits, out_of_memory, raised
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.capabilities import Limiter
+from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.container import container_name
-from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.limits import settle
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.engines.local import LocalEngine
-from jupyter_paddle_gpu.jobs.endings import ending_of
+from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.services import Services, Settings, Submission

@@ -8,11 +8,11 @@ import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec
+from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
+from jupyter_paddle_gpu.engines.docker.connection.output import _lines, read_output
 from jupyter_paddle_gpu.engines.docker.container import container_name, without_compat
-from jupyter_paddle_gpu.engines.docker.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.devices import access, processors_near
 from jupyter_paddle_gpu.engines.docker.endings import exit_code, observation, of_output
-from jupyter_paddle_gpu.engines.docker.output import _lines, read_output
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.engines.docker.statistics import pids_of, read_usage
 

@@ -13,9 +13,9 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Resources
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.processes import processes_of
-from jupyter_paddle_gpu.jobs.endings import ending_of
-from jupyter_paddle_gpu.jobs.log import LogReaders
-from jupyter_paddle_gpu.jobs.ranks import log_of
+from jupyter_paddle_gpu.jobs.folder.log import LogReaders
+from jupyter_paddle_gpu.jobs.folder.ranks import log_of
+from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of
 
 WAIT = "import time, pathlib\npathlib.Path('up').touch()\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
 

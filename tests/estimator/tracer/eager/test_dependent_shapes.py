@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_paddle_gpu.estimator.assemble import cpu_peak
+from jupyter_paddle_gpu.estimator.memory.assemble import cpu_peak
 from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace
 
 pytestmark = pytest.mark.paddle

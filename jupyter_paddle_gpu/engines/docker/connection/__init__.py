@@ -1,0 +1,1 @@
+"""Talking to a daemon: the connection, credentials, long calls, and what its failures mean."""

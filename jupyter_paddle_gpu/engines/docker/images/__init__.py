@@ -1,0 +1,1 @@
+"""The image a job starts from: chosen, fetched, and built upon."""

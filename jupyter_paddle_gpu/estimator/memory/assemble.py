@@ -1,0 +1,152 @@
+"""From a trace to the answer: replay, allocator, device terms, breakdown. Pure; sizes in bytes."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...devices.makers.registry import context_range
+from ...domain.devices import Accelerator
+from ...domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, Phase, TimelinePoint
+from ..trace import Operation, Trace
+from . import overheads, replay
+from .allocator import aligned
+from .calibration import Calibration, Key
+from .host import host_memory
+from .reserved import replay_reserved
+
+
+class Peak(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of a step on one target; `terms` and `reserved` on a GPU only."""
+
+    replayed: replay.Replay
+    allocated: int
+    breakdown: Breakdown
+    likely: int
+    low: int
+    high: int
+    reserved: int | None = None
+    terms: DeviceTerms | None = None
+
+
+def cpu_peak(trace: Trace) -> Peak:
+    """The peak of Paddle's CPU allocator, which counts what is asked for; there is nothing beside it."""
+    result = replay.replay(trace, workspace=lambda operation: operation.workspace_cpu)
+    return Peak(
+        replayed=result,
+        allocated=result.peak,
+        breakdown=Breakdown(**result.kinds, workspace=result.workspace),
+        likely=result.peak,
+        low=max(result.peak - _other_branches(trace) - _fewer_selected(trace), 0),
+        high=result.peak + _more_selected(trace),
+    )
+
+
+def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibration, *, key: Key | None) -> Peak:
+    """What the driver will show for the process: allocator, its chunks in the driver's pages, context, as a range.
+
+    `breakdown.workspace` holds the kernels' transients and what the allocator keeps beyond what is in use.
+    """
+    result = replay.replay(trace, size=aligned, workspace=_likely_workspace)
+    least = replay_reserved(trace, lambda operation: operation.workspace_low)
+    most = least
+    if any(operation.workspace_high != operation.workspace_low for operation in trace.operations):
+        most = replay_reserved(trace, lambda operation: operation.workspace_high)
+    context = context_range(
+        accelerator.vendor if accelerator else None, accelerator.compute_capability if accelerator else None
+    )
+    terms = DeviceTerms(
+        mapped_low=least.mapped,
+        mapped_high=max(most.mapped, least.mapped),
+        context_low=context.low,
+        context_high=context.high,
+        source=context.source,
+    )
+    spread = calibration.predict(key, terms)
+    terms = msgspec.structs.replace(terms, observations=spread.observations, jobs=spread.jobs)
+    standing = sum(result.kinds.values())
+    return Peak(
+        replayed=result,
+        allocated=result.peak,
+        breakdown=Breakdown(
+            **result.kinds, workspace=spread.likely - spread.context - standing, context=spread.context
+        ),
+        likely=spread.likely,
+        low=max(spread.low - _other_branches(trace) - _fewer_selected(trace), 0),
+        high=spread.high + _more_selected(trace),
+        reserved=least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved)),
+        terms=terms,
+    )
+
+
+def _other_branches(trace: Trace) -> int:
+    """By how much the smallest way through conditions on unknown values stays below the largest, which is traced."""
+    branches = trace.extra.get("branches")
+    return int(branches["high"] - branches["low"]) if branches else 0
+
+
+def _fewer_selected(trace: Trace) -> int:
+    """By how much the step stays below the traced one where the least is selected by masks of unknown values."""
+    extents = trace.extra.get("extents")
+    return int(extents["likely"] - extents["low"]) if extents else 0
+
+
+def _more_selected(trace: Trace) -> int:
+    """By how much the step is above the traced one where such masks select everything."""
+    extents = trace.extra.get("extents")
+    return int(extents["high"] - extents["likely"]) if extents else 0
+
+
+def _likely_workspace(operation: Operation) -> int:
+    width = operation.workspace_high - operation.workspace_low
+    return aligned(operation.workspace_low + round(overheads.WORKSPACE_SHARE * width))
+
+
+def _flops(trace: Trace, phase: Phase) -> int:
+    return sum(operation.flops for operation in trace.operations if operation.phase == phase)
+
+
+def answer(trace: Trace, peak: Peak) -> Estimate:
+    """The whole answer of a traced step, but for what only the service knows (notes, device, seconds)."""
+    size = replay.exact if peak.terms is None else aligned
+    flops = sum(operation.flops for operation in trace.operations)
+    moved = sum(operation.bytes_moved for operation in trace.operations)
+    curve: tuple[TimelinePoint, ...] = replay.timeline(trace, peak.replayed)
+    alive: tuple[AliveTensor, ...] = replay.largest_alive(trace, peak.replayed.at, size=size)
+    layers: tuple[LayerMemory, ...] = replay.by_layer(trace, peak.replayed.at, size=size)
+    return Estimate(
+        status="ok",
+        evidence=trace.evidence,
+        model=trace.model,
+        batch_size=trace.batch_size,
+        optimizer=trace.optimizer,
+        loss=trace.loss,
+        amp=trace.amp,
+        distribution=trace.distribution,
+        devices=trace.devices,
+        target="cpu" if peak.terms is None else "gpu",
+        parameters=trace.parameters,
+        trainable_parameters=trace.trainable_parameters,
+        allocated_peak_bytes=peak.allocated,
+        reserved_peak_bytes=peak.reserved,
+        peak_bytes=peak.likely,
+        low=peak.low,
+        high=peak.high,
+        breakdown=peak.breakdown,
+        timeline=curve,
+        peak_at=replay.point(trace, peak.replayed, peak.replayed.at) if trace.operations else None,
+        alive_at_peak=alive,
+        layers=layers,
+        flops_per_step=flops,
+        flops_forward=_flops(trace, "forward"),
+        flops_backward=_flops(trace, "backward"),
+        bytes_moved=moved,
+        arithmetic_intensity=flops / moved if moved else None,
+        inputs=trace.inputs,
+        shared_memory_bytes=trace.shared_memory,
+        host=host_memory(trace, peak.breakdown, cpu_peak=peak.high if peak.terms is None else None),
+        image_size=trace.image_size,
+        sequence_length=trace.sequence_length,
+        terms=peak.terms,
+        paddle_version=trace.paddle_version or None,
+        python=trace.python or None,
+    )

@@ -1,0 +1,92 @@
+"""Several steps of a trace through the allocator: what it reserves once the training is steady. Sizes in bytes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+import msgspec
+
+from ..trace import Operation, Storage, Trace
+from .allocator import AutoGrowthBestFit, Block, driver_bytes
+
+MOST_STEPS = 4
+"""Steps replayed at most; a step that reserves nothing new ends the replay."""
+
+Kept = defaultdict[tuple[str, int], list[Block]]
+
+
+class Reserved(msgspec.Struct, frozen=True):
+    """The allocator after the replay: its peak use, what it reserved, what the driver mapped for that, and chunks."""
+
+    allocated: int
+    reserved: int
+    mapped: int
+    chunks: int
+
+
+def replay_reserved(trace: Trace, workspace: Callable[[Operation], int]) -> Reserved:
+    """Replay steps until nothing new is reserved, beginning with the first step of a training.
+
+    In the first step neither gradients nor optimiser state are there; they come into being between and after the
+    step's activations, which is what fragments the chunks of the steps that follow.
+    """
+    allocator = AutoGrowthBestFit()
+    steps = _Steps(trace, [workspace(operation) for operation in trace.operations])
+    kept: Kept = defaultdict(list)
+    for number in range(MOST_STEPS):
+        before = allocator.reserved
+        kept = steps.run(allocator, kept, first=number == 0)
+        if number and allocator.reserved == before:
+            break
+    return Reserved(allocator.peak_allocated, allocator.reserved, driver_bytes(allocator.chunks), len(allocator.chunks))
+
+
+class _Steps:
+    """The events of one step, put in order once."""
+
+    def __init__(self, trace: Trace, transients: list[int]) -> None:
+        self._transients = transients
+        self._end = len(trace.operations)
+        self._standing: list[Storage] = []
+        self._starts: defaultdict[int, list[Storage]] = defaultdict(list)
+        self._ends: defaultdict[int, list[Storage]] = defaultdict(list)
+        for storage in trace.storages:
+            if storage.bytes <= 0:
+                continue
+            (self._standing if storage.start < 0 else self._starts[storage.start]).append(storage)
+            if storage.end < self._end:
+                self._ends[storage.end].append(storage)
+
+    def run(self, allocator: AutoGrowthBestFit, kept: Kept, *, first: bool) -> Kept:
+        """One step; takes over what the step before kept and returns what this one keeps."""
+        held = self._standing_now(allocator, kept, first)
+        for moment in range(self._end):
+            for storage in self._starts.get(moment, ()):
+                held[id(storage)] = (storage, allocator.allocate(storage.bytes))
+            if self._transients[moment]:
+                allocator.release(allocator.allocate(self._transients[moment]))
+            for storage in self._ends.get(moment, ()):
+                if pair := held.pop(id(storage), None):
+                    allocator.release(pair[1])
+        left: Kept = defaultdict(list)
+        for storage, block in held.values():
+            left[storage.kind, storage.bytes].append(block)
+        if first:  # the first update makes the optimiser's state
+            for storage in self._standing:
+                if storage.kind == "optimizer_state":
+                    left[storage.kind, storage.bytes].append(allocator.allocate(storage.bytes))
+        return left
+
+    def _standing_now(self, allocator: AutoGrowthBestFit, kept: Kept, first: bool) -> dict[int, tuple[Storage, Block]]:
+        """What is there before the step; what was kept for nobody is given back."""
+        held: dict[int, tuple[Storage, Block]] = {}
+        for storage in self._standing:
+            if first and storage.kind in ("gradients", "optimizer_state"):
+                continue
+            waiting = kept[storage.kind, storage.bytes]
+            held[id(storage)] = (storage, waiting.pop() if waiting else allocator.allocate(storage.bytes))
+        for blocks in kept.values():
+            for block in blocks:
+                allocator.release(block)
+        return held

@@ -1,0 +1,1 @@
+"""How running jobs are: what engines say of them, what they use, how they ended, what they left."""

@@ -1,0 +1,26 @@
+"""Whether a job ended because its device failed: what the driver says of the card is a better reason than an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...domain import reasons
+from ...domain.devices import Device
+from ...domain.jobs import Job
+from ...domain.messages import Message
+
+_BROKEN = "card_broken"
+"""Code of the problem of a card that does not answer (`devices.makers.nvidia.problems`)."""
+
+
+def lost_device(job: Job, devices: Sequence[Device]) -> Message | None:
+    """The reason for the end of a job that failed, where one of its devices does not answer or had an error of its own
+    since the job began; None where all are well."""
+    for device in devices:
+        if device.id not in job.device_ids:
+            continue
+        if device.problem is not None and device.problem.code == _BROKEN:
+            return reasons.device_lost(device.id, str(device.problem.params.get("error", "")))
+        if device.xid is not None and device.xid_time is not None and device.xid_time >= (job.started or job.created):
+            return reasons.device_lost(device.id, f"Xid {device.xid}")
+    return None

@@ -1,0 +1,1 @@
+"""From queued to started: whose turn it is, on which devices, and the start itself."""

@@ -1,0 +1,46 @@
+"""Who has the devices that this store does not give: asked of the engines, each in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from ...domain.devices import DeviceHolder
+from ...domain.errors import PaddleGpuError
+from ...engines.base import Engine
+from ...engines.capabilities import Sharer
+
+
+class DeviceHolders:
+    """Belongs to whoever looks after the queue, or shows where a job would run.
+
+    Args:
+        patience: seconds that an engine has for its answer. One that hangs says nothing then: no job of it starts
+            anyway, and before one starts the engine looks by itself.
+    """
+
+    def __init__(self, engines: Iterable[Engine], *, patience: float) -> None:
+        self._engines, self._patience = tuple(engines), patience
+        self._late: dict[str, threading.Thread] = {}
+
+    def ask(self) -> dict[str, DeviceHolder]:
+        """Device id -> the job of another user, or of another store, that has it."""
+        found: dict[str, DeviceHolder] = {}
+        for engine in self._engines:
+            if not isinstance(engine, Sharer) or ((late := self._late.get(engine.name)) and late.is_alive()):
+                continue
+            answer: dict[str, DeviceHolder] = {}
+            thread = threading.Thread(target=_ask, args=(engine, answer), name=f"holders {engine.name}", daemon=True)
+            thread.start()
+            thread.join(self._patience)
+            self._late[engine.name] = thread
+            if not thread.is_alive():
+                found.update(answer)
+        return found
+
+
+def _ask(engine: Sharer, found: dict[str, DeviceHolder]) -> None:
+    try:
+        found.update(engine.held_by_others())
+    except PaddleGpuError:
+        return  # nobody there who could have given a device to anybody

@@ -1,0 +1,257 @@
+"""Which queued job may start now, on which devices, and what the others wait for. No I/O: values in, a plan out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from ...domain import reasons
+from ...domain.devices import Device, DeviceHolder
+from ...domain.jobs import Job
+from ...domain.messages import Message
+from ...domain.sizes import human
+from ...matching.policy import Policy
+from ...matching.waiting import is_failed, too_small, usable, with_room
+from ..settings import JobSettings
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One queued job's turn: it starts on `device_ids`, waits for `reason`, or never can (`hopeless`).
+
+    A job that waits for its next attempt has no `reason` here: the fault that it waits after stays readable.
+    """
+
+    job: Job
+    start: bool
+    device_ids: tuple[str, ...] = ()
+    reason: Message | None = None
+    hopeless: bool = False
+
+
+class Supply(msgspec.Struct, frozen=True, kw_only=True):
+    """What an engine has for its jobs now.
+
+    Attributes:
+        pool: engines that share their devices share its name; empty: this machine's.
+        devices: None: not known here.
+        trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
+        assigned: the engine gives out its devices itself, and has a queue for them.
+        slots: how many jobs without a device may run at once; None: as many as come.
+    """
+
+    pool: str = ""
+    devices: tuple[Device, ...] | None = None
+    trouble: Message | None = None
+    assigned: bool = False
+    slots: int | None = 1
+
+
+def turns(
+    queued: Iterable[Job],
+    active: Iterable[Job],
+    *,
+    claims: Mapping[str, str],
+    supply: Callable[[str], Supply],
+    held: Mapping[str, DeviceHolder] | None = None,
+    settings: JobSettings,
+    now: float,
+    policy: Policy | None = None,
+) -> list[Turn]:
+    """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job wants (a slot of
+    its engine, its devices, any device of its pool) is out of reach for the ones behind it.
+
+    Args:
+        claims: device id -> the job that has it.
+        supply: what an engine has, by its name.
+        held: device id -> who has it that is none of this queue's.
+        now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
+        policy: which devices may be chosen for a job that names none, and in which order.
+    """
+    used: dict[str, int] = {}
+    state = _State(dict(claims), held or {}, used, supply, settings=settings, now=now, policy=policy or Policy())
+    for job in active:
+        if not job.spec.resources.gpus:
+            used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
+        state.note_away(job)
+    return [state.turn(job) for job in queued]
+
+
+class _State:
+    """What is left to give while the queue is gone through."""
+
+    def __init__(
+        self,
+        busy: dict[str, str],
+        held: Mapping[str, DeviceHolder],
+        used: dict[str, int],
+        supply: Callable[[str], Supply],
+        *,
+        settings: JobSettings,
+        now: float,
+        policy: Policy,
+    ) -> None:
+        self.busy, self.held, self.used, self.supply = busy, held, used, supply
+        self.settings, self.now, self.policy = settings, now, policy
+        self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
+        self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
+        self.ahead: dict[str, int] = {}
+        self.away: dict[str, str] = {}  # engines that answered nobody, and the job that tries whether they do again
+
+    def turn(self, job: Job) -> Turn:
+        wanted = job.spec.resources
+        if _put_off(job, self.settings, self.now):
+            # It keeps its place, but must not hold up the others while it waits for its next attempt: unless that
+            # waits for the engine itself. One tries then, and the others are in order when it answers again.
+            self.note_away(job)
+            return Turn(job, False)
+        if (first := self.away.get(job.spec.engine)) is not None:
+            return Turn(job, False, reason=None if _is_for_engine(job) else _waits_engine(job.spec.engine, first))
+        self.note_away(job)
+        if wanted.gpus or wanted.device_ids:
+            return self._device_turn(job)
+        engine = job.spec.engine
+        slots, running = self.supply(engine).slots, self.used.get(engine, 0)
+        if slots is None or running < slots:
+            self.used[engine] = running + 1
+            return Turn(job, True)
+        self.ahead[engine] = self.ahead.get(engine, 0) + 1
+        return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1))
+
+    def note_away(self, job: Job) -> None:
+        """Where a job waits for its engine, those behind it do as well."""
+        if _is_for_engine(job):
+            self.away.setdefault(job.spec.engine, job.id)
+
+    def _device_turn(self, job: Job) -> Turn:
+        supply, wanted = self.supply(job.spec.engine), job.spec.resources
+        if supply.assigned:  # nothing to claim; what the engine cannot tell beforehand it says of the job
+            impossible = None if wanted.device_ids else self._impossible(job, supply)
+            return impossible or Turn(job, True)
+        if wanted.device_ids:
+            return self._chosen(job, wanted.device_ids)
+        if (impossible := self._impossible(job, supply)) is not None:
+            return impossible
+        if (first := self.any_wanted.get(supply.pool)) is not None:
+            return Turn(job, False, reason=_waits_job(first))
+        return self._any(job, supply)
+
+    def _impossible(self, job: Job, supply: Supply) -> Turn | None:
+        """The turn of a job that the devices could not serve even if all were free; None where they could."""
+        count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
+        trouble = supply.trouble or next((d.problem for d in supply.devices or () if is_failed(d)), None)
+        devices = usable(supply.devices or (), self.policy, count)
+        if len(devices) < count:
+            if trouble is not None:
+                return Turn(job, False, reason=trouble)
+            return Turn(job, False, reason=_too_few(job, len(devices)), hopeless=True)
+        if trouble is None and (largest := too_small(devices, need, self.policy)) is not None:
+            return Turn(job, False, reason=_too_small(need, largest), hopeless=True)
+        return None
+
+    def _chosen(self, job: Job, ids: tuple[str, ...]) -> Turn:
+        blocked = [(device, self.busy.get(device) or self.wanted.get(device)) for device in ids]
+        taken = [(device, holder) for device, holder in blocked if holder and holder != job.id]
+        others = [device for device in ids if device in self.held and self.busy.get(device) != job.id]
+        if not taken and not others:
+            for device in ids:
+                self.busy[device] = job.id
+            return Turn(job, True, device_ids=ids)
+        for device in ids:
+            self.wanted.setdefault(device, job.id)
+        if not taken:
+            holder = self.held[others[0]]
+            return Turn(job, False, reason=reasons.device_held(others[0], holder.job, holder.owner))
+        return Turn(job, False, reason=_waits_device(*taken[0]))
+
+    def _any(self, job: Job, supply: Supply) -> Turn:
+        count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
+        devices = usable(supply.devices or (), self.policy, count)
+        free = with_room(devices, need, self.policy, {*self.busy, *self.wanted, *self.held})
+        if len(free) >= count:
+            chosen = tuple(device.id for device in free[:count])
+            for device in chosen:
+                self.busy[device] = job.id
+            return Turn(job, True, device_ids=chosen)
+        self.any_wanted[supply.pool] = job.id
+        others = {self.held[device.id].owner for device in devices if device.id in self.held}
+        return Turn(job, False, reason=_waits_free(count, len(free), sorted(others)))
+
+
+def _is_for_engine(job: Job) -> bool:
+    """Whether a job waits for its engine, or tries just now whether it answers again."""
+    return job.reason is not None and job.reason.code == reasons.ENGINE_AWAY
+
+
+def _put_off(job: Job, settings: JobSettings, now: float) -> bool:
+    """Whether a job still waits for its next attempt. A wait far beyond the one it was given means that the clock was
+    set back meanwhile: then it is over, instead of lasting for hours."""
+    if job.not_before is None:
+        return False
+    return 0 < job.not_before - now <= 2 * settings.retry_after(job.attempts)
+
+
+def _waits_slot(engine: str, running: int, ahead: int) -> Message:
+    if ahead:
+        return Message(
+            code="waits_slot",
+            text="Waits for {running} running and {ahead} waiting jobs before it on {engine}.",
+            params={"running": running, "ahead": ahead, "engine": engine},
+        )
+    return Message(
+        code="waits_slot",
+        text="Waits for {running} running jobs on {engine}.",
+        params={"running": running, "engine": engine},
+    )
+
+
+def _waits_engine(engine: str, job: str) -> Message:
+    return Message(
+        code="waits_engine",
+        text="Waits behind job {job} for the engine {engine}, which does not answer.",
+        params={"job": job, "engine": engine},
+    )
+
+
+def _waits_device(device: str, job: str) -> Message:
+    return Message(
+        code="waits_device",
+        text="Waits for device {device}, which job {job} has.",
+        params={"device": device, "job": job},
+    )
+
+
+def _waits_job(job: str) -> Message:
+    return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})
+
+
+def _waits_free(count: int, free: int, others: list[str]) -> Message:
+    if others:
+        return Message(
+            code="waits_free_device",
+            text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
+            params={"count": count, "free": free, "owners": ", ".join(others)},
+        )
+    return Message(
+        code="waits_free_device",
+        text="Waits for {count} free devices with enough memory; {free} are free now.",
+        params={"count": count, "free": free},
+    )
+
+
+def _too_few(job: Job, devices: int) -> Message:
+    return Message(
+        code="too_few_devices",
+        text="The job asks for {wanted} devices; {devices} can be used here.",
+        hint="Submit it without a device to run on the CPU, or on a machine that has them.",
+        params={"wanted": job.spec.resources.gpus, "devices": devices},
+    )
+
+
+def _too_small(need: int, largest: int) -> Message:
+    return Message(
+        code="too_small_devices",
+        text="The job needs {needed} of device memory; the largest device here offers {largest} when it is empty.",
+        hint="Choose a smaller batch or mixed precision, or name a device to try it all the same.",
+        params={"needed": human(need), "largest": human(largest)},
+    )

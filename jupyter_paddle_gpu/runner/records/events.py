@@ -1,0 +1,72 @@
+"""`events.jsonl`: what faces show beside the log. Everything in it is also elsewhere, so losing one is no harm."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Dict
+
+from .. import files
+
+
+class Events:
+    """Appends events; metrics at a bounded rate, the newest one kept for the next slot."""
+
+    def __init__(self, path: Path, *, metric_seconds: float) -> None:
+        self._descriptor = os.open(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        self._metric_seconds = metric_seconds
+        self._metric: Dict[str, Any] = {}
+        self._metric_at = 0.0
+        self._from_callback = False
+        # A crash may have left half a line; an empty one after it does no harm to a reader.
+        if os.fstat(self._descriptor).st_size:
+            self._append(b"\n")
+
+    def add(self, kind: str, **fields: Any) -> None:
+        """Append an event now, after the metric that waits."""
+        self.flush_metric()
+        self._write(dict(fields, t=round(time.time(), 3), type=kind))
+
+    def metric(self, found: Dict[str, Any], *, callback: bool = False) -> None:
+        """Note progress; once Paddle's own callback speaks, what is read from printed lines is not used."""
+        if callback:
+            self._from_callback = True
+        elif self._from_callback or not found:
+            return
+        metrics = dict(self._metric.get("metrics", {}), **found.get("metrics", {}))
+        self._metric.update(found)
+        if metrics:
+            self._metric["metrics"] = metrics
+        self.tick()
+
+    def tick(self) -> None:
+        """Write the waiting metric when its time has come."""
+        if self._metric and time.monotonic() - self._metric_at >= self._metric_seconds:
+            self.flush_metric()
+
+    def flush_metric(self) -> None:
+        """Write the waiting metric now."""
+        if self._metric:
+            metric, self._metric = self._metric, {}
+            self._metric_at = time.monotonic()
+            # `m` for the pace: the clock that `t` is of may be set while the job runs.
+            self._write(dict(metric, t=round(time.time(), 3), m=round(self._metric_at, 3), type="metric"))
+
+    def cell_started(self) -> None:
+        """A new cell may print its progress itself again."""
+        self._from_callback = False
+
+    def _write(self, event: Dict[str, Any]) -> None:
+        self._append(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+    def _append(self, data: bytes) -> None:
+        try:
+            files.write_all(self._descriptor, data)
+        except OSError as error:
+            if not files.is_full(error):
+                raise
+
+    def close(self) -> None:
+        """Write what waits and let go of the file."""
+        self.flush_metric()
+        os.close(self._descriptor)

@@ -1,0 +1,184 @@
+"""Keeps what happens: log, events and notebook, in the order in which it happened."""
+
+import codecs
+import contextlib
+import time
+from typing import Any, Dict, List, Optional
+
+from .. import files
+from ..spec import Spec
+from . import metrics
+from .document import Document
+from .events import Events
+from .lines import Lines, plain
+from .log import Log
+
+RESERVE_BYTES = 256 * 1024
+"""Kept free beside the log, so that a full disk still takes the result."""
+_DETAIL_CHARACTERS = 300
+
+
+class Recorder:
+    """Owner of every file of the job folder while the job runs."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._log = Log(spec.log)
+        self._events = Events(spec.events, metric_seconds=spec.limits.metric_seconds)
+        self._reserve = spec.result.with_name("reserve")
+        self._keep_reserve()
+        self.document = Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
+        self._total = len(self.document.code_cells)
+        self._done = 0
+        self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
+        self._lines = {name: self._assembler(name) for name in ("stdout", "stderr")}
+        self.notebook_full = False
+        self._saved_at = time.monotonic()
+
+    def _assembler(self, name: str) -> Lines:
+        limits = self._spec.limits
+
+        def emit(text: str, replaces: bool, complete: bool, end: str) -> None:
+            shown = plain(text)
+            self._log.add(time.time(), name, shown, replaces, not complete)
+            self._events.metric(metrics.read(shown))
+            if complete:
+                self.document.stream(name, text + end)
+
+        def emit_lines(texts: List[str]) -> None:
+            shown = texts if all(map(str.isprintable, texts)) else plain("\n".join(texts)).split("\n")
+            self._log.add_lines(time.time(), name, shown)
+            self._events.metric(metrics.read_lines(shown))
+            self.document.lines(name, texts)
+
+        return Lines(
+            emit,
+            emit_lines,
+            limit=limits.line_characters,
+            state_seconds=limits.state_seconds,
+            partial_seconds=limits.partial_seconds,
+        )
+
+    def printed(self, name: str, data: bytes) -> None:
+        """Bytes that were written to stdout or stderr."""
+        self._lines[name].feed(self._decoders[name].decode(data))
+
+    def system(self, text: str) -> None:
+        """A line of the runner's own."""
+        self._log.add(time.time(), "system", text)
+
+    def message(self, message: Dict[str, Any]) -> None:
+        """What the child has to say besides printed bytes."""
+        kind = message["kind"]
+        if kind == "metric":
+            self._events.metric({key: value for key, value in message.items() if key != "kind"}, callback=True)
+        elif kind in ("display", "result", "update", "clear", "error"):
+            self._finish_lines()
+            self.document.rich(message)
+            self._log_rich(message)
+
+    def _log_rich(self, message: Dict[str, Any]) -> None:
+        if message["kind"] == "error":
+            self._add_lines("stderr", "\n".join(message["traceback"]))
+        elif message["kind"] in ("display", "result"):
+            self._add_lines("result", str(message["data"].get("text/plain") or ""))
+
+    def _add_lines(self, stream: str, text: str) -> None:
+        limit = self._spec.limits.line_characters
+        for line in plain(text).splitlines():
+            for at in range(0, len(line) or 1, limit):
+                self._log.add(time.time(), stream, line[at : at + limit])
+
+    def start_cell(self, index: int, count: int) -> None:
+        """A cell begins; what is printed from now on is its output."""
+        self._finish_lines()
+        self._events.cell_started()
+        self.document.start_cell(index, count)
+        self._events.add("cell", cell=index, state="started", done=self._done, total=self._total)
+
+    def end_cell(self, index: int, ok: bool) -> None:
+        """A cell is through: saved at once."""
+        self._finish_lines()
+        self._done += 1 if ok else 0
+        self.document.end_cell(index)
+        state = "finished" if ok else "failed"
+        self._events.add("cell", cell=index, state=state, done=self._done, total=self._total)
+        self.save(force=False)
+
+    def _finish_lines(self) -> None:
+        for lines in self._lines.values():
+            lines.finish()
+
+    def tick(self) -> None:
+        """What is due with time: states of progress bars, waiting metrics, the notebook of a long cell."""
+        for lines in self._lines.values():
+            lines.tick()
+        self._events.tick()
+        if time.monotonic() - self._saved_at >= self._spec.limits.save_seconds:
+            self.save(force=False)
+
+    def flush(self) -> bool:
+        """Write the log; False while the disk is full."""
+        return self._log.flush()
+
+    def save(self, *, force: bool) -> None:
+        """Save the notebook; a full disk leaves the last good one and is remembered."""
+        try:
+            saved = self.document.save(force=force)
+        except OSError as error:
+            if not files.is_full(error):
+                raise
+            self.notebook_full = True
+            return
+        finally:
+            self._saved_at = time.monotonic()
+        if saved:
+            self.notebook_full = False
+            self._events.add("saved")
+
+    def finish(self, outcome: Dict[str, Any]) -> None:
+        """Write everything out and publish the notebook. A full disk is told in `outcome`, nothing raises for it."""
+        self._finish_lines()
+        self._drop_reserve()
+        self.save(force=True)
+        if self.notebook_full and outcome["reason"] == "succeeded":
+            outcome.update(reason="disk_full", message=str(self._spec.notebook), exit_code=1)
+        for line in _closing_words(outcome):
+            self.system(line)
+        self._publish()
+        self._events.add("ended", reason=outcome["reason"])
+        self._log.flush()
+        with contextlib.suppress(OSError):
+            self._log.close()
+            self._events.close()
+
+    def _publish(self) -> None:
+        output: Optional[Any] = self._spec.output
+        if output is None:
+            return
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            files.replace(output, self._spec.notebook.read_bytes())
+        except OSError as error:
+            self.system("The executed notebook could not be written to %s: %s" % (output, error.strerror or error))
+            self._events.add("publish_failed", path=str(output), error=str(error))
+        else:
+            self._events.add("published", path=str(output))
+
+    def _keep_reserve(self) -> None:
+        with contextlib.suppress(OSError):
+            files.replace(self._reserve, b"\0" * RESERVE_BYTES)
+
+    def _drop_reserve(self) -> None:
+        with contextlib.suppress(OSError):
+            self._reserve.unlink()
+
+
+def _closing_words(outcome: Dict[str, Any]) -> List[str]:
+    seconds = "%.1f s" % outcome["seconds"]
+    if outcome["reason"] == "succeeded":
+        return ["All cells ran in %s." % seconds]
+    failure = outcome.get("failure")
+    where = " in cell %d" % (failure["cell"] + 1) if failure else ""
+    detail = (outcome.get("message") or "").split("\n")[0][:_DETAIL_CHARACTERS]
+    return ["Ended after %s: %s%s%s" % (seconds, outcome["reason"], where, ": " + detail if detail else "")]

@@ -1,0 +1,1 @@
+"""The executors of cells, with IPython and without, and what they show."""

@@ -1,0 +1,215 @@
+"""Events become progress; results become endings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.domain import reasons
+from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.limits import Limits
+from jupyter_paddle_gpu.engines.base import JobFolder, Observation
+from jupyter_paddle_gpu.jobs.folder.progress import ProgressReader
+from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of
+from jupyter_paddle_gpu.jobs.settings import JobSettings
+
+
+def add(path: Path, *events: dict[str, Any]) -> None:
+    with path.open("a") as file:
+        file.writelines(json.dumps(event) + "\n" for event in events)
+
+
+def test_cells_epochs_and_time_left(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    reader = ProgressReader(path)
+    assert reader.read(0.0).cells_total == 0
+    add(path, {"t": 10, "type": "cell", "cell": 3, "state": "started", "done": 1, "total": 4})
+    add(path, {"t": 10, "type": "metric", "epoch": 1, "epochs": 10, "step": 1, "steps": 10, "metrics": {"loss": 2}})
+    add(path, {"t": 20, "type": "metric", "epoch": 2, "epochs": 10, "step": 1, "steps": 10, "metrics": {"acc": 0.5}})
+    progress = reader.read(20.0)
+    assert (progress.cell, progress.cells_done, progress.cells_total) == (3, 1, 4)
+    assert (progress.epoch, progress.epochs, progress.step, progress.steps) == (2, 10, 1, 10)
+    assert progress.metrics == {"loss": 2.0, "acc": 0.5}
+    assert progress.seconds_left == pytest.approx(89.0, abs=0.2)  # a tenth took 10 s, 89 hundredths are left
+    assert reader.read(30.0).seconds_left == pytest.approx(79.0, abs=0.2)
+    add(path, {"t": 30, "type": "cell", "cell": 3, "state": "finished", "done": 2, "total": 4})
+    done = reader.read(30.0)
+    assert (done.cell, done.cells_done, done.epoch, done.seconds_left) == (None, 2, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("events", "left"),
+    [
+        # A line at each epoch's beginning: three of four are to come after the first.
+        ([{"epoch": 1, "epochs": 4}, {"epoch": 2, "epochs": 4}], 30),
+        # A line at each epoch's end: two of four are to come after the second.
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (1, 2)], 20),
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (1, 2, 3, 4)], 0),
+        # Counted from 0.
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (0, 1, 2, 3)], 0),
+        ([{"epoch": 0, "epochs": 4}, {"epoch": 1, "epochs": 4}], 30),
+        ([{"step": 10, "steps": 100}, {"step": 30, "steps": 100}], 35),
+        ([{"step": 10, "steps": 100, "epoch": 1, "epochs": 2}, {"step": 60, "steps": 100}], 28),
+        # Of how many epochs, nobody says.
+        ([{"step": 10, "steps": 100, "epoch": 1}, {"step": 60, "steps": 100, "epoch": 1}], None),
+        ([{"epoch": 1}, {"epoch": 2}], None),
+        ([{"metrics": {"loss": 1}}, {"metrics": {"loss": 0.5}}], None),
+    ],
+)
+def test_time_left_from_lines_of_every_kind(tmp_path: Path, events: list[dict[str, Any]], left: float | None) -> None:
+    path = tmp_path / "events.jsonl"
+    add(path, {"t": 0, "type": "cell", "cell": 0, "state": "started", "done": 0, "total": 1})
+    add(path, *({"t": 10 * number, "type": "metric", **event} for number, event in enumerate(events)))
+    found = ProgressReader(path).read(10.0 * (len(events) - 1)).seconds_left
+    assert found is None if left is None else found == pytest.approx(left, abs=0.1)
+
+
+LINES = {
+    "epochs": "print(f'epoch {n}/600')",
+    "steps": "print(f'step {n}/600 - loss: {1 / (n + 1):.3f}')",
+    "bar": "print(f'\\r{n // 6:3d}%|###  | {n}/600 [00:01<00:02, 31it/s]', end='', file=sys.stderr, flush=True)",
+}
+LOOPED = "import sys, time\nfor n in range(600):\n    {line}\n    time.sleep(0.1)"
+"""A minute, of which a test sees the beginning."""
+HOURS = 2 * 3600.0
+"""What is left of it is never said to be so long, on whatever machine."""
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_time_left_of_a_running_job(service: Any, spec: Any, make_notebook: Any, until: Any, kind: str) -> None:
+    job = service.submit(spec(), make_notebook("1", LOOPED.replace("{line}", LINES[kind])))
+    progress = until(lambda: (row := service.get(job.id).progress).seconds_left is not None and row)
+    assert 0 < progress.seconds_left < HOURS
+    assert (progress.cells_done, progress.cells_total) == (1, 2)
+    service.cancel(job.id, force=True)
+    assert service.wait(job.id, 180).progress.seconds_left is None
+
+
+FIT = """
+import time
+import paddle
+
+class Data(paddle.io.Dataset):
+    def __getitem__(self, index):
+        time.sleep(0.05)
+        return paddle.ones([4]), paddle.zeros([1])
+
+    def __len__(self):
+        return 400
+
+net = paddle.nn.Linear(4, 1)
+model = paddle.Model(net)
+model.prepare(paddle.optimizer.SGD(parameters=net.parameters()), paddle.nn.MSELoss())
+model.fit(Data(), batch_size=2, epochs=2, verbose=1)
+"""
+
+
+@pytest.mark.paddle
+def test_time_left_of_a_fit(service: Any, spec: Any, make_notebook: Any, until: Any) -> None:
+    job = service.submit(spec(), make_notebook(FIT))
+    progress = until(lambda: (row := service.get(job.id).progress).seconds_left is not None and row)
+    assert (progress.epoch, progress.epochs, progress.steps) == (1, 2, 200)
+    assert 0 < progress.seconds_left < HOURS
+    service.cancel(job.id, force=True)
+    service.wait(job.id, 180)
+
+
+def test_half_an_event_and_nonsense(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('nonsense\n\n[1]\n{"t": 1, "type": "cell", "cell": 0, "state": "started", "do')
+    reader = ProgressReader(path)
+    assert reader.read(0.0).cell is None
+    with path.open("a") as file:
+        file.write('ne": 0, "total": 1}\n')
+    assert reader.read(0.0).cell == 0
+
+
+def test_state_is_the_same_after_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    reader = ProgressReader(path)
+    for epoch in range(1, 5):
+        add(path, {"t": epoch * 10, "type": "metric", "epoch": epoch, "epochs": 8, "metrics": {"loss": 1 / epoch}})
+        reader.read(50.0)
+    assert reader.read(50.0) == ProgressReader(path).read(50.0)
+
+
+def job(state: Any = "running") -> Job:
+    resources = Resources(seconds=60, memory_bytes=2**30)
+    spec = JobSpec(name="n", notebook="/n", output="/o", folder="/", engine="local", resources=resources)
+    return Job(id="a", spec=spec, state=state, created=1.0, updated=1.0)
+
+
+FAILURE = {"cell": 2, "line": 4, "name": "ValueError", "value": "bad", "traceback": "…"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "state", "code"),
+    [
+        ({"reason": "succeeded"}, "succeeded", "succeeded"),
+        ({"reason": "cancelled"}, "cancelled", "cancelled"),
+        ({"reason": "cell_error", "failure": FAILURE}, "failed", "cell_error"),
+        ({"reason": "out_of_memory_device", "failure": FAILURE}, "failed", "out_of_memory_device"),
+        ({"reason": "out_of_memory_host"}, "failed", "out_of_memory_host"),
+        ({"reason": "time_limit"}, "failed", "time_limit"),
+        ({"reason": "disk_full", "message": "/data"}, "failed", "disk_full"),
+        ({"reason": "killed", "signal": 9, "message": "SIGKILL"}, "failed", "killed"),
+        ({"reason": "killed", "signal": 11, "message": "SIGSEGV"}, "failed", "crashed"),
+        ({"reason": "exited", "status": 3}, "failed", "exited"),
+        ({"reason": "runner_error", "message": "no notebook"}, "failed", "runner_error"),
+        ({"reason": "from a newer runner"}, "failed", "runner_error"),
+        ({"reason": "succeeded", "seconds": "not a number"}, "succeeded", "succeeded"),
+    ],
+)
+def test_endings(tmp_path: Path, raw: dict[str, Any], state: str, code: str) -> None:
+    folder = JobFolder(tmp_path)
+    folder.result.write_text(json.dumps(raw))
+    ending = ending_of(job(), folder, Observation(state="ended"))
+    assert (ending.state, ending.reason.code) == (state, code)
+    assert ending.reason.render() and "{" not in ending.reason.render()
+    assert ending.reason.hint or code in ("succeeded", "cancelled")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"reason": "killed", "signal": 9},
+        {"reason": "out_of_memory_host"},
+        {"reason": "cell_error", "failure": FAILURE},
+    ],
+)
+def test_engine_knows_better_why_it_was_killed(tmp_path: Path, raw: dict[str, Any]) -> None:
+    folder = JobFolder(tmp_path)
+    folder.result.write_text(json.dumps(raw))
+    observation = Observation(state="ended", reason=reasons.out_of_memory_policy("5.00 GiB"))
+    assert ending_of(job(), folder, observation).reason == observation.reason
+
+
+def test_a_memory_limit_that_the_runner_met_is_told_with_its_source(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    folder.result.write_text(json.dumps({"reason": "out_of_memory_host"}))
+    assert "had asked for" in ending_of(job(), folder, Observation(state="ended")).reason.render()
+    limits = Limits(memory_bytes=4 << 30, memory_from="estimate", most_memory_bytes=16 << 30)
+    spec = msgspec.structs.replace(job().spec, resources=Resources(), limits=limits)
+    ending = ending_of(msgspec.structs.replace(job(), spec=spec), folder, Observation(state="ended"))
+    assert "followed from the estimate" in ending.reason.render()
+    assert "8.00 GiB" in ending.reason.render_hint()
+
+
+def test_without_a_result(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    assert ending_of(job(), folder, Observation(state="ended")).reason.code == "runner_vanished"
+    assert ending_of(job("stopping"), folder, Observation(state="ended")).state == "cancelled"
+    folder.result.write_text("{ torn")
+    assert ending_of(job(), folder, Observation(state="ended")).state == "failed"
+
+
+def test_retries_are_further_and_further_apart_and_for_passing_faults_only() -> None:
+    settings = JobSettings(retry_seconds=5, retry_most_seconds=60)
+    assert [settings.retry_after(n) for n in (1, 2, 3, 9)] == [5, 10, 20, 60]
+    assert reasons.is_transient(reasons.engine_unreachable("docker"))
+    assert not reasons.is_transient(reasons.cell_error(0, 1, "ValueError", "x"))
+    assert not reasons.is_transient(None)
