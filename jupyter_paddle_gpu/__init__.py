@@ -28,6 +28,8 @@ def _jupyter_server_extension_points() -> list[dict[str, object]]:
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register ``%paddle_gpu`` in an IPython shell (`%load_ext jupyter_paddle_gpu`)."""
-    from .magics import PaddleGpuMagics
+    from .magics import completion
+    from .magics.magic import PaddleGpuMagics
 
     shell.register_magics(PaddleGpuMagics)
+    completion.load_ipython_extension(shell)

@@ -26,6 +26,8 @@ from .interrupts import Interrupts
 from .log_printer import LinePrinter, wait
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from ..domain.notebooks import NotebookSource
@@ -170,6 +172,19 @@ class TerminalFace(Face):
     def tell(self, sentence: str) -> None:
         """A line on standard error, also where nobody watches: a script's log is to hold it."""
         sys.stderr.write(f"{sentence}\n")
+
+    def watch(self, view: Callable[[], View], seconds: float) -> None:
+        """In one place of a terminal; in a pipe one below the other. Ctrl-C ends it."""
+        from rich.live import Live
+
+        if not sys.stdout.isatty():
+            while True:
+                self.show(view(), as_json=False)
+                wait(seconds)
+        with Live(view().rich(self.say), console=self.console, auto_refresh=False) as live:
+            while True:
+                wait(seconds)
+                live.update(view().rich(self.say), refresh=True)
 
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""

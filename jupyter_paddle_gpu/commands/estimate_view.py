@@ -56,7 +56,8 @@ class EstimateView(View):
             yield say("Host memory"), say("about {size} for each process of the job", size=size(estimate.host.bytes))
         yield say("Evidence"), say(_EVIDENCE[estimate.evidence]) + f", {duration(estimate.seconds)}"
 
-    def _headline(self, say: Speech) -> str:
+    def headline(self, say: Speech) -> str:
+        """The answer in a line."""
         estimate = self.data
         if estimate.status == "no_model":
             return say("Nothing that trains was found in this notebook.")
@@ -128,7 +129,7 @@ class EstimateView(View):
 
         from .drawing import sentence
 
-        parts: list[RenderableType] = [sentence(self._headline(say), "bold")]
+        parts: list[RenderableType] = [sentence(self.headline(say), "bold")]
         facts = Table.grid(padding=(0, 2))
         for label, value in self._facts(say):
             facts.add_row(Text(label, style="dim"), Text(value))
@@ -163,7 +164,7 @@ class EstimateView(View):
 
     def html(self, say: Speech) -> str:
         """The same for a cell."""
-        out = [f"<p><strong>{escape(self._headline(say))}</strong></p>"]
+        out = [f"<p><strong>{escape(self.headline(say))}</strong></p>"]
         out.append(markup.table((escape(label), escape(value)) for label, value in self._facts(say)))
         if bars := self._parts(say):
             drawn = [(escape(label), escape(size(amount)), markup.bar(share)) for label, amount, share in bars]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from .speech import Speech
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from ..domain.estimates import Estimate
     from ..domain.notebooks import NotebookSource
     from ..services import Services
 
@@ -80,6 +82,18 @@ class Face(ABC):
 
     def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
         """The estimate of live objects named in `words`, where this place has any; None where a notebook is meant."""
+        return None
+
+    @abstractmethod
+    def watch(self, view: Callable[[], View], seconds: float) -> None:
+        """Show an answer and show it anew every so many seconds in the same place, until somebody interrupts."""
+
+    def explore(self, at: Callable[[int], View], batch: int, most: int) -> None:
+        """Offer the answers `at` batch sizes up to `most` by hand, where something can be moved; nothing elsewhere."""
+        return
+
+    def live_fits(self, words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...]) -> Estimate | None:
+        """The largest batch of live objects on each device; None where a notebook is meant."""
         return None
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 
 from ..version import __version__
 from . import options
 from .estimate_view import EstimateView
+from .explain_view import ExplainView
 from .face import Face, View
+from .fit_view import FitView
 from .job_view import FOLLOW_STATUS, DoneView, JobsView, JobView
 from .machine_view import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 
@@ -73,11 +76,70 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
 
 
 @paddle_gpu.command()
-@click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
+@click.argument("what", metavar="[NOTEBOOK]", nargs=-1, shell_complete=_files)
+@options.for_fits
 @_json
 @click.pass_obj
-def gpus(face: Face, /, catalogue: bool) -> View:
+def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **asked: Any) -> View:
+    """Find the largest batch that fits, on this machine's devices or on known ones.
+
+    Each is sought by the training's own steps, so that one sample more would not fit.
+    """
+    request = options.request(**asked)
+    live = face.live_fits(what, request, accelerators)
+    if live is not None:
+        fitting = live
+    else:
+        source = face.source(_one(face, what))
+        fitting = face.services.fits(source, request, accelerators)
+    most = max((fit.largest_batch or 1 for fit in fitting.fits), default=None)
+    if most is not None and not _wants_json():
+
+        def at(batch: int) -> View:
+            asked = msgspec.structs.replace(request, batch_size=batch)
+            if live is not None and (view := face.live(what, asked)) is not None:
+                return view
+            matched = face.services.match(source, asked)
+            return EstimateView(matched.estimate, matched.placement)
+
+        face.explore(at, fitting.batch_size or 1, most)
+    return FitView(fitting)
+
+
+@paddle_gpu.command()
+@click.argument("what", metavar="[NOTEBOOK]", nargs=-1, shell_complete=_files)
+@options.for_estimates
+@_json
+@click.pass_obj
+def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
+    """Say in sentences why a training step takes what it takes, and what would save memory."""
+    request = msgspec.structs.replace(options.request(**asked), details=True)
+    if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
+        return ExplainView(live.data, live.placement)
+    matched = face.services.match(face.source(_one(face, what)), request)
+    return ExplainView(matched.estimate, matched.placement)
+
+
+@paddle_gpu.command()
+@click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
+@click.option("--watch", is_flag=True, help="Show them anew all the time, until you interrupt.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often, with --watch.",
+)
+@_json
+@click.pass_obj
+def gpus(face: Face, /, catalogue: bool, watch: bool, interval: float) -> View | None:
     """List the devices of this machine, or known accelerators."""
+    if watch and (catalogue or _wants_json()):
+        raise click.UsageError("--watch shows the devices of this machine to somebody; it goes with nothing else.")
+    if watch:
+        face.watch(lambda: InventoryView(face.services.inventory()), interval)
+        return None
     return CatalogueView(face.services.accelerators()) if catalogue else InventoryView(face.services.inventory())
 
 

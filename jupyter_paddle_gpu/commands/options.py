@@ -123,9 +123,25 @@ _set = click.option(
 )
 
 
+_devices = click.option(
+    "--device",
+    "accelerators",
+    multiple=True,
+    metavar="NAME",
+    help="An accelerator's name, or a device id or index of this machine; may be given several times.",
+)
+_SOUGHT = ("batch_size", "device", "target", "details")
+
+
 def for_estimates(function: F) -> F:
     """`--set` and every what-if."""
     return _stack([_set, *map(_option, WHAT_IFS)])(function)
+
+
+def for_fits(function: F) -> F:
+    """`--set`, devices by name, and every what-if but those that a search for the largest batch answers itself."""
+    rows = (row for row in WHAT_IFS if row.name not in _SOUGHT)
+    return _stack([_set, _devices, *map(_option, rows)])(function)
 
 
 def for_jobs(function: F) -> F:

@@ -127,12 +127,21 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     largest_batch: int | None = None
 
 
+LARGEST_BATCH = 1 << 20
+"""Where the search for the largest batch ends: beyond it a batch is limited by its data, not by a device's memory."""
+
+
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
-    """The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does."""
+    """The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does.
+
+    Attributes:
+        high_bytes: the most that the driver would show at that batch; None where it was not kept.
+    """
 
     device: str
     limit_bytes: int
     largest_batch: int | None
+    high_bytes: int | None = None
 
 
 class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..domain.estimates import LARGEST_BATCH
+
 MOST_PROBES = 90
 """Traces of one search at most. A step that is affine in its batch needs 3 to 6; the worst is 20 doublings to pass the
 edge and 20 halvings of the bracket, each after `SLOW_PROBES` probes that failed to."""
 SLOW_PROBES = 2
 """Probes in a row that may fail to halve the bracket before its middle is asked."""
-LARGEST_BATCH = 1 << 20
-"""Beyond this a batch is limited by its data, not by a device's memory."""
 
 Peak = Callable[[int], int | None]
 """Bytes of a step at a batch size; None where such a step cannot be had."""

@@ -6,21 +6,24 @@ Blocking, thread-safe; what a person or their notebook did wrong is an answer, n
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import Estimate
+from ..domain.estimates import Estimate, Fit
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import messages
 from .details import Details, PeakOf
 from .fallback import widened
+from .fitting import fits
 from .interpreters import Interpreter, find_interpreter
 from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
 from .memory.calibration import Calibration, Key
@@ -131,6 +134,41 @@ class EstimateService:
         peak = self._peak_of(facts, folder, find_interpreter(facts.kernel_name), accelerator)
         return Details(request, peak, self.settings.details_seconds).largest_batch(limit, {})
 
+    def fits(
+        self,
+        facts: NotebookFacts,
+        folder: Path,
+        request: EstimateRequest,
+        accelerators: Sequence[Accelerator],
+    ) -> tuple[Fit, ...]:
+        """The largest batch on each accelerator whose upper bound (`high`) stays within what may be used there.
+
+        Raises:
+            PaddleGpuError: there is no interpreter to ask, or the batch cannot be changed (`batch_unknown`).
+        """
+        interpreter = find_interpreter(facts.kernel_name)
+
+        def trace(batch: int) -> Trace | None:
+            asked = msgspec.structs.replace(request, batch_size=batch)
+            return _answering(self.traces.trace(facts, folder, asked, interpreter, keep=False).trace)
+
+        return self.fits_of(trace, request, accelerators)
+
+    def fits_of(
+        self,
+        trace: Callable[[int], Trace | None],
+        request: EstimateRequest,
+        accelerators: Sequence[Accelerator],
+    ) -> tuple[Fit, ...]:
+        """The same for steps that are traced elsewhere, such as of live objects; `trace` gives one at a batch size."""
+        traced = functools.cache(trace)
+
+        def high(batch: int, accelerator: Accelerator) -> int | None:
+            found = traced(batch)
+            return None if found is None else self._peak(found, request, accelerator).high
+
+        return fits(high, accelerators, self.settings.usable_share)
+
     def warm(self, kernel_name: str) -> None:
         """Have the kernel's interpreter ready, so that the first estimate does not wait for `import paddle`.
 
@@ -225,14 +263,19 @@ class EstimateService:
         self, facts: NotebookFacts, folder: Path, interpreter: Interpreter, accelerator: Accelerator | None
     ) -> PeakOf:
         def peak(asked: EstimateRequest) -> Peak | None:
-            trace = self.traces.trace(facts, folder, asked, interpreter, keep=False).trace
-            if trace is None or trace.status != "ok" or trace.evidence != "trace":
-                return None  # real steps know of no what-if but the batch
-            if any(one.code in KEPT for one in trace.notes):
-                return None  # another step than the one asked for is no answer
-            return self._peak(trace, asked, accelerator)
+            trace = _answering(self.traces.trace(facts, folder, asked, interpreter, keep=False).trace)
+            return None if trace is None else self._peak(trace, asked, accelerator)
 
         return peak
+
+
+def _answering(trace: Trace | None) -> Trace | None:
+    """A trace that answers what was asked, else None."""
+    if trace is None or trace.status != "ok" or trace.evidence != "trace":
+        return None  # real steps know of no what-if but the batch
+    if any(one.code in KEPT for one in trace.notes):
+        return None  # another step than the one asked for is no answer
+    return trace
 
 
 def _interpreter(facts: NotebookFacts) -> tuple[Interpreter, tuple[Message, ...]]:

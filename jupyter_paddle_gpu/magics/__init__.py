@@ -1,5 +1,1 @@
 """`%paddle_gpu …`: the same commands in a cell, on the open notebook or on live objects of the kernel."""
-
-from .magic import PaddleGpuMagics
-
-__all__ = ["PaddleGpuMagics"]

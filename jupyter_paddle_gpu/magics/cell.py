@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from .progress import JobProgress
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from ..domain.estimates import Estimate
     from ..domain.notebooks import NotebookSource
 
 UNSAVED = "cells.ipynb"
@@ -95,6 +97,12 @@ class CellFace(Face):
             ],
         }
 
+    def live_names(self, typed: str) -> list[str]:
+        """Names of the models in this kernel that begin with what is typed."""
+        from .live import models
+
+        return [name for name in models(self._shell.user_ns) if name.startswith(typed)]
+
     def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
         """An estimate of live objects by their names in this kernel."""
         if not words or any(not word.isidentifier() for word in words):
@@ -102,6 +110,33 @@ class CellFace(Face):
         from .live import estimate_live
 
         return estimate_live(self, self._shell.user_ns, words, request)
+
+    def watch(self, view: Callable[[], View], seconds: float) -> None:
+        """The same output anew; interrupting the cell leaves the last one."""
+        from IPython.display import DisplayHandle
+
+        from .result import Result
+
+        shown = DisplayHandle()  # type: ignore[no-untyped-call]
+        shown.display(Result(view(), self.say))  # type: ignore[no-untyped-call]
+        with contextlib.suppress(KeyboardInterrupt):
+            while True:
+                time.sleep(seconds)
+                shown.update(Result(view(), self.say))  # type: ignore[no-untyped-call]
+
+    def explore(self, at: Callable[[int], View], batch: int, most: int) -> None:
+        """A slider, where widgets are."""
+        from .slider import BatchSlider
+
+        BatchSlider(at, batch, most, self.say)
+
+    def live_fits(self, words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...]) -> Estimate | None:
+        """The largest batch of live objects on each device."""
+        if not words or any(not word.isidentifier() for word in words):
+            return None
+        from .live import fits_live
+
+        return fits_live(self, self._shell.user_ns, words, request, devices)
 
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""

@@ -20,6 +20,7 @@ from ..domain.what_ifs import EstimateRequest, for_tracer
 
 if TYPE_CHECKING:
     from ..commands.face import Face
+    from ..domain.estimates import Estimate
 
 TRACE_SECONDS = 120.0
 """Longest time for the child; a trace takes a second."""
@@ -42,6 +43,23 @@ def estimate_live(face: Face, names: Mapping[str, Any], words: tuple[str, ...], 
     Raises:
         PaddleGpuError: `no_such_object`, `no_live_model`, `inputs_unknown`, `live_failed`.
     """
+    estimate = face.services.estimate_trace(trace_live(names, words, request), request)
+    return EstimateView(estimate, face.services.place(estimate), inside=request.details)
+
+
+def fits_live(
+    face: Face, names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...]
+) -> Estimate:
+    """The largest batch of a step made of the named objects on each device; raises as `estimate_live`."""
+
+    def trace(batch: int | None) -> dict[str, Any]:
+        return trace_live(names, words, msgspec.structs.replace(request, batch_size=batch))
+
+    return face.services.fits_of(trace, request, devices)
+
+
+def trace_live(names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest) -> dict[str, Any]:
+    """The JSON of the trace of a step made of the named objects; raises as `estimate_live`."""
     objects = collect(names, words)
     answer = in_child(lambda: _trace(objects, request))
     if "error" in answer:
@@ -54,8 +72,17 @@ def estimate_live(face: Face, names: Mapping[str, Any], words: tuple[str, ...], 
             name=words[0],
             reason=answer["error"],
         )
-    estimate = face.services.estimate_trace(answer, request)
-    return EstimateView(estimate, face.services.place(estimate), inside=request.details)
+    return answer
+
+
+def models(names: Mapping[str, Any]) -> list[str]:
+    """Names of the models that a kernel holds, the one made last at the end; Paddle is not imported for that."""
+    paddle = sys.modules.get("paddle")
+    if paddle is None:
+        return []
+    kinds = (paddle.nn.Layer, paddle.Model)
+    own = [(name, item) for name, item in list(names.items()) if not name.startswith("_")]
+    return [name for name, item in own if isinstance(item, kinds) and not _is_loss(paddle, item)]
 
 
 def collect(names: Mapping[str, Any], words: tuple[str, ...]) -> LiveObjects:

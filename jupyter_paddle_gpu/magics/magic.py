@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -17,12 +17,10 @@ from ..commands.speech import Speech
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
 from .cell import CellFace
+from .result import Result
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
-
-PLAIN_WIDTH = 110
-"""Columns of the plain text of an answer: what an output area of a notebook shows without wrapping."""
 
 
 class CellError(Exception):
@@ -37,41 +35,6 @@ class CellError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         return self._lines
-
-
-class Result:
-    """An answer in a cell: drawn as HTML where that is shown, complete as plain text where it is not.
-
-    Attributes:
-        value: the domain value (an `Estimate`, an `Inventory`, a `Job` …).
-        json: the same as plain JSON, as REST answers it.
-    """
-
-    def __init__(self, view: View, say: Speech) -> None:
-        self._view = view
-        self._say = say
-        self.value: Any = view.data
-
-    @property
-    def json(self) -> Any:
-        """Plain JSON."""
-        return msgspec.json.decode(msgspec.json.encode(self._view.json(self._say)))
-
-    def __repr__(self) -> str:
-        from io import StringIO
-
-        from rich.console import Console
-
-        # Not rich's own Jupyter mode: it would display by itself what is only to be written down here.
-        paper = StringIO()
-        console = Console(
-            file=paper, width=PLAIN_WIDTH, force_terminal=False, force_jupyter=False, no_color=True, highlight=False
-        )
-        console.print(self._view.rich(self._say))
-        return "\n".join(row.rstrip() for row in paper.getvalue().rstrip().splitlines())
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._view.html(self._say)}
 
 
 @magics_class

@@ -9,20 +9,27 @@ from ..commands.speech import Speech
 from ..domain.jobs import Job
 
 
+def widgets() -> Any:
+    """The module ipywidgets where a front end may draw its widgets; None in a terminal or without it."""
+    try:
+        import ipywidgets
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return None
+    return None if getattr(get_ipython(), "kernel", None) is None else ipywidgets
+
+
 class JobProgress:
     """Cells done of all cells, with the state in words."""
 
     def __init__(self, job: Job, say: Speech) -> None:
         self._say = say
         self._bar: Any = None
-        try:
-            import ipywidgets
-            from IPython.core.getipython import get_ipython
-            from IPython.display import display
-        except ImportError:
+        ipywidgets = widgets()
+        if ipywidgets is None:
             return
-        if getattr(get_ipython(), "kernel", None) is None:  # a terminal shows the log alone
-            return
+        from IPython.display import display
+
         self._bar = ipywidgets.IntProgress(min=0, max=1, description=job.spec.name[:20])
         self._label = ipywidgets.Label()
         display(  # type: ignore[no-untyped-call]

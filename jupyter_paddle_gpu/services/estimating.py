@@ -70,6 +70,31 @@ class Estimating:
 
         return self.estimator().of_trace(msgspec.convert(trace, Trace), request, self._accelerator(request))
 
+    def fits(
+        self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, devices: tuple[str, ...]
+    ) -> Estimate:
+        """The estimate with the largest batch on each of the devices in `fits` (see `targets.several`)."""
+        accelerators = targets.several(devices, self.inventory, self.find)
+        estimate = self.fresh(source, facts, request)
+        if estimate.status != "ok":
+            return estimate
+        found = self.estimator().fits(facts, source.path.parent, request, accelerators)
+        return msgspec.structs.replace(estimate, fits=found)
+
+    def fits_of(
+        self,
+        trace: Callable[[int | None], dict[str, Any]],
+        request: EstimateRequest,
+        devices: tuple[str, ...],
+    ) -> Estimate:
+        """The same for steps that are traced elsewhere: `trace` gives the JSON of one at a batch size."""
+        from ..estimator.trace import Trace
+
+        accelerators = targets.several(devices, self.inventory, self.find)
+        estimate = self.of_trace(trace(request.batch_size), request)
+        found = self.estimator().fits_of(lambda batch: msgspec.convert(trace(batch), Trace), request, accelerators)
+        return msgspec.structs.replace(estimate, fits=found)
+
     def calibrate(self, device: str, kernel_name: str, progress: Callable[[str], None]) -> CalibrationReport:
         """Run the estimator's suite on a device of this machine and keep what it teaches.
 

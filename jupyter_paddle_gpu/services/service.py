@@ -78,6 +78,18 @@ class Services(Components):
         self.estimates.begin(source)
         return self.estimates.fresh(source, self.inspect(source), request)
 
+    def fits(
+        self, source: NotebookSource, request: EstimateRequest | None = None, devices: tuple[str, ...] = ()
+    ) -> Estimate:
+        """The estimate with the largest batch on each device in `fits`.
+
+        Args:
+            devices: names, ids or indices; empty: this machine's, else one of the catalogue for each size of memory.
+        """
+        check_request(request := request or EstimateRequest())
+        self.estimates.begin(source)
+        return self.estimates.fits(source, self.inspect(source), request, devices)
+
     def match(
         self,
         source: NotebookSource,
@@ -114,6 +126,16 @@ class Services(Components):
         """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects."""
         check_request(request)
         return self.estimates.of_trace(trace, request)
+
+    def fits_of(
+        self,
+        trace: Callable[[int | None], dict[str, Any]],
+        request: EstimateRequest,
+        devices: tuple[str, ...] = (),
+    ) -> Estimate:
+        """The same as `fits` for steps that are traced elsewhere; `trace` gives the JSON of one at a batch size."""
+        check_request(request)
+        return self.estimates.fits_of(trace, request, devices)
 
     def calibrate(
         self, device: str = "", kernel_name: str = "python3", progress: Callable[[str], None] = lambda program: None

@@ -13,6 +13,8 @@ from ..domain.what_ifs import EstimateRequest
 
 NEAR = 0.6
 """From this likeness on (difflib's ratio) a known name is suggested for a mistyped one."""
+SIZES = 6
+"""Sizes of memory that stand for the catalogue where this machine has no accelerator, the smallest first."""
 Find = Callable[[str], Accelerator | None]
 
 
@@ -48,6 +50,28 @@ def resolve(request: EstimateRequest, inventory: Callable[[], Inventory], find: 
         device=named,
         near=near,
     )
+
+
+def several(names: tuple[str, ...], inventory: Callable[[], Inventory], find: Find) -> tuple[Accelerator, ...]:
+    """The accelerators of some names; without names this machine's, each model and size once; where it has none, one of
+    the catalogue for each size of memory.
+
+    Raises:
+        PaddleGpuError: `unknown_device` (400).
+    """
+    from ..devices import catalogue
+
+    if names:
+        named = [resolve(EstimateRequest(device=name), inventory, find) for name in names]
+        return tuple(accelerator for accelerator in named if accelerator is not None)
+    real = [device for device in inventory().devices if device.vendor != "cpu" and not device.simulated]
+    here = [accelerator for device in real if (accelerator := of_device(device, find)) is not None]
+    if here:
+        return tuple({(one.name, one.usable_bytes or one.memory_bytes): one for one in here}.values())
+    sizes: dict[int, Accelerator] = {}
+    for accelerator in catalogue.accelerators():
+        sizes.setdefault(accelerator.memory_bytes, accelerator)
+    return tuple(sizes[size] for size in sorted(sizes)[:SIZES])
 
 
 def _nearest(named: str, here: list[str]) -> str:

@@ -56,6 +56,14 @@ class Kernel:
         self.client.execute_interactive(code, output_hook=hook, timeout=300)
         return "".join(text), rich, errors
 
+    def complete(self, code):
+        """What Tab offers at the end of the code, as the whole words."""
+        self.client.complete(code, len(code))
+        while True:
+            reply = self.client.get_shell_msg(timeout=60)
+            if reply["msg_type"] == "complete_reply":
+                return reply["content"]["matches"]
+
     def close(self):
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
@@ -125,6 +133,67 @@ def test_help_is_printed(kernel):
     text, _, errors = kernel().run("%paddle_gpu")
     assert not errors
     assert "estimate" in text
+
+
+@pytest.mark.paddle
+def test_tab_completes_commands_options_names_and_notebooks_before_the_magic_was_used(kernel, tmp_path):
+    shutil.copy(EXAMPLES / "wine_broken.ipynb", tmp_path)
+    running = kernel()
+    assert running.complete("x = 1\n%paddle_gpu est") == ["estimate"]
+    assert "gpus" in running.complete("%paddle_gpu ")
+    assert running.complete("%%paddle_gpu estimate --batch") == ["--batch-size"]
+    assert running.complete("%paddle_gpu estimate w") == ["wine_broken.ipynb"]
+    running.run("import paddle\nnet = paddle.nn.Linear(4, 2)\nother = 1")
+    assert running.complete("%paddle_gpu estimate n") == ["net"]
+
+
+@pytest.mark.paddle
+def test_the_largest_batch_of_live_objects_is_found_and_a_slider_moves_the_estimate(kernel):
+    running = kernel()
+    running.run(TRAINING.replace("128", "65536"))
+    text, _, errors = running.run("%paddle_gpu fit net --device T4 --json")
+    assert not errors, errors
+    (fit,) = json.loads(text)["fits"]
+    for batch, inside in ((fit["largest_batch"], True), (fit["largest_batch"] + 1, False)):
+        text, _, _ = running.run(f"%paddle_gpu estimate net --device T4 --batch-size {batch} --json")
+        assert (json.loads(text)["high"] <= fit["limit_bytes"]) is inside
+    _, rich, errors = running.run("%paddle_gpu fit net --device T4")
+    assert not errors, errors
+    assert f"{fit['largest_batch']:,}" in rich[-1]["text/plain"]
+    assert "application/vnd.jupyter.widget-view+json" in rich[0]
+    text, _, errors = running.run(
+        "from ipywidgets.widgets.widget import _instances\n"
+        "found = {type(one).__name__: one for one in _instances.values()}\n"
+        "before = found['HTML'].value\n"
+        "found['IntSlider'].value = 64\n"
+        "print(repr(before), '64' in found['HTML'].value, found['IntSlider'].max)"
+    )
+    assert not errors, errors
+    assert text.split() == ["''", "True", str(fit["largest_batch"])]
+
+
+@pytest.mark.paddle
+def test_a_live_step_is_explained_in_sentences(kernel):
+    running = kernel()
+    running.run(TRAINING)
+    _, rich, errors = running.run("%paddle_gpu explain net --target cpu")
+    assert not errors, errors
+    assert "9,610 parameters take 37.5 KiB" in rich[0]["text/plain"]
+    assert "Adam keeps" in rich[0]["text/html"]
+
+
+def test_devices_are_watched_until_the_cell_is_interrupted(kernel):
+    running = kernel()
+    running.run("import _thread, threading, time\nthreading.Timer(4, _thread.interrupt_main).start()")
+    seen = []
+
+    def hook(message):
+        seen.append(message["msg_type"])
+
+    reply = running.client.execute_interactive("%paddle_gpu gpus --watch --interval 0.2", output_hook=hook, timeout=60)
+    assert reply["content"]["status"] == "ok"
+    assert seen.count("display_data") == 1
+    assert seen.count("update_display_data") > 1
 
 
 @pytest.mark.paddle
