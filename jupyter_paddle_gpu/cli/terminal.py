@@ -15,9 +15,10 @@ from click.shell_completion import shell_complete
 from ..commands import click_words
 from ..commands.face import Face, View, no_notebook
 from ..commands.group import JSON, paddle_gpu
-from ..commands.options import localise
+from ..commands.options import fact_value, localise
 from ..commands.tail import LogTail
 from ..domain.errors import PaddleGpuError
+from ..domain.estimates import Estimate
 from ..domain.jobs import Job
 from ..domain.messages import Message, Param
 from ..i18n import terminal_language, to_json
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ..domain.notebooks import NotebookSource
+    from ..domain.notebooks import FactValue, NotebookSource
 
 FAILED, USAGE, INTERRUPTED, UNREAD = 1, 2, interrupts.STATUS, 141
 """Exit statuses: refused or failed, wrongly asked; as shells give them: interrupted, nobody reads us any more."""
@@ -192,6 +193,25 @@ class TerminalFace(Face):
         for lines in LogTail(self.services, job.id, since, rank=rank).pages():
             printer.write(lines)
         printer.close()
+
+    def answers(self, estimate: Estimate) -> dict[str, FactValue]:
+        """Asked one by one where a person sits at the terminal: Enter takes what is suggested, and ends the questions
+        where nothing is."""
+        if estimate.status != "needs_input" or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return {}
+        found: dict[str, FactValue] = {}
+        for question in estimate.questions:
+            if not question.name:
+                continue
+            suggested = "" if question.suggestion is None else str(question.suggestion)
+            self.console.print(question.why.render(self.say.translate), markup=False)
+            if hint := question.why.render_hint(self.say.translate):
+                self.console.print(hint, style="dim", markup=False)
+            typed = str(click.prompt(question.name, default=suggested, show_default=bool(suggested))).strip()
+            if not typed:
+                return {}
+            found[question.name] = fact_value(typed)
+        return found
 
     def attend(self) -> None:
         """Look after the queue in this process; the terminal may be closed at any moment (`Interrupts`)."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..domain.estimates import Estimate, Question
+from ..domain.estimates import Estimate, Question, QuestionKind
 from ..domain.messages import Message
 from ..domain.placements import Placement, Verdict
 from . import markup, step_view
@@ -114,8 +115,8 @@ class EstimateView(View):
         """What to type for an answer; empty where there is nothing to name (a missing file, a missing module)."""
         if not question.name:
             return ""
-        suggestion = "VALUE" if question.suggestion is None else question.suggestion
-        return f"{self._how} {question.name}={suggestion}"
+        suggestion = str(_PLACEHOLDERS[question.kind] if question.suggestion is None else question.suggestion)
+        return f"{self._how} {question.name}={suggestion if suggestion.isalnum() else json.dumps(suggestion)}"
 
     def _place(self, say: Speech, question: Question) -> str:
         where = question.where
@@ -215,6 +216,12 @@ def _note(say: Speech, note: Message) -> RenderableType:
     return sentence(f"· {note.render(say.translate)}" + (f" {hint}" if hint else ""), "dim")
 
 
+_PLACEHOLDERS: dict[QuestionKind, str] = {
+    "value": "VALUE",
+    "environment": "VALUE",
+    "path": "PATH",
+    "batch": "float32[...] int64[...]",
+}
 _EVIDENCE = {"trace": "traced step", "measured": "small real steps", "scan": "only read"}
 _KINDS = {
     "parameters": "Parameters",

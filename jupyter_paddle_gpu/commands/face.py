@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..domain.errors import PaddleGpuError
+from ..domain.estimates import Estimate
 from ..domain.jobs import Job
+from ..domain.notebooks import FactValue
 from ..domain.what_ifs import EstimateRequest
 from ..i18n import to_json
 from .speech import Speech
@@ -79,6 +81,10 @@ class Face(ABC):
     def progress(self, step: str) -> None:
         """Say which step of something long begins; silent where nobody would see it."""
         return
+
+    def answers(self, estimate: Estimate) -> dict[str, FactValue]:
+        """What a person answers to an estimate's questions, by name; nothing where nobody can be asked."""
+        return {}
 
     def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
         """The estimate of live objects named in `words`, where this place has any; None where a notebook is meant."""

@@ -72,6 +72,9 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     if _wants_json():
         return EstimateView(face.services.estimate(source, request))
     matched = face.services.match(source, request)
+    while answers := face.answers(matched.estimate):
+        request = msgspec.structs.replace(request, answers={**request.answers, **answers})
+        matched = face.services.match(source, request)
     return EstimateView(matched.estimate, matched.placement, inside=request.details)
 
 

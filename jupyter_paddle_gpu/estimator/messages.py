@@ -92,7 +92,7 @@ OTHER_KERNEL = Message(
 NO_PADDLE = Message(
     code="no_paddle",
     text="The Python of the kernel “{kernel}” ({python}) has no Paddle, so the notebook was only read, not traced.",
-    hint="Install it there: {python} -m pip install paddlepaddle",
+    hint="Install it there: `{python} -m pip install paddlepaddle`",
 )
 _BROKEN = Message(
     code="paddle_broken",

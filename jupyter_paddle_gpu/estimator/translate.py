@@ -46,6 +46,16 @@ NOTES: dict[str, Message] = {
             text="The data set {name} is not on this machine; samples of its published shape stand for it.",
         ),
         Message(
+            code="data_absent",
+            text="Line {line} looks for data that is not on this machine; the training step does not need it.",
+            hint="Have it where the job runs.",
+        ),
+        Message(
+            code="data_described",
+            text="Data that is not on this machine was taken to look like this: {answers}.",
+            hint="The figure holds for batches of that shape.",
+        ),
+        Message(
             code="modules_passed_by",
             text="The kernel's Python has no module {modules}; nothing that the step needs comes from it.",
             hint="Install it there before you submit: the job runs these lines.",
@@ -169,6 +179,41 @@ QUESTIONS: dict[str, Message] = {
             code="file_missing",
             text="The file “{path}” is not there.",
             hint="Put it where the notebook looks for it, relative to the notebook's folder.",
+        ),
+        Message(
+            code="batch_unseen",
+            text="The data of {name} is not on this machine; what does one of its batches look like?",
+            hint="Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1].",
+        ),
+        Message(
+            code="tensor_unseen",
+            text="{name} is made of data that is not on this machine; what does it look like?",
+            hint="Name its type and shape, as float32[404,13].",
+        ),
+        Message(
+            code="number_unseen",
+            text="{name} is computed from data that is not on this machine.",
+            hint="Give the number that it has with the data.",
+        ),
+        Message(
+            code="length_unseen",
+            text="How many entries the data has is not known: it is not on this machine.",
+            hint="Give their number.",
+        ),
+        Message(
+            code="argument_missing",
+            text="The program requires the argument {name}.",
+            hint="Give its value: it is given in the job too.",
+        ),
+        Message(
+            code="input_missing",
+            text="The program waits for a person to type {name}.",
+            hint="Give what would be typed: it is taken in the job too.",
+        ),
+        Message(
+            code="environment_missing",
+            text="The environment variable {name} is not set.",
+            hint="Give its value: it is set in the job too.",
         ),
         Message(
             code="module_missing",

@@ -64,6 +64,7 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
         PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), `batch_size_unnamed`
             (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
     """
+    from ..notebook.answers import for_job as answers_for_job
     from ..notebook.inspection import inspect_notebook
 
     check_request(submission.request)
@@ -83,7 +84,8 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
     inventory = inventory_of(engine, desk.inventory)
     devices = inventory.devices
     _check_unused(engine, submission)
-    sets = _sets(facts, submission.request)
+    answers = answers_for_job(facts, submission.request.answers)
+    sets = {**answers.sets, **_sets(facts, submission.request)}
     resources = _named(submission.resources, devices) if submission.resources else _resources(engine, inventory)
     wanted = submission.estimate or resources.gpus > 0 or limits_follow_estimate(engine)
     estimate = _estimate(desk.estimates, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted, runs=runs)
@@ -105,7 +107,7 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
         image=submission.image,
         resources=resources,
         sets=sets,
-        environment=submission.environment,
+        environment={**answers.environment, **submission.environment},
         token=submission.token,
         estimated_peak_bytes=estimate.peak_bytes if estimate else None,
         estimated_allocated_bytes=estimate.allocated_peak_bytes if estimate else None,
@@ -141,8 +143,8 @@ def _python(kernel_name: str) -> str:
 
 
 def _sets(facts: NotebookFacts, request: EstimateRequest) -> dict[str, FactValue]:
-    """Answers as they are, and what-ifs of jobs under the names that the notebook gives their values."""
-    sets = dict(request.answers)
+    """What-ifs of jobs under the names that the notebook gives their values."""
+    sets: dict[str, FactValue] = {}
     for row in WHAT_IFS:
         wanted, fact = getattr(request, row.name), getattr(facts, row.name, None)
         if row.unnamed is None or wanted is None or (fact is not None and fact.value == wanted):

@@ -47,13 +47,32 @@ export function Prose({ text }: { text: string }): JSX.Element {
     <>
       {text.split(/`([^`]+)`/).map((part, index) =>
         index % 2 ? (
-          <code key={index} className="jp-PaddleGpu-command">
-            {part}
-          </code>
+          <Command key={index} text={part} />
         ) : (
           part
         )
       )}
+    </>
+  );
+}
+
+/** What is to be typed in a terminal; a click copies it. */
+function Command({ text }: { text: string }): JSX.Element {
+  const { trans } = useApp();
+  const [copied, setCopied] = React.useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  if (!text.includes(' ')) {
+    return <code className="jp-PaddleGpu-command">{text}</code>;
+  }
+  return (
+    <>
+      <code className="jp-PaddleGpu-command">{text}</code>{' '}
+      <Button look="link" onClick={() => void copy()} aria-label={trans.__('Copy %1', text)}>
+        {copied ? trans.__('Copied') : trans.__('Copy')}
+      </Button>
     </>
   );
 }

@@ -138,14 +138,24 @@ function CellLink(props: {
   );
 }
 
+/** Characters that an answer takes, by the kind of its question. */
+const WIDTHS: Record<IQuestion['kind'], number> = {
+  value: 6,
+  environment: 10,
+  path: 24,
+  batch: 32
+};
+
 function Question(props: { question: IQuestion; training: Training }): JSX.Element {
   const { trans } = useApp();
   const { question, training } = props;
   const given = training.request.answers?.[question.name] ?? question.suggestion;
   const [value, setValue] = React.useState(given === null ? '' : String(given));
+  // An environment variable is text, and what a batch looks like is no number either.
+  const isText = question.kind === 'environment' || question.kind === 'batch';
   const use = () => {
     if (value.trim()) {
-      void training.answer(question.name, parse(value.trim()));
+      void training.answer(question.name, isText ? value.trim() : parse(value.trim()));
     }
   };
   return (
@@ -153,11 +163,17 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
       {question.name && (
         <>
           <label className="jp-PaddleGpu-row jp-PaddleGpu-question">
-            <code>{question.name} =</code>
+            <code>
+              {question.name}
+              {question.kind === 'environment' ? '=' : ' ='}
+            </code>
             <input
               className="jp-PaddleGpu-input"
               value={value}
-              size={6}
+              size={WIDTHS[question.kind]}
+              placeholder={question.kind === 'batch' ? 'float32[32,3,224,224] int64[32,1]' : ''}
+              spellCheck={false}
+              data-kind={question.kind}
               onChange={event => setValue(event.target.value)}
               onKeyDown={event => event.key === 'Enter' && use()}
             />

@@ -107,6 +107,12 @@ def test_a_job_from_submit_to_delete(cli, notebook):
     assert len(cli("jobs", "--json").json["jobs"]) == 1
 
 
+def test_an_answer_is_the_jobs_environment_too(cli, notebook):
+    ran = cli("submit", notebook("import os\nprint(os.environ['BATCH'])"), "--set", "BATCH=8", "--no-estimate", "-f")
+    assert ran.status == 0
+    assert "8" in ran.out.splitlines()
+
+
 def test_follow_ends_with_the_jobs_status(cli, notebook):
     ran = cli("submit", notebook("1 / 0"), "--follow", "--no-estimate")
     assert ran.status == 1

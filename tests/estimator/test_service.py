@@ -135,7 +135,7 @@ def test_an_interpreter_without_paddle_gets_the_next_step(service, folder, tmp_p
     estimate = service.estimate(facts(kernel="empty"), folder, EstimateRequest())
 
     assert (estimate.status, estimate.notes[0].code) == ("no_paddle", "no_paddle")
-    assert estimate.notes[0].render_hint().endswith("-m pip install paddlepaddle")
+    assert estimate.notes[0].render_hint().endswith("-m pip install paddlepaddle`")
 
 
 @pytest.mark.paddle

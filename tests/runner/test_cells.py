@@ -137,6 +137,17 @@ def test_answers_are_bound_where_the_name_is_assigned(execute: Execute, shell: s
     assert run.stream(1) == "64 3 0.5 7\n", run.log
 
 
+def test_answers_stand_for_what_would_be_typed(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import argparse\ndef read():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--batch-size', type=int, required=True)\n    parser.add_argument('path')\n"
+        "    return parser.parse_args([])\nprint(read().batch_size, read().path, int(input('rows')))",
+        sets={"batch_size": 64, "path": "a.csv", "input": 3},
+        shell=shell,
+    )
+    assert run.stream(0) == "64 a.csv 3\n", run.log
+
+
 def test_await_at_top_level(execute: Execute, shell: str) -> None:
     run = execute("import asyncio\nawait asyncio.sleep(0)\nprint('awaited')", shell=shell)
     assert run.stream(0) == "awaited\n"

@@ -72,6 +72,16 @@ def test_the_estimate_that_was_shown_goes_with_the_job(services):
     assert specify(services.desk(), notebook, Submission(estimate=False)).estimated_peak_bytes is None
 
 
+def test_answers_go_to_the_job_where_it_takes_them(services):
+    """A value is bound, an environment variable set; what data looks like is for the estimate alone."""
+    code = "import os\nloader, rows = None, 2\nBATCH = int(os.environ['BATCH'])\n"
+    answers = {"BATCH": 8, "rows": 3, "HELPERS": "a", "loader": "float32[8,13] int64[8,1]"}
+    wish = Submission(request=EstimateRequest(answers=answers), environment={"HELPERS": "b"}, estimate=False)
+    spec = specify(services.desk(), source(services, code), wish)
+    assert spec.sets == {"BATCH": 8, "rows": 3, "HELPERS": "a"}
+    assert spec.environment == {"BATCH": "8", "HELPERS": "b"}, "what is set for the job stands above answers"
+
+
 WORKERS = """
 import numpy as np, paddle
 class Data(paddle.io.Dataset):

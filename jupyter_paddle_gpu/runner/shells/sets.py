@@ -1,6 +1,10 @@
-"""Answers (`--set name=value`): the name gets the value wherever the notebook binds it at top level."""
+"""Answers (`--set name=value`): the name gets the value wherever the notebook binds it at top level.
+
+An `input()` gets the answer for `input`, an argument of a parser the one for its name.
+"""
 
 import ast
+import re
 from typing import Any, Dict, List
 
 
@@ -87,6 +91,42 @@ class Binder(ast.NodeTransformer):
         return ast.copy_location(ast.Constant(value=self._values[name], kind=None), place)
 
 
+class Outside(ast.NodeTransformer):
+    """Puts answers where the program asks for them: a person's input, a parser's arguments; in functions as well."""
+
+    def __init__(self, values: Dict[str, Any]) -> None:
+        self._values = values
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """`input("…")`, `parser.add_argument("--name", …)`."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "input" and "input" in self._values:
+            return ast.copy_location(ast.Constant(value=str(self._values["input"]), kind=None), node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            self._argument(node)
+        return node
+
+    def _argument(self, node: ast.Call) -> None:
+        """The answer is the argument's default, so that it is not required any more."""
+        flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        keys = {word.arg: word.value for word in node.keywords}
+        own = keys.get("dest")
+        names = [own.value] if isinstance(own, ast.Constant) else []
+        names += [re.sub(r"\W", "_", flag.lstrip("-")) for flag in reversed(flags)]
+        name = next((name for name in names if name in self._values), None)
+        if name is None:
+            return
+        left_out = {"required", "default"} | (set() if flags[0].startswith("-") else {"nargs"})
+        node.keywords = [word for word in node.keywords if word.arg not in left_out]
+        if not flags[0].startswith("-"):
+            node.keywords.append(
+                ast.keyword(arg="nargs", value=ast.copy_location(ast.Constant(value="?", kind=None), node))
+            )
+        node.keywords.append(
+            ast.keyword(arg="default", value=ast.copy_location(ast.Constant(value=self._values[name], kind=None), node))
+        )
+
+
 def _names(targets: "List[Any]") -> List[str]:
     """Names that targets bind; attributes and subscripts bind none."""
     found: List[str] = []
@@ -102,4 +142,7 @@ def _names(targets: "List[Any]") -> List[str]:
 
 def bind(tree: ast.Module, values: Dict[str, Any]) -> ast.Module:
     """The tree with the answers in it; line numbers stay."""
-    return ast.fix_missing_locations(Binder(values).visit(tree)) if values else tree
+    if not values:
+        return tree
+    bound: ast.Module = Outside(values).visit(Binder(values).visit(tree))
+    return ast.fix_missing_locations(bound)

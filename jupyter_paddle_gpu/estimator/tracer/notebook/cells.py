@@ -19,6 +19,8 @@ from ..session import Session
 from ..step.deadline import Deadline, TimeUp
 from ..step.steps import StepSeen, StepWatch
 from ..undecided import conversions
+from ..undecided.absent_data import AbsentData, BatchNeeded, NeededError, is_description
+from . import absorbing, outside
 from .loops import LOOP, loop
 from .questions import address, assigned_at, line_of, refused, said
 
@@ -57,7 +59,15 @@ class CellRun:
         self.cells = cells
         self._session = Session()
         self.answers = answers
-        self.rewriting = (Answers(answers), conversions.Floats(), absent_modules.Imports(), *rewriting)
+        self._plain = {name: value for name, value in answers.items() if not is_description(value)}
+        """Answers that are values; the others describe data."""
+        self.rewriting = (
+            Answers(self._plain),
+            outside.OutsideAnswers(self._plain),
+            conversions.Floats(),
+            absent_modules.Imports(),
+            *rewriting,
+        )
         self.finished = False
         self.questions: list[Question] = []
         self.failures: list[Question] = []
@@ -67,6 +77,10 @@ class CellRun:
     @property
     def _absent(self) -> absent_modules.AbsentModules:
         return self._session.of(absent_modules.AbsentModules)
+
+    @property
+    def _data(self) -> AbsentData:
+        return self._session.of(AbsentData)
 
     @property
     def _deadline(self) -> Deadline:
@@ -82,25 +96,30 @@ class CellRun:
         self._session = session
         module = types.ModuleType("__main__")
         namespace = module.__dict__
-        namespace.update({"__name__": "__main__", **self.answers, "display": _ignore, "get_ipython": Shell})
+        session.put(AbsentData(answers=self.answers, namespace=namespace))
+        namespace.update({"__name__": "__main__", **self._plain, "display": _ignore, "get_ipython": Shell})
         namespace.update({LOOP: loop, conversions.FLOAT: conversions.float_of})
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
-            for cell in self.cells:
-                unanswered = len(self.questions) + len(self.failures)
-                self._run_cell(cell, namespace)
-                if len(self.questions) + len(self.failures) > unanswered:
-                    gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
-                if self.trained_in is None and (self.finished or self._has_updated()):
-                    self.trained_in = cell["index"]
-                if self.finished or self._has_step():
-                    break
+            with outside.environment(self._plain, [cell["source"] for cell in self.cells]):
+                self._run_cells(namespace)
         finally:
             if outer is not None:
                 sys.modules["__main__"] = outer
             for cell in self.cells:
                 linecache.cache.pop(call_stack.cell_name(cell["index"]), None)
+
+    def _run_cells(self, namespace: dict[str, Any]) -> None:
+        for cell in self.cells:
+            unanswered = len(self.questions) + len(self.failures)
+            self._run_cell(cell, namespace)
+            if len(self.questions) + len(self.failures) > unanswered:
+                gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
+            if self.trained_in is None and (self.finished or self._has_updated()):
+                self.trained_in = cell["index"]
+            if self.finished or self._has_step():
+                break
 
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
         name = call_stack.cell_name(cell["index"])
@@ -111,15 +130,31 @@ class CellRun:
             tree = ast.parse(source, name)
             for rewriting in self.rewriting:
                 tree = rewriting.visit(tree)
-            code = compile(ast.fix_missing_locations(tree), name, "exec")
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(code, namespace)
+                self._execute(cell, ast.fix_missing_locations(tree), namespace)
         except BaseException as problem:
             self._stopped(cell, problem)
         if self._deadline.stopped and not self.finished:
             self.finished = True
             if not self._has_updated():
                 self._asked(self._out_of_time(cell))
+
+    def _execute(self, cell: dict[str, Any], tree: ast.Module, namespace: dict[str, Any]) -> None:
+        """Run a cell; it goes on behind a statement that data keeps from running which is not here."""
+        name = call_stack.cell_name(cell["index"])
+        while True:
+            code = compile(tree, name, "exec")
+            try:
+                exec(code, namespace)
+            except BaseException as problem:
+                rest = absorbing.behind(problem, tree.body, name) if absorbing.is_of_data(problem) else None
+                if rest is None or self._deadline.stopped:
+                    raise
+                self._stopped(cell, problem)
+                absorbing.bind_unseen(tree.body[rest - 1], namespace, self._data, problem, name)
+                tree = ast.Module(tree.body[rest:], [])
+            else:
+                return
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
         """What it means that a cell ended by an exception."""
@@ -130,6 +165,8 @@ class CellRun:
                 pass  # `stopped` tells, also where the program caught it
             case DownloadNeeded():
                 self._ask(cell, problem, "download", {"url": problem.url})
+            case NeededError() | BatchNeeded():
+                self._session.of(StepWatch).asked()
             case StaticGraphError():
                 self._asked({**self._question(cell, problem, "static_graph", {}), "name": ""})
             case FileNotFoundError() | NotADirectoryError():
@@ -145,7 +182,24 @@ class CellRun:
             case _:
                 raise problem
 
+    def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
+        """Whether a cell ended for want of an environment variable, an argument or a person's input, which are asked
+        for."""
+        question = self._question(cell, problem, "", {})
+        found = [
+            *(("environment", "environment_missing", name)
+              for name in outside.environment_of(problem, cell["source"], question["line"])),
+            *(("value", "argument_missing", name) for name in outside.arguments_of(problem)),
+        ]  # fmt: skip
+        if outside.awaits_input(problem):
+            found.append(("value", "input_missing", question["name"] or outside.INPUT))
+        for kind, why, name in found:
+            self._asked({**question, "kind": kind, "why": why, "name": name})
+        return bool(found)
+
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
+        if self._asks_outside(cell, problem):
+            return
         match refused(problem):
             case "network", target:
                 self._ask(cell, problem, "download", {"url": address(problem) or target})
@@ -153,6 +207,8 @@ class CellRun:
                 self._ask(cell, problem, "program", {"target": target})
             case _ if absent_modules.AbsentModule.__name__ in str(problem):
                 self.ask_absent()
+            case _ if absorbing.is_of_data(problem):
+                self._session.of(StepWatch).asked()
             case _:
                 params = {"error": type(problem).__name__, "message": said(problem)}
                 self._fail(cell, problem, "cell_failed", params)
@@ -174,6 +230,34 @@ class CellRun:
         """Ask once for each module; nothing that could be typed stands for one."""
         if all(one["params"].get("module") != question["params"]["module"] for one in self.questions):
             self._asked({**question, "name": "", "suggestion": None})
+
+    def forget_files(self) -> None:
+        """A step was reached without the data that was looked for: it is no question any more."""
+        absent = [one for one in self.questions if one["why"] in _OF_DATA]
+        if absent:
+            self.questions = [one for one in self.questions if one["why"] not in _OF_DATA]
+            self._session.note("data_absent", line=absent[0]["line"] or 0)
+
+    def ask_needs(self) -> None:
+        """Ask for what the step needs of data that is not here, in place of its files."""
+        needs = list(self._data.needs.values())
+        if not needs:
+            return
+        files = [one["params"] for one in self.questions if one["why"] in _OF_DATA]
+        looked_for = next((str(next(iter(one.values()))) for one in files if one), "")
+        self.questions = [one for one in self.questions if one["why"] not in _OF_DATA]
+        for need in needs:
+            self._asked(
+                {
+                    "name": need.name,
+                    "kind": need.kind,
+                    "why": need.why,
+                    "params": {"file": looked_for},
+                    "cell": need.cell,
+                    "line": need.line,
+                    "suggestion": None,
+                }
+            )
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self._asked(self._question(cell, problem, why, params))
@@ -202,6 +286,10 @@ class CellRun:
             "line": line,
             "suggestion": None,
         }
+
+
+_OF_DATA = frozenset(("download", "file_missing", "program", "module_missing"))
+"""Questions that say what of the data was looked for."""
 
 
 def _ignore(*args: Any, **kwargs: Any) -> None:

@@ -29,6 +29,7 @@ from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
 from ..step.steps import StepWatch, plain
+from ..undecided import absent_data
 from .cells import CellRun
 from .what_ifs import Scenario
 
@@ -113,11 +114,17 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     watch, changes = runtime.of(StepWatch), runtime.of(Changes)
     loaders, inputs_seen, processes = runtime.of(Loaders), runtime.of(ModelInputs), runtime.of(Processes)
     window = watch.last_window()
+    if run is not None and window is not None:
+        run.forget_files()
     questions = [] if run is None else list(run.questions)
+    absent_data.note_used(runtime)
     notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
     for name, problem in runtime.ledger.faults.items():
         notes.append({"code": "rule_failed", "params": {"op": name, "problem": problem}})
     if window is None:
+        if run is not None:
+            run.ask_needs()
+            questions = list(run.questions)
         if run is not None and run.failure is not None and not questions:
             questions.append(run.failure)
         if run is not None and not questions:

@@ -24,6 +24,8 @@ from ..step.changes import Changes
 from ..step.host_memory import HostMemory
 from ..step.resizing import Resizing
 from ..step.steps import StepWatch
+from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, UnseenData, described, size_of
+from .environment import DownloadNeeded
 from .patch import Patch
 
 DISTINCT_SAMPLES = 8
@@ -66,8 +68,13 @@ class Made:
 def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     """What `for batch in loader` goes through."""
     loaders, changes, watch = runtime.of(Loaders), runtime.of(Changes), runtime.of(StepWatch)
-    size, count = _size_and_count(loaders, loader)
-    batch = _made(runtime, _collated(runtime, loader, size))
+    text = _description(runtime, loader)
+    if text is None:
+        size, count = _size_and_count(loaders, loader)
+        batch = _made(runtime, _loaded(runtime, loader, size))
+    else:
+        size, count = _described_size(loaders, text), EPOCH
+        batch = _unknown(described(text, size))
     if size:
         loaders.seen_batch_sizes.append(size)
     _note_workers(runtime, loader, batch)
@@ -75,7 +82,7 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.
         runtime.note("batches_pile_up")
     ahead = [_as_tensors(runtime, batch, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
-    if watch.leaves_epoch:
+    if watch.leaves_epoch and text is None:
         # What comes behind the training loop, and its next epoch.
         yield from _whole_pass(runtime, loader, size, batch)
         return
@@ -93,6 +100,40 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         if watch.may_leave(before):
             break
     del ahead
+
+
+def _description(runtime: Tensors, loader: Any) -> str | None:
+    """What the batches of a loader look like, where that was answered; of data that is not here as those of another
+    loader, in its own size, where only that one's was."""
+    data = runtime.of(AbsentData)
+    name = data.loaders.get(id(loader), ("",))[0]
+    own = data.description(name) if name else None
+    if own is None and isinstance(getattr(loader, "dataset", None), UnseenData):
+        return data.any_description()
+    return own
+
+
+def _unknown(batch: Any) -> Any:
+    """The tensors of a batch that was described: nobody knows their numbers."""
+    if isinstance(batch, dict):
+        return {name: Made(array.shape, str(array.dtype), None) for name, array in batch.items()}
+    return [Made(array.shape, str(array.dtype), None) for array in batch]
+
+
+def _described_size(loaders: Loaders, text: str) -> int:
+    return max(1, (loaders.batch_size or size_of(text)) // loaders.divided_by)
+
+
+def _loaded(runtime: Tensors, loader: Any, size: int) -> Any:
+    """The batch; where its files are not here, what it looks like is asked for."""
+    data = runtime.of(AbsentData)
+    before = dict(data.needs)
+    try:
+        return _collated(runtime, loader, size)
+    except (DownloadNeeded, OSError, NeededError):
+        data.needs = before  # what a sample lacks is the batch's to answer
+        name, cell, line = data.loaders.get(id(loader), ("", None, None))
+        raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, size or None))) from None
 
 
 def _whole_pass(runtime: Tensors, loader: Any, size: int, batch: Any) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
 from ..step.resizing import Resizing
 from ..step.steps import StepWatch
-from ..undecided import unknowns
+from ..undecided import absent_data, unknowns
 from .patch import Patch
 
 
@@ -85,6 +85,8 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
             made = made.astype(dtype)
         made.stop_gradient = stop_gradient
         return made
+    if absent_data.is_unseen(data):
+        data = absent_data.tensor_of(data)
     is_known = not unknowns.is_unknown(data)
     array = np.asarray(_plain(data))
     if array.dtype == np.object_:

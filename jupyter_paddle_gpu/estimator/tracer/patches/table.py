@@ -7,6 +7,7 @@ from functools import cache
 
 from . import (
     child_processes,
+    data_files,
     data_loader,
     datasets,
     devices,
@@ -28,8 +29,8 @@ def table() -> Iterator[Patch]:
     yield from entry_points.operators()
     yield from devices.kinds()
     for module in (
-        tensor_methods, numbers, entry_points, optimizers, layer_calls, data_loader, environment, process_group,
-        sharding, devices, child_processes, datasets,
+        tensor_methods, numbers, entry_points, optimizers, layer_calls, data_files, data_loader, environment,
+        process_group, sharding, devices, child_processes, datasets,
     ):  # fmt: skip
         yield from module.patches()
 

@@ -1,0 +1,101 @@
+"""Reads a folder of notebooks on a machine without their data, and accepts every suggestion unread.
+
+`python -m benchmarks.reading FOLDER...` estimates each notebook that trains for the CPU, answers its questions with
+what they suggest, up to three of them, and prints a table; `results/reading.json` has every row.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from jupyter_paddle_gpu.domain.estimates import Estimate
+from jupyter_paddle_gpu.domain.notebooks import FactValue
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
+from jupyter_paddle_gpu.notebook.reading import read_notebook
+
+from .report import save, show
+
+MOST_QUESTIONS = 3
+"""Answers that a person is willing to give."""
+
+
+@dataclass
+class Reading:
+    """How far one notebook came."""
+
+    notebook: str
+    status: str
+    evidence: str = ""
+    peak: int | None = None
+    batch: int | None = None
+    answers: dict[str, FactValue] = field(default_factory=dict)
+    open: list[str] = field(default_factory=list)
+    """Questions without a suggestion, and what else keeps a notebook from its figure."""
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def read(service: EstimateService, path: Path, folder: Path) -> Reading:
+    """The estimate of a notebook after as many of its own suggestions as it needs."""
+    started = time.monotonic()
+    facts = inspect_notebook(read_notebook(path))
+    answers: dict[str, FactValue] = {}
+    while True:
+        estimate = service.estimate(facts, folder, EstimateRequest(answers=answers, target="cpu"))
+        new = {
+            one.name: one.suggestion
+            for one in estimate.questions
+            if one.name and one.suggestion is not None and one.name not in answers
+        }
+        if estimate.status != "needs_input" or not new or len(answers) + len(new) > MOST_QUESTIONS:
+            break
+        answers |= new
+    return _reading(path, estimate, answers, time.monotonic() - started)
+
+
+def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seconds: float) -> Reading:
+    questions = [f"{one.kind} {one.name or '-'}: {one.why.render()}" for one in estimate.questions]
+    stop = [f"stops: {estimate.stop.error}"] if estimate.stop else []
+    return Reading(
+        notebook=f"{path.parent.name}/{path.stem}",
+        status=estimate.status,
+        evidence=estimate.evidence,
+        peak=estimate.allocated_peak_bytes,
+        batch=estimate.batch_size,
+        answers=answers,
+        open=[*questions, *stop] if estimate.status != "ok" else [],
+        notes=[one.code for one in estimate.notes],
+        seconds=round(seconds, 1),
+    )
+
+
+def main(folders: list[str] | None = None) -> None:
+    """Every notebook below the folders; each is run in an empty folder, as far away from its data as can be."""
+    paths = [path for folder in folders or sys.argv[1:] for path in sorted(Path(folder).rglob("*.ipynb"))]
+    rows = []
+    with tempfile.TemporaryDirectory() as empty:
+        service = EstimateService(EstimateSettings(calibration=Path(empty) / "calibration.json"))
+        try:
+            for path in paths:
+                rows.append(row := read(service, path, Path(empty)))
+                sys.stderr.write(f"{row.status:12} {row.notebook}  {row.answers}  {' | '.join(row.open)[:300]}\n")
+        finally:
+            service.close()
+    trains = [row for row in rows if row.status != "no_model"]
+    figures = [row for row in trains if row.status == "ok"]
+    show(
+        f"{len(figures)} of {len(trains)} notebooks that train end in a figure",
+        ("Notebook", "Status", "Peak", "Questions", "Seconds"),
+        [(row.notebook, row.status, f"{row.peak or 0:,}", len(row.answers), row.seconds) for row in rows],
+    )
+    save("reading", {"rows": [asdict(row) for row in rows]})
+
+
+if __name__ == "__main__":
+    main()

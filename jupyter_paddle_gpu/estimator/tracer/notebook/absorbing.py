@@ -1,0 +1,187 @@
+"""Statements that data keeps from running when it is not on this machine: what they would have bound is not known.
+
+A cell goes on behind such a statement. An error counts as one of data where a file, a download or a program that
+fetches it is missing, or where data of unknown content was in the hands of the code that failed.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any
+
+from .. import call_stack
+from ..patches.absent_modules import AbsentModule, AbsentModuleError
+from ..patches.environment import DownloadNeeded
+from ..undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData, described, is_description
+from .questions import refused
+
+_FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
+"""Methods that put something into what they are called on."""
+_LOOKED_AT = 64
+"""Entries of a container or of an object that are looked at."""
+_DEEP = 3
+
+
+def is_of_data(problem: BaseException) -> bool:
+    """Whether data that is not here keeps the program from going on."""
+    if isinstance(problem, (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError, BatchNeeded)):
+        return True
+    if isinstance(problem, AbsentModuleError):  # what a layer is made of is no data
+        return not any(file.startswith(call_stack.PADDLE) for file in _files(problem.__traceback__))
+    if refused(problem) is not None:
+        return True
+    if not isinstance(problem, Exception):
+        return False
+    return any(_holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
+
+
+def _files(step: TracebackType | None) -> Iterator[str]:
+    while step is not None:
+        yield step.tb_frame.f_code.co_filename
+        step = step.tb_next
+
+
+def _program(step: TracebackType | None) -> Iterator[list[Any]]:
+    """What the frames of an error had in their hands: their locals, in a cell the names of its line."""
+    while step is not None:
+        frame = step.tb_frame
+        if call_stack.is_cell(frame.f_code.co_filename) and frame.f_code.co_name == "<module>":
+            names = frame.f_code.co_names
+            yield [frame.f_globals[name] for name in names if name in frame.f_globals and name in _loaded(frame, step)]
+        elif not frame.f_code.co_filename.startswith(call_stack.TRACER):
+            yield list(frame.f_locals.values())[:_LOOKED_AT]
+        step = step.tb_next
+
+
+def _loaded(frame: Any, step: TracebackType) -> frozenset[str]:
+    """Names in the statement that runs."""
+    source = "".join(linecache.getlines(frame.f_code.co_filename))
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:
+        return frozenset()
+    for statement in statements:
+        if statement.lineno <= step.tb_lineno <= (statement.end_lineno or statement.lineno):
+            return frozenset(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return frozenset()
+
+
+def _holds_unseen(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, (Unseen, UnseenData, AbsentModule)):
+        return not isinstance(value, AbsentModule) or depth > 0
+    if depth == _DEEP:
+        return False
+    if isinstance(value, (list, tuple)):
+        return any(_holds_unseen(one, depth + 1) for one in value[:_LOOKED_AT])
+    if isinstance(value, dict):
+        return any(_holds_unseen(one, depth + 1) for one in list(value.values())[:_LOOKED_AT])
+    held = getattr(value, "__dict__", None) if not isinstance(value, type) else None
+    if isinstance(held, dict) and type(value).__module__ == "__main__":
+        return any(_holds_unseen(one, depth + 1) for one in list(held.values())[:_LOOKED_AT])
+    return False
+
+
+def behind(problem: BaseException, statements: Sequence[ast.stmt], file: str) -> int | None:
+    """The number of the statement behind the one that failed; None where it is none of these."""
+    step, line = problem.__traceback__, 0
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == file and step.tb_frame.f_code.co_name == "<module>":
+            line = step.tb_lineno
+            break
+        step = step.tb_next
+    for number, statement in enumerate(statements):
+        if statement.lineno <= line <= (statement.end_lineno or statement.lineno):
+            return number + 1
+    return None
+
+
+def bind_unseen(
+    statement: ast.stmt, namespace: dict[str, Any], data: AbsentData, problem: BaseException, file: str
+) -> None:
+    """Bind what a statement would have bound: to its answer, else to data of unknown content."""
+    need = getattr(problem, "need", None)
+    is_asked = need is not None and need.is_of_step
+    if _loads_unseen(statement, namespace, file):
+        return
+    for name in bound_by(statement):
+        answer = data.answers.get(name)
+        if answer is not None and not is_description(answer):
+            namespace[name] = answer
+        elif answer is not None and _is_array(answer):
+            data.used[name] = answer
+            namespace[name] = described(answer)[0]
+        elif not isinstance(namespace.get(name), type):
+            namespace[name] = Unseen(is_asked=is_asked)
+
+
+def _loads_unseen(statement: ast.stmt, namespace: dict[str, Any], file: str) -> bool:
+    """Run `loader = DataLoader(Data("absent"), ...)` with data of unknown content; whether that was one and ran."""
+    calls = [node for node in _own(statement) if isinstance(node, ast.Call) and _called(node) in _LOADERS]
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not calls:
+        return False
+    for call in calls:
+        unseen = ast.copy_location(ast.Name(_UNSEEN, ast.Load()), call)
+        named = [word for word in call.keywords if word.arg == "dataset"]
+        if named:
+            named[0].value = unseen
+        elif call.args:
+            call.args[0] = unseen
+    namespace[_UNSEEN] = Unseen()
+    try:
+        exec(compile(ast.fix_missing_locations(ast.Module([statement], [])), file, "exec"), namespace)
+    except Exception:
+        return False
+    finally:
+        del namespace[_UNSEEN]
+    return True
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+_LOADERS = frozenset(("DataLoader", "BatchSampler", "DistributedBatchSampler"))
+_UNSEEN = "__unseen__"
+
+
+def _is_array(answer: str) -> bool:
+    found = described(answer)
+    return isinstance(found, list) and len(found) == 1
+
+
+def bound_by(statement: ast.stmt) -> list[str]:
+    """Names that a statement binds, or fills."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [statement.name]
+    found: dict[str, None] = {}
+    for node in _own(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None
+        elif isinstance(node, ast.alias):
+            found[(node.asname or node.name).partition(".")[0]] = None
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            found[node.value.id] = None
+        elif (filled := _filled(node)) is not None:
+            found[filled] = None
+    return [name for name in found if not name.startswith("__")]
+
+
+def _filled(node: ast.AST) -> str | None:
+    """The name of what a call puts something into."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _FILLS:
+            return name
+    return None
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement outside of functions and comprehensions, whose names are their own."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(
+            child, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        ):
+            yield from _own(child)

@@ -1,0 +1,154 @@
+"""What a program asks of its surroundings: environment variables, arguments of a command line, a person's input.
+
+Each is a question by its own name; the answer takes its place here as it does in a job (`runner/sets`).
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+INPUT = "input"
+"""The name that an `input()` is answered by where the notebook gives what it returns none."""
+_READS = frozenset(("getenv", "get", "pop"))
+
+
+def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
+    """The environment variables without which a statement failed."""
+    step = problem.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if isinstance(problem, KeyError) and step is not None and step.tb_frame.f_globals.get("__name__") == "os":
+        return [str(problem.args[0])]
+    if not isinstance(problem, (TypeError, AttributeError, ValueError)):
+        return []
+    return [name for name in environment_names([_statement(source, line)]) if name not in os.environ]
+
+
+def environment_names(sources: Iterable[str]) -> list[str]:
+    """Names of the environment variables that code reads: `os.environ["A"]`, `os.environ.get("A")`, `getenv("A")`."""
+    found: dict[str, None] = {}
+    for source in sources:
+        try:
+            nodes = list(ast.walk(ast.parse(source)))
+        except SyntaxError:
+            continue
+        for node in nodes:
+            if name := _read(node):
+                found[name] = None
+    return list(found)
+
+
+def _read(node: ast.AST) -> str:
+    if isinstance(node, ast.Subscript) and _is_environment(node.value):
+        key: ast.expr | None = node.slice
+    elif isinstance(node, ast.Call):
+        func = node.func
+        called = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+        owner = func.value if isinstance(func, ast.Attribute) else None
+        is_read = called == "getenv" or (called in _READS and owner is not None and _is_environment(owner))
+        key = node.args[0] if is_read and node.args else None
+    else:
+        return ""
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+
+
+def _is_environment(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "environ") or (
+        isinstance(node, ast.Name) and node.id == "environ"
+    )
+
+
+def _statement(source: str, line: int) -> str:
+    """The innermost statement at a line."""
+    try:
+        nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    except SyntaxError:
+        return ""
+    here = [node for node in nodes if node.lineno <= line <= (node.end_lineno or line)]
+    return ast.unparse(max(here, key=lambda node: node.lineno)) if here else ""
+
+
+def arguments_of(problem: BaseException) -> list[str]:
+    """The required arguments of a command line that were not given, by the names that the program has for them."""
+    if not isinstance(problem, SystemExit):
+        return []
+    step = problem.__traceback__
+    while step is not None:
+        message = step.tb_frame.f_locals.get("message")
+        if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
+            _, found, names = message.partition("required: ")
+            return [destination(name.split("/")[-1]) for name in names.split(", ")] if found else []
+        step = step.tb_next
+    return []
+
+
+def destination(flag: str) -> str:
+    """The name under which a parser keeps an argument."""
+    return re.sub(r"\W", "_", flag.strip().lstrip("-"))
+
+
+def awaits_input(problem: BaseException) -> bool:
+    """Whether a person was to type something."""
+    return isinstance(problem, EOFError)
+
+
+@contextmanager
+def environment(answers: dict[str, Any], sources: list[str]) -> Iterator[None]:
+    """Answers as environment variables: those that the program reads by that name, and those that it never binds."""
+    before = dict(os.environ)
+    bound = {
+        node.id
+        for source in sources
+        for node in _nodes(source)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    read = set(environment_names(sources))
+    os.environ.update({name: str(value) for name, value in answers.items() if name in read or name not in bound})
+    try:
+        yield
+    finally:
+        for name in set(os.environ) - set(before):
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _nodes(source: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return []
+
+
+class OutsideAnswers(ast.NodeTransformer):
+    """Puts answers into `input()` and into the arguments of a parser."""
+
+    def __init__(self, answers: dict[str, Any]) -> None:
+        self._answers = answers
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`input("...")`, `parser.add_argument("--data", required=True)`."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == INPUT and INPUT in self._answers:
+            return ast.copy_location(ast.Constant(str(self._answers[INPUT])), node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            self._argument(node)
+        return node
+
+    def _argument(self, node: ast.Call) -> None:
+        flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        named = [
+            word.value.value for word in node.keywords if word.arg == "dest" and isinstance(word.value, ast.Constant)
+        ]
+        name = next((name for name in [*named, *map(destination, reversed(flags))] if name in self._answers), None)
+        if name is None:
+            return
+        node.keywords = [word for word in node.keywords if word.arg not in {"required", "default"}]
+        if not flags[0].startswith("-"):
+            node.keywords = [word for word in node.keywords if word.arg != "nargs"]
+            node.keywords.append(ast.keyword("nargs", ast.Constant("?")))
+        node.keywords.append(ast.keyword("default", ast.Constant(self._answers[name])))

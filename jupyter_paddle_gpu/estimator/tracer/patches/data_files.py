@@ -1,0 +1,107 @@
+"""Paddle's ways from data to a model where the data is not on this machine: loaders, samplers, tensors, `fit`."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import paddle
+
+from ..session import Session
+from ..undecided.absent_data import AbsentData, Unseen, UnseenData, _frames, is_unseen, place
+from .patch import Patch
+
+
+def _stood_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with data sets in place of data that is not here."""
+    return tuple(map(_data_set, args)), {name: _data_set(value) for name, value in kwargs.items()}
+
+
+def _data_set(value: Any) -> Any:
+    return UnseenData(value) if isinstance(value, Unseen) else value
+
+
+def _sampler(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
+    args, kwargs = _stood_for(args, kwargs)
+    original(self, *args, **kwargs)
+
+
+def _loader(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
+    args, kwargs = _stood_for(args, kwargs)
+    sampler = kwargs.get("batch_sampler")
+    if isinstance(sampler, UnseenData):
+        kwargs["batch_sampler"] = None
+        kwargs.setdefault("batch_size", 1)
+    original(self, *args, **kwargs)
+    session.of(AbsentData).loaders[id(self)] = (_called_by(), *place())
+
+
+def _called_by() -> str:
+    """The name in the notebook that a loader is known by: what it is assigned to, or what `fit` is given."""
+    for frame in _frames():
+        source = "".join(linecache.getlines(frame.f_code.co_filename))
+        try:
+            nodes = list(ast.walk(ast.parse(source)))
+        except SyntaxError:
+            return ""
+        line = frame.f_lineno
+        for node in nodes:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.lineno <= line <= (node.end_lineno or line):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                if isinstance(target, ast.Attribute):
+                    return target.attr
+                if isinstance(target, ast.Name) and not _takes_data(node.value):
+                    return target.id
+            if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line) and _takes_data(node):
+                return _first_name(node)
+        return "loader"
+    return ""
+
+
+_TAKES_DATA = frozenset(("fit", "evaluate", "predict"))
+
+
+def _takes_data(node: ast.AST | None) -> bool:
+    """Whether it is a call of `fit` or its like."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TAKES_DATA
+
+
+def _first_name(node: ast.Call) -> str:
+    given = [*node.args[:1], *(word.value for word in node.keywords if word.arg in {"train_data", "eval_data"})]
+    return next((one.id for one in given if isinstance(one, ast.Name)), "loader")
+
+
+def _method(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Model.fit` and its like: data that is not here is a data set."""
+    args, kwargs = _stood_for(args[:2], kwargs)[0] + args[2:], _stood_for((), kwargs)[1]
+    return original(self, *args, **kwargs)
+
+
+def _split(session: Session, original: Callable[..., Any], data: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(data, (Unseen, UnseenData)) or is_unseen(list(lengths)):
+        return [Unseen(data if isinstance(data, Unseen) else None) for _ in lengths]
+    return original(data, lengths, *args, **kwargs)
+
+
+def _assign(session: Session, original: Callable[..., Any], self: Any, value: Any, *args: Any, **kwargs: Any) -> None:
+    """`Assign(vectors)`: a parameter has its own shape, whatever it begins with."""
+    original(self, np.zeros(1, "float32") if is_unseen(value) else value, *args, **kwargs)
+
+
+def _set_value(session: Session, original: Callable[..., Any], self: Any, value: Any) -> Any:
+    return None if is_unseen(value) else original(self, value)
+
+
+def patches() -> Iterator[Patch]:
+    """Where data goes into Paddle."""
+    yield Patch(paddle.io.DataLoader, "__init__", _loader)
+    yield Patch(paddle.io.BatchSampler, "__init__", _sampler)
+    yield Patch(paddle.io.DistributedBatchSampler, "__init__", _sampler)
+    for name in ("RandomSampler", "SequenceSampler", "Subset"):
+        yield Patch(getattr(paddle.io, name), "__init__", _sampler)
+    yield Patch(paddle.io, "random_split", _split)
+    for name in _TAKES_DATA:
+        yield Patch(paddle.hapi.model.Model, name, _method)

@@ -1,0 +1,354 @@
+"""Data that is not on this machine: a stand-in of unknown content, and what is to be known of it for a step.
+
+What a missing file gives is an `Unseen`: its attributes, items, calls and sums are one again. As soon as a size, a
+number or an item of it is needed, the statement of the cell ends there, and what it would have bound is `Unseen` too
+(`notebook/absorbing`). What Paddle itself needs is a `Need`: a number, a tensor, or what a batch of a loader looks
+like. An answer for it is a value, or a description such as `float32[10,3,224,224] int64[10,1]`.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+import paddle
+
+from .. import call_stack
+from ..session import Session, current
+from .unknowns import UnknownArray, unknown
+
+EPOCH = 64
+"""Batches of an epoch of which nobody knows how many it has: enough for a steady step."""
+_ITEM = re.compile(r"(?:(\w+)\s*[:=]\s*)?(u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)\s*\[([\d,\s]*)\]")
+DESCRIPTION = re.compile(rf"\s*(?:{_ITEM.pattern}[\s,;]*)+")
+"""`float32[10,3,224,224] int64[10,1]`; with names (`ids: int64[8,128]`) a batch is a dictionary."""
+Kind = Literal["batch", "value"]
+Why = Literal["batch_unseen", "tensor_unseen", "number_unseen", "length_unseen"]
+
+
+def is_description(value: Any) -> bool:
+    """Whether an answer says what data looks like."""
+    return isinstance(value, str) and DESCRIPTION.fullmatch(value) is not None
+
+
+def described(text: str, batch_size: int | None = None) -> Any:
+    """The arrays of a description: a list, a dictionary where they have names, one array where there is but one.
+
+    Args:
+        batch_size: takes the place of the first array's leading dimension, wherever it leads.
+    """
+    items = [(name, dtype, [int(size) for size in sizes.split(",") if size.strip()])
+             for name, dtype, sizes in _ITEM.findall(text)]  # fmt: skip
+    present = next((sizes[0] for _, _, sizes in items if sizes), None)
+    arrays = []
+    for name, dtype, sizes in items:
+        shape = (batch_size, *sizes[1:]) if batch_size and sizes and sizes[0] == present else tuple(sizes)
+        # One number for all: a batch of pictures takes no memory of its own.
+        arrays.append((name, np.broadcast_to(np.zeros(1, dtype.replace("bfloat16", "float32")), shape or (1,))))
+    if items and all(name for name, _ in arrays):
+        return dict(arrays)
+    return [array for _, array in arrays]
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that is to be known: `name` to answer for, why, and where it is needed."""
+
+    name: str
+    kind: Kind
+    why: Why
+    cell: int | None
+    line: int | None
+    batch_size: int | None = None
+    is_of_step: bool = True
+    """Whether Paddle needs it, for a layer, a tensor or a batch."""
+
+
+class NeededError(Exception):
+    """More was needed of data than anybody here knows."""
+
+    def __init__(self, need: Need) -> None:
+        super().__init__(f"{need.name or 'data'} is not on this machine")
+        self.need = need
+
+
+class BatchNeeded(BaseException):
+    """A loader's batch was needed."""
+
+    def __init__(self, need: Need) -> None:
+        super().__init__(need.name)
+        self.need = need
+
+
+@dataclass
+class AbsentData:
+    """What a run has seen of data that is not here.
+
+    Attributes:
+        answers: by name.
+        needs: in the order in which they came up, one a name.
+        missing: what was looked for and not found, as questions.
+        loaders: by loader the name that it is asked by, and its cell and line.
+        used: names of answers that took the place of data.
+    """
+
+    answers: dict[str, Any] = field(default_factory=dict)
+    needs: dict[str, Need] = field(default_factory=dict)
+    missing: list[dict[str, Any]] = field(default_factory=list)
+    loaders: dict[int, tuple[str, int | None, int | None]] = field(default_factory=dict)
+    used: dict[str, str] = field(default_factory=dict)
+    namespace: dict[str, Any] = field(default_factory=dict)
+
+    def need(self, need: Need) -> Need:
+        """Remember what is needed."""
+        if need.is_of_step and need.name:
+            self.needs.setdefault(need.name, need)
+        return need
+
+    def name_of(self, value: Unseen) -> str:
+        """The notebook's name for a value, or for what it is a part of."""
+        held: Any = value
+        while isinstance(held, Unseen):
+            if name := self.own_name(held):
+                return name
+            held = held.__dict__["_of"]
+        return ""
+
+    def own_name(self, value: Unseen) -> str:
+        """The notebook's name for this very value."""
+        for names in (self.namespace, *(frame.f_locals for frame in _frames())):
+            for name, bound in names.items():
+                if bound is value and name != "self" and not name.startswith("_"):
+                    return name
+        return ""
+
+    def description(self, name: str) -> str | None:
+        """The answer for a name, where it describes data."""
+        answer = self.answers.get(name)
+        if isinstance(answer, str) and is_description(answer):
+            self.used[name] = answer
+            return answer
+        return None
+
+    def any_description(self) -> str | None:
+        """That of the first answer that describes data: other loaders are like it."""
+        return next((answer for answer in self.answers.values() if is_description(answer)), None)
+
+
+def _frames() -> Iterator[FrameType]:
+    """The frames of cells that run, the innermost first."""
+    frame = call_stack.caller()
+    while frame is not None:
+        if call_stack.is_cell(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def place() -> tuple[int | None, int | None]:
+    """Cell and line that run."""
+    for frame in _frames():
+        number = re.search(r"\d+", frame.f_code.co_filename)
+        return (int(number.group()) if number else None), frame.f_lineno
+    return None, None
+
+
+class Unseen:
+    """A value of unknown content: a part of another one, or what a question is open for already."""
+
+    def __init__(self, of: Unseen | None = None, *, is_asked: bool = False) -> None:
+        self.__dict__.update(_of=of, _is_asked=is_asked or (of is not None and of.__dict__["_is_asked"]))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unseen(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        return None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What its methods give is not known either."""
+        return Unseen(self)
+
+    def __repr__(self) -> str:
+        return "<data that is not on this machine>"
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        return None
+
+    def __delitem__(self, index: Any) -> None:
+        return None
+
+    def __len__(self) -> int:
+        session = current()
+        if session is not None:
+            data = session.of(AbsentData)
+            answer = data.answers.get(f"len_{data.name_of(self)}")
+            if isinstance(answer, int):
+                return answer
+        return self._needs("length_unseen")
+
+    def __iter__(self) -> Iterator[Any]:
+        session = current()
+        name = session.of(AbsentData).name_of(self) if session else ""
+        text = session.of(AbsentData).description(name) if session else None
+        if text is None:
+            self._needs("batch_unseen")
+        return iter([unknown_batch(text) for _ in range(EPOCH)])
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        session = current()
+        if session is not None:
+            data = session.of(AbsentData)
+            text = data.description(data.name_of(self))
+            if text is not None:
+                found = described(text)
+                return np.array(found[0]).view(UnknownArray) if len(found) == 1 else found
+        return self._needs("tensor_unseen")
+
+    def _number(self, *_: Any, **__: Any) -> Any:
+        return self._needs("number_unseen")
+
+    def _needs(self, why: Why) -> NoReturn:
+        session = current()
+        if session is None:
+            raise NeededError(Need("", "value", why, None, None, is_of_step=False))
+        data = session.of(AbsentData)
+        name = data.name_of(self)
+        kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
+        name = f"len_{name}" if why == "length_unseen" and name else name
+        asks = _paddle_asks if kind == "value" else _is_trained_on
+        raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=not self._is_asked and asks())))
+
+
+def _is_trained_on() -> bool:
+    """Whether the running statement of the notebook is a loop that trains."""
+    for frame in _frames():
+        line = frame.f_lineno
+        try:
+            nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
+        except SyntaxError:
+            return False
+        loops = [
+            node for node in nodes if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or line)
+        ]
+        if any(getattr(one, "attr", "") in _TRAINING for loop in loops for one in ast.walk(loop)):
+            return True
+    return False
+
+
+_TRAINING = frozenset(("backward", "minimize", "train_batch", "clear_grad", "clear_gradients"))
+
+
+def _paddle_asks() -> bool:
+    """Whether Paddle's own code stands between the notebook and what is needed."""
+    frame = call_stack.caller()
+    while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
+        if frame.f_code.co_filename.startswith(call_stack.PADDLE):
+            return True
+        frame = frame.f_back
+    return False
+
+
+for _name in ("__index__", "__int__", "__float__", "__bool__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__",
+              "__round__", "__next__", "__fspath__"):  # fmt: skip
+    setattr(Unseen, _name, Unseen._number)
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+    for _side in ("", "r", "i"):
+        setattr(Unseen, f"__{_side}{_name}__", lambda self, *_: Unseen(self))
+for _name in ("__neg__", "__pos__", "__abs__", "__invert__", "__getitem__", "__eq__", "__ne__"):
+    setattr(Unseen, _name, lambda self, *_: Unseen(self))
+
+
+def assigned() -> str:
+    """The name that the running statement of the notebook assigns; empty where it assigns none."""
+    for frame in _frames():
+        line = frame.f_lineno
+        try:
+            nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
+        except SyntaxError:
+            return ""
+        for node in nodes:
+            if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
+                target = node.targets[0]
+                return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
+        return ""
+    return ""
+
+
+def tensor_of(data: Any) -> Any:
+    """The numbers of which a tensor is made of data that is not here, where an answer describes them."""
+    session = current()
+    seen = data
+    while isinstance(seen, (list, tuple)):
+        seen = next(one for one in seen if is_unseen(one))
+    if session is None:
+        return seen.__array__()
+    known = session.of(AbsentData)
+    name = known.own_name(seen) or assigned() or known.name_of(seen)
+    text = known.description(name)
+    if text is None:
+        is_of_step = not seen.__dict__["_is_asked"]
+        raise NeededError(known.need(Need(name, "batch", "tensor_unseen", *place(), is_of_step=is_of_step)))
+    return unknown(next(iter(described(text))))
+
+
+def is_unseen(value: Any) -> bool:
+    """Whether a value is data that is not here, or holds some."""
+    if isinstance(value, (list, tuple)):
+        return any(map(is_unseen, value[:8]))
+    return isinstance(value, Unseen)
+
+
+class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
+    """A data set of which nothing is known, as samplers and loaders take one."""
+
+    def __init__(self, data: Unseen) -> None:
+        super().__init__()
+        self.data = data
+
+    def __len__(self) -> int:
+        return 1 << 20
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
+
+
+def unknown_batch(text: str) -> Any:
+    """One batch as arrays whose numbers nobody knows."""
+    batch = described(text)
+    if isinstance(batch, dict):
+        return {name: unknown(array) for name, array in batch.items()}
+    return [unknown(array) for array in batch]
+
+
+def size_of(text: str) -> int:
+    """The leading dimension of a description."""
+    batch = described(text)
+    first = next(iter(batch.values() if isinstance(batch, dict) else batch))
+    return int(first.shape[0])
+
+
+def note_used(session: Session) -> None:
+    """Say which answers took the place of data."""
+    used = session.of(AbsentData).used
+    if used:
+        session.note("data_described", answers=", ".join(f"{name}={text}" for name, text in used.items()))

@@ -1,0 +1,67 @@
+"""Answers as a job takes them: values bound in the notebook, environment variables, and what only an estimate needs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ..domain.descriptions import is_description
+from ..domain.notebooks import FactValue, NotebookFacts
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job is run with.
+
+    Attributes:
+        sets: values that are bound in the cells.
+        environment: values of variables that the notebook reads, or that none of its cells binds: a module beside it
+            may read those.
+    """
+
+    sets: dict[str, FactValue] = {}
+    environment: dict[str, str] = {}
+
+
+def for_job(facts: NotebookFacts, answers: Mapping[str, FactValue]) -> Answers:
+    """Answers by where a job takes them; what data looks like is left out, since the job has the data itself."""
+    values = {name: value for name, value in answers.items() if not is_description(value)}
+    nodes = [node for cell in facts.cells for node in _nodes(cell.source)]
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    read = set(_read(nodes))
+    return Answers(
+        sets=values,
+        environment={name: str(value) for name, value in values.items() if name in read or name not in bound},
+    )
+
+
+def _nodes(source: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError):
+        return []
+
+
+def _read(nodes: Iterable[ast.AST]) -> Iterable[str]:
+    """Names of environment variables: `os.environ["A"]`, `os.environ.get("A")`, `os.getenv("A")`."""
+    for node in nodes:
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and _is_environment(node.value):
+            key = node.slice
+        elif isinstance(node, ast.Call) and node.args and _reads(node.func):
+            key = node.args[0]
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            yield key.value
+
+
+def _reads(called: ast.expr) -> bool:
+    if isinstance(called, ast.Attribute):
+        return called.attr == "getenv" or (called.attr == "get" and _is_environment(called.value))
+    return isinstance(called, ast.Name) and called.id == "getenv"
+
+
+def _is_environment(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "environ") or (
+        isinstance(node, ast.Name) and node.id == "environ"
+    )
