@@ -45,13 +45,9 @@ export function Button({ look = 'quiet', className, ...props }: ButtonProps): JS
 export function Prose({ text }: { text: string }): JSX.Element {
   return (
     <>
-      {text.split(/`([^`]+)`/).map((part, index) =>
-        index % 2 ? (
-          <Command key={index} text={part} />
-        ) : (
-          part
-        )
-      )}
+      {text
+        .split(/`([^`]+)`/)
+        .map((part, index) => (index % 2 ? <Command key={index} text={part} /> : part))}
     </>
   );
 }
