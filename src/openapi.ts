@@ -502,8 +502,8 @@ export interface components {
          *         parent: id of the whole card where this is a slice of one (MIG).
          *         simulated: shown for teaching; nothing can run on it.
          *         problem: why this one device gives no data.
-         *         xid, xid_time: number and time (seconds since the epoch) of the newest error of the hardware's own that the
-         *             driver reported while we looked, NVIDIA only.
+         *         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
+         *             of the hardware's own that it reported while we looked.
          */
         Device: {
             id: string;
@@ -540,9 +540,9 @@ export interface components {
             /** @default null */
             problem: components["schemas"]["Message"] | null;
             /** @default null */
-            xid: number | null;
+            fault: string | null;
             /** @default null */
-            xid_time: number | null;
+            fault_time: number | null;
         };
         /**
          * DevicePoint
@@ -648,6 +648,19 @@ export interface components {
             observations: number;
             /** @default 0 */
             jobs: number;
+        };
+        /**
+         * Driver
+         * @description A maker's driver on this machine.
+         *
+         *     Attributes:
+         *         version: the driver's own.
+         *         runtime: the newest version of the maker's runtime (NVIDIA: CUDA) that it can carry; None: it does not say.
+         */
+        Driver: {
+            version: string;
+            /** @default null */
+            runtime: string | null;
         };
         /**
          * Estimate
@@ -911,11 +924,16 @@ export interface components {
         /**
          * Fit
          * @description The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does.
+         *
+         *     Attributes:
+         *         high_bytes: the most that the driver would show at that batch; None where it was not kept.
          */
         Fit: {
             device: string;
             limit_bytes: number;
             largest_batch: number | null;
+            /** @default null */
+            high_bytes: number | null;
         };
         /**
          * HostMemory
@@ -977,16 +995,19 @@ export interface components {
         /**
          * Inventory
          * @description All devices at one moment (`time` in seconds since the epoch) and the reasons for whatever is missing.
+         *
+         *     Attributes:
+         *         drivers: by maker; nothing of makers whose driver is not here or does not tell.
          */
         Inventory: {
             time: number;
             host: components["schemas"]["HostSample"];
             /** @default [] */
             devices: components["schemas"]["Device"][];
-            /** @default null */
-            driver_version: string | null;
-            /** @default null */
-            cuda_version: string | null;
+            /** @default {} */
+            drivers: {
+                [key: string]: components["schemas"]["Driver"];
+            };
             /** @default [] */
             problems: components["schemas"]["Message"][];
         };

@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..domain.devices import Accelerator
+from .makers.registry import makers
 
 _FILE = Path(__file__).with_name("accelerators.json")
-_NOISE = frozenset(
-    {"nvidia", "tesla", "geforce", "quadro", "gpu", "hbm", "graphics", "amd", "instinct", "radeon", "rtx", "device"}
-    | {"huawei", "ascend", "kunlun", "baidu", "kunlunxin", "enflame", "cambricon", "card"}
-)
-"""Words that makers and drivers put around a model's own name; none of them tells two models apart."""
+_NOISE = frozenset({"gpu", "hbm", "graphics", "device", "card"})
+"""Words that any maker puts around a model's own name; each maker's own stand in its row (`brands`)."""
 _MEMORY = re.compile(r"(?<![\w.])(\d+)\s?(?:gb|gib|g)(?![\w.])", re.IGNORECASE)
 _SAME_MEMORY = 0.08
 """Memory figures of one model that differ by less mean the same edition (GB and GiB, reserved parts)."""
@@ -61,13 +59,13 @@ def _parse(name: str) -> _Name:
     rest = _MEMORY.sub(" ", name).lower()
     form = "sxm" if re.search(r"sxm\d?|hbm3e?\b", rest) else "pcie" if re.search(r"pcie?\b", rest) else ""
     rest = re.sub(r"sxm\d?|hbm\d?e?|pcie?\b|\((?:tm|r)\)", " ", rest)
-    rest = re.sub(r"\brtx(?=[\da])", "rtx ", rest)  # RTX4090, RTXA6000
-    rest = re.sub(r"(?<=\d)ti\b", " ti", rest)  # 2080ti
-    words = [word for word in re.split(r"[^a-z0-9]+", rest) if word]
-    # "910b2c": the letter after the B names an edition of the same memory in the vendor's own tool.
-    words = [re.sub(r"^910b\d?c?$", "910b", word) for word in words]
-    words = [word.removeprefix("ascend") or word for word in words]
-    return _Name(frozenset(words) - _NOISE, form, int(memory[1]) if memory else None)
+    noise = set(_NOISE)
+    for maker in makers().rows.values():
+        noise.update(maker.brands)
+        for pattern, replacement in maker.spellings:
+            rest = re.sub(pattern, replacement, rest)
+    words = frozenset(word for word in re.split(r"[^a-z0-9]+", rest) if word)
+    return _Name(words - noise, form, int(memory[1]) if memory else None)
 
 
 def _same(left: int, right: int) -> bool:

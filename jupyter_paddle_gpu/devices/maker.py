@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.messages import Message
 from .contexts import ContextRange, unknown
+from .driver_words import UNKNOWN_WORDS, DriverWords
 from .reader import Reader
 
 Standing = Literal["read", "documented", "reported"]
@@ -113,6 +115,10 @@ class Maker:
         container: how a device gets into a container.
         pci: None: not found on the bus.
         tools: its command-line tools, in the order in which they are looked for.
+        brands: words (lower case) that sheets and drivers put around a model's own name; none tells two models apart.
+        spellings: (pattern, replacement) in a lower-case name, so that two ways to write one model become the same.
+        words: what a process prints when its runtime or driver fails.
+        lost: (device id, the driver's words) -> the reason of a job whose card failed.
         ids: pattern of its devices' ids; empty: `name-` and a PCI address or number.
         reader: makes what reads the live figures, from the folder with /proc and /sys. None: cards are listed from the
             bus, with the reason why there are no figures.
@@ -133,6 +139,10 @@ class Maker:
     container: DeviceNodes | RuntimeHook
     pci: PciIds | None = None
     tools: tuple[str, ...] = ()
+    brands: tuple[str, ...] = ()
+    spellings: tuple[tuple[str, str], ...] = ()
+    words: DriverWords = UNKNOWN_WORDS
+    lost: Callable[[str, str], Message] = reasons.device_lost
     ids: str = ""
     reader: Callable[[Path], Reader] | None = None
     images: tuple[MakerImage, ...] | None = ()

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from ..domain.devices import Device
+from ..domain.devices import Device, Driver, Vendor
 from ..domain.messages import Message
 
 
@@ -14,8 +14,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """What one vendor's tool said at one moment; a whole failure is in `problems`, one of a card in the card."""
 
     devices: tuple[Device, ...] = ()
-    driver_version: str | None = None
-    cuda_version: str | None = None
+    drivers: dict[Vendor, Driver] = {}
     problems: tuple[Message, ...] = ()
 
 

@@ -72,8 +72,7 @@ class DeviceService:
                 time=time.time(),
                 host=self._host.read(),
                 devices=devices,
-                driver_version=next((r.driver_version for r in readings if r.driver_version), None),
-                cuda_version=next((r.cuda_version for r in readings if r.cuda_version), None),
+                drivers={name: driver for reading in readings for name, driver in reading.drivers.items()},
                 problems=problems,
             )
             return self._latest

@@ -40,8 +40,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         parent: id of the whole card where this is a slice of one (MIG).
         simulated: shown for teaching; nothing can run on it.
         problem: why this one device gives no data.
-        xid, xid_time: number and time (seconds since the epoch) of the newest error of the hardware's own that the
-            driver reported while we looked, NVIDIA only.
+        fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
+            of the hardware's own that it reported while we looked.
     """
 
     id: str
@@ -61,8 +61,8 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool = False
     processes: tuple[DeviceProcess, ...] = ()
     problem: Message | None = None
-    xid: int | None = None
-    xid_time: float | None = None
+    fault: str | None = None
+    fault_time: float | None = None
 
 
 class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,14 +82,29 @@ class HostSample(msgspec.Struct, frozen=True, kw_only=True):
     disk_free: int | None = None
 
 
+class Driver(msgspec.Struct, frozen=True, kw_only=True):
+    """A maker's driver on this machine.
+
+    Attributes:
+        version: the driver's own.
+        runtime: the newest version of the maker's runtime (NVIDIA: CUDA) that it can carry; None: it does not say.
+    """
+
+    version: str
+    runtime: str | None = None
+
+
 class Inventory(msgspec.Struct, frozen=True, kw_only=True):
-    """All devices at one moment (`time` in seconds since the epoch) and the reasons for whatever is missing."""
+    """All devices at one moment (`time` in seconds since the epoch) and the reasons for whatever is missing.
+
+    Attributes:
+        drivers: by maker; nothing of makers whose driver is not here or does not tell.
+    """
 
     time: float
     host: HostSample
     devices: tuple[Device, ...] = ()
-    driver_version: str | None = None
-    cuda_version: str | None = None
+    drivers: dict[Vendor, Driver] = {}
     problems: tuple[Message, ...] = ()
 
 

@@ -29,11 +29,17 @@ class LocalImage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RegistryAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a registry said of a reference: there (with digest), not there, refused, or no answer at all."""
+    """What a registry said of a reference: there (with digest), not there, refused, or no answer at all.
+
+    Attributes:
+        detail: its own words.
+        reason: the engine's sentence on a refusal or on silence, which knows what can be done about it.
+    """
 
     state: Literal["found", "missing", "refused", "silent"]
     digest: str = ""
     detail: str = ""
+    reason: Message | None = None
 
 
 AskRegistry = Callable[[str], RegistryAnswer]

@@ -137,8 +137,8 @@ def out_of_memory_policy(limit: str) -> Message:
     return Message(
         code="out_of_memory_host",
         text="The job needed more host memory than {limit}, all that policy gives a job here, and was ended.",
-        hint="Use fewer DataLoader workers, load the data in parts, or ask the administrator for more (memory_bytes, "
-        "memory_share in the policy file).",
+        hint="Use fewer DataLoader workers, load the data in parts, or ask the administrator for more (the engine's "
+        "limits in the policy file).",
         params={"limit": limit},
     )
 
@@ -226,18 +226,16 @@ def shared_memory_full() -> Message:
     return Message(
         code="shared_memory_full",
         text="The job's shared memory (/dev/shm) is full.",
-        hint="Use fewer DataLoader workers (num_workers), a smaller batch or use_shared_memory=False. In a container "
-        "it has the job's `shm_bytes`, else those under docker in the policy file.",
+        hint="Use fewer DataLoader workers (num_workers), a smaller batch or use_shared_memory=False.",
     )
 
 
 def temporary_full(error: str) -> Message:
-    """A container's /tmp, which is memory."""
+    """A job's /tmp that is memory, as a container's is."""
     return Message(
         code="temporary_full",
         text="The job's temporary folder is full, which is memory: {error}",
-        hint="Write large files beside the notebook, or into the folder that PADDLE_GPU_CHECKPOINTS names. The "
-        "administrator may give more (`tmp_bytes` under docker in the policy file).",
+        hint="Write large files beside the notebook, or into the folder that PADDLE_GPU_CHECKPOINTS names.",
         params={"error": _short(error)},
     )
 
@@ -282,23 +280,13 @@ def folder_missing(folder: str) -> Message:
 
 
 def device_lost(device: str, error: str) -> Message:
-    """The card itself failed; `error` in the driver's words."""
+    """The card itself failed; `error` in the driver's words. A maker's row (`devices.maker`) may know more to do."""
     return Message(
         code="device_lost",
         text="The device {device} failed while the job ran: {error}",
-        hint="`sudo dmesg | grep -i xid` says more. `sudo nvidia-smi --gpu-reset -i {device}` resets the card when "
-        "nothing uses it; else restart the machine. Submit to another device meanwhile (`--device-id`).",
+        hint="The maker's tool may reset the card when nothing uses it; else restart the machine. Submit to another "
+        "device meanwhile (`--device-id`).",
         params={"device": device, "error": error},
-    )
-
-
-def image_missing(image: str) -> Message:
-    """Neither here nor in a registry that answers."""
-    return Message(
-        code="image_missing",
-        text="The image {image} is not on this machine and no registry gave it.",
-        hint="Check the name, or load it on this machine with `docker pull {image}`.",
-        params={"image": image},
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from ..devices.makers.registry import makers
 from ..domain.engines import Features
 from ..domain.jobs import Job
 from ..domain.messages import Message
@@ -137,6 +138,7 @@ def runner_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> dict[str
         "seconds": job.spec.resources.seconds,
         "memory_bytes": job.spec.resources.memory_bytes,
         "stop_seconds": stop_seconds,
+        "device_memory_words": makers().words("memory"),
     }
 
 

@@ -106,6 +106,15 @@ class Examiner(Protocol):
 
 
 @runtime_checkable
+class Explainer(Protocol):
+    """An engine whose settings have an answer to some ends of its jobs."""
+
+    def explain(self, reason: Message) -> Message:
+        """The same reason with what can be done about it on this engine; unchanged where it knows nothing more."""
+        ...
+
+
+@runtime_checkable
 class Sharer(Protocol):
     """An engine that several users, or several stores of one, run jobs on: it knows who has which device."""
 
@@ -189,6 +198,11 @@ def local_images_of(engines: Iterable[Engine]) -> tuple[LocalImage, ...]:
         except PaddleGpuError:
             continue
     return tuple(found)
+
+
+def explained(engine: Engine, reason: Message) -> Message:
+    """Why a job ended, with the next step that its engine knows."""
+    return engine.explain(reason) if isinstance(engine, Explainer) else reason
 
 
 def problems_of(engine: Engine) -> tuple[Message, ...]:

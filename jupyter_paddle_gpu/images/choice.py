@@ -279,7 +279,7 @@ def _settle(
     candidates: list[Candidate], have: dict[str, LocalImage], ask: AskRegistry | None, ruled_out: tuple[Message, ...]
 ) -> ImageChoice:
     """The first candidate that is here or that a registry has; the first one unchecked where none answers."""
-    silent: list[str] = []
+    silent: dict[str, RegistryAnswer] = {}
     for candidate in candidates:
         reference = candidate.reference
         if image := have.get(reference):
@@ -300,19 +300,14 @@ def _settle(
             reasons = (*candidate.reasons, found)
             return ImageChoice(reference=reference, digest=answer.digest, reasons=reasons, ruled_out=ruled_out)
         if answer.state == "silent":
-            silent.append(reference)
+            silent[reference] = answer
         else:
             ruled_out = (*ruled_out, _denied(reference, answer))
-    unsure = candidates[0] if candidates and ask is None else _first(candidates, silent)
+    unsure = next((item for item in candidates if ask is None or item.reference in silent), None)
     if unsure is None:
         return ImageChoice(reference="", ruled_out=ruled_out)
-    return ImageChoice(
-        reference=unsure.reference, reasons=(*unsure.reasons, _unchecked(bool(silent))), ruled_out=ruled_out
-    )
-
-
-def _first(candidates: list[Candidate], references: list[str]) -> Candidate | None:
-    return next((candidate for candidate in candidates if candidate.reference in references), None)
+    reasons = (*unsure.reasons, _unchecked(silent.get(unsure.reference)))
+    return ImageChoice(reference=unsure.reference, reasons=reasons, ruled_out=ruled_out)
 
 
 def _denied(reference: str, answer: RegistryAnswer) -> Message:
@@ -322,20 +317,20 @@ def _denied(reference: str, answer: RegistryAnswer) -> Message:
             text="The registry has no image {image}.",
             params={"image": reference},
         )
-    return Message(
+    return answer.reason or Message(
         code="registry_refuses",
         text="The registry does not give {image}: {detail}",
-        hint="Log in with `docker login`, as the user who runs Jupyter.",
+        hint="Give the engine an account of that registry, or name an image that anybody may have.",
         params={"image": reference, "detail": answer.detail[:300]},
     )
 
 
-def _unchecked(asked: bool) -> Message:
-    if asked:
-        return Message(
+def _unchecked(answer: RegistryAnswer | None) -> Message:
+    if answer is not None:
+        return answer.reason or Message(
             code="registry_silent",
             text="No registry answered, so nobody has confirmed that this image exists.",
-            hint="Check the network or the proxy of the Docker daemon, or load the image with `docker load`.",
+            hint="Check the network and its proxy, or bring the image to where the job runs.",
         )
     return Message(
         code="registry_not_asked",

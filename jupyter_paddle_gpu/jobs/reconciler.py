@@ -24,7 +24,7 @@ from ..domain.jobs import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
-from ..engines.capabilities import inventory_of
+from ..engines.capabilities import explained, inventory_of
 from ..matching.policy import Policy
 from .folder import log
 from .folder.progress import ProgressReader
@@ -219,6 +219,7 @@ class Reconciler:
         engine.collect(job, folder)
         ending = with_measurements(ending_of(job, folder, observation), job, self._sampling.finish(job, folder))
         ending = self._learnt_from(job, self._with_lost_device(job, engine, ending))
+        ending = _change(ending, reason=explained(engine, ending.reason))
         if ending.result is None or ending.result.reason == "runner_vanished":
             log.say(folder, ending.reason.render())
             _publish_partial(job, folder)

@@ -7,20 +7,22 @@ from typing import Any, Dict, Iterable, Optional
 
 from . import space
 
-_DEVICE_MEMORY = re.compile(
-    r"Out of memory error on (?:GPU|XPU|NPU|MLU|DCU|GCU|device)|CUDA error\(2\)|cudaErrorMemoryAllocation"
-    r"|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED",
-    re.IGNORECASE,
-)
+_DEVICE_MEMORY = "Out of memory error on "
+"""Paddle's own word, whatever the device; what the makers' runtimes say comes with the job."""
 _HOST_MEMORY = re.compile(r"Fail to alloc memory of|Cannot allocate memory|bad_alloc|Unable to allocate", re.IGNORECASE)
 
 
-def of_error(failure: Dict[str, Any], places: Iterable[Path] = ()) -> str:
-    """The class of an error that a cell raised (`name`, `value`, `traceback`) in a job that writes to these places."""
+def of_error(failure: Dict[str, Any], places: Iterable[Path] = (), device_memory: Iterable[str] = ()) -> str:
+    """The class of an error that a cell raised (`name`, `value`, `traceback`).
+
+    Args:
+        places: folders that the job writes to.
+        device_memory: patterns of the makers' runtimes for device memory that is used up.
+    """
     name, value = failure["name"], failure["value"]
     if name == "KeyboardInterrupt":
         return "interrupted"
-    if _DEVICE_MEMORY.search(value):
+    if any(re.search(pattern, value, re.IGNORECASE) for pattern in (_DEVICE_MEMORY, *device_memory)):
         return "out_of_memory_device"
     if name in ("MemoryError", "_ArrayMemoryError") or _HOST_MEMORY.search(value):
         return "out_of_memory_host"

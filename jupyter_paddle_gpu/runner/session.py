@@ -242,7 +242,7 @@ class Session:
             self._failure = message.get("failure")
             if self._failure:  # judged while the process lives: what it fills goes with it
                 places = (self._spec.checkpoints, Path(self._spec.folder))
-                self._error_reason = ending.of_error(self._failure, places)
+                self._error_reason = ending.of_error(self._failure, places, self._spec.device_memory_words)
             self._facts.update(message.get("facts") or {})
             self._recorder.end_cell(message["index"], message["ok"])
         elif kind == "bye":

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 _FILES = ("log", "events", "result", "notebook", "identity", "lock")
 _NAMES = {
@@ -62,6 +62,8 @@ class Spec(NamedTuple):
     stop_seconds: float
     shell: str
     """`auto`, or `plain` for the executor without IPython even where IPython is there."""
+    device_memory_words: Tuple[str, ...]
+    """Patterns by which the runtimes of device makers say that a device's memory is used up."""
     rank: int
     limits: Limits
 
@@ -88,6 +90,7 @@ def read(path: str, environment: Mapping[str, str] = os.environ) -> Spec:
         memory_bytes=raw.get("memory_bytes"),
         stop_seconds=float(raw.get("stop_seconds") or 10.0),
         shell=raw.get("shell") or "auto",
+        device_memory_words=tuple(raw.get("device_memory_words") or ()),
         rank=rank,
         limits=Limits(**known),
         **files,

@@ -37,9 +37,10 @@ def image_for(
     from ..images.choice import choose_image
 
     device = next((item for item in inventory.devices if item.id in device_ids), None)
+    driver = inventory.drivers.get(device.vendor) if device else None
     return choose_image(
         paddle_version,
-        inventory.driver_version,
+        driver.version if driver else None,
         device.compute_capability if device else None,
         device.vendor if device else None,
         machine=platform.machine(),

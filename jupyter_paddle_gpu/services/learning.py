@@ -62,7 +62,8 @@ def learn(
         return ()
     version = job.spec.estimated_paddle_version  # under which the next estimate asks
     part = Estimate(status="ok", evidence="trace", device=accelerator.name, terms=terms, paddle_version=version)
-    cuda = result.cuda_version or now.cuda_version or ""
+    driver = now.drivers.get(card.vendor)
+    cuda = result.cuda_version or (driver.runtime if driver else None) or ""
     estimator().observe(part, seen.memory_peak_bytes, cuda=cuda, job=job.id)
     return (
         Message(

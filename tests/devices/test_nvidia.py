@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.devices.reader import Reading
+from jupyter_paddle_gpu.domain.devices import Driver
 
 Nvidia = Callable[..., list[Reading]]
 GIB = 2**30
@@ -30,7 +31,7 @@ def on_host(root: Path) -> None:
 def test_cards_with_everything_they_can_tell(nvidia: Nvidia, tmp_path: Path) -> None:
     node(tmp_path / "root", "0000:3b:01.0", numa_node="1", vendor="0x10de")
     (reading,) = nvidia(f"count 2\nused 1 {5 * GIB}")
-    assert (reading.driver_version, reading.cuda_version, reading.problems) == ("550.54.15", "12.4", ())
+    assert (reading.drivers, reading.problems) == ({"nvidia": Driver(version="550.54.15", runtime="12.4")}, ())
     first, second = reading.devices
     assert (first.id, first.index, first.name, first.vendor) == ("GPU-0", 0, "NVIDIA A100-SXM4-80GB", "nvidia")
     assert (second.memory_total, second.memory_used, second.memory_free) == (80 * GIB, 5 * GIB, 75 * GIB)
@@ -207,9 +208,9 @@ def test_errors_of_the_hardware_are_heard_and_those_of_programs_are_not(nvidia: 
     quiet, heard, still = nvidia(
         "count 2", "count 2\nxid 1 31\nxid 1 79\nxid 0 13", "count 2\nxid 1 31\nxid 1 79\nxid 0 13"
     )
-    assert [device.xid for device in quiet.devices] == [None, None]
-    assert [device.xid for device in heard.devices] == [None, 79]
-    assert heard.devices[1].xid_time == still.devices[1].xid_time is not None
+    assert [device.fault for device in quiet.devices] == [None, None]
+    assert [device.fault for device in heard.devices] == [None, "Xid 79"]
+    assert heard.devices[1].fault_time == still.devices[1].fault_time is not None
 
 
 def test_a_card_that_is_lost_keeps_its_name(nvidia: Nvidia) -> None:
@@ -217,10 +218,10 @@ def test_a_card_that_is_lost_keeps_its_name(nvidia: Nvidia) -> None:
     assert [device.id for device in lost.devices] == [device.id for device in well.devices] == ["GPU-0", "GPU-1"]
     assert lost.devices[1].name == well.devices[1].name
     assert lost.devices[1].problem is not None
-    assert lost.devices[1].xid == 79
+    assert lost.devices[1].fault == "Xid 79"
     assert unknown.devices[2].id == "nvidia-2"
 
 
 def test_a_card_that_can_tell_of_no_events_is_read_without(nvidia: Nvidia) -> None:
     _, reading = nvidia("count 1\nmute 0", "count 1\nmute 0\nxid 0 79")
-    assert (reading.devices[0].xid, reading.devices[0].problem) == (None, None)
+    assert (reading.devices[0].fault, reading.devices[0].problem) == (None, None)

@@ -14,6 +14,8 @@ from typing import Any
 import psutil
 import pytest
 
+from jupyter_paddle_gpu.devices.makers.registry import makers
+
 Execute = Callable[..., Any]
 
 LOOP = "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)"
@@ -137,12 +139,13 @@ def test_memory_limit(execute: Execute) -> None:
     [
         ("import numpy\nnumpy.ones(10**17)", "out_of_memory_host"),
         ("raise MemoryError('Out of memory error on GPU 0. Cannot allocate 2.0GB')", "out_of_memory_device"),
+        ("raise OSError('(External) CUDA error(2), out of memory.')", "out_of_memory_device"),
         ("import errno\nraise OSError(errno.ENOSPC, 'No space left on device')", "disk_full"),
         ("raise KeyboardInterrupt", "cell_error"),
     ],
 )
 def test_classes_of_errors(execute: Execute, source: str, reason: str) -> None:
-    run = execute("1", source)
+    run = execute("1", source, device_memory_words=makers().words("memory"))
     assert run.result["reason"] == reason and run.result["failure"]["cell"] == 1
 
 

@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.devices import Device, Driver, HostSample, Inventory
 from jupyter_paddle_gpu.domain.images import RegistryAnswer
 from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
 from jupyter_paddle_gpu.matching.policy import Policy
@@ -25,7 +25,7 @@ def card(number, free, **fields):
 INVENTORY = Inventory(
     time=1.0,
     host=HOST,
-    driver_version="570.00",
+    drivers={"nvidia": Driver(version="570.00")},
     devices=(card(0, 10), card(1, 90), card(2, 50), card(3, 99, simulated=True)),
 )
 

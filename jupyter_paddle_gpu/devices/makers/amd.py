@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..contexts import of_cuda
+from ..driver_words import HIP
 from ..maker import DeviceNodes, Maker, PciIds
 
 MAKER = Maker(
@@ -14,6 +15,8 @@ MAKER = Maker(
     # AMD also makes graphics for desktops, which do not count.
     pci=PciIds(vendor="0x1002", classes=("0x0380", "0x12")),
     tools=("amd-smi", "rocm-smi"),
+    brands=("amd", "instinct", "radeon"),
+    words=HIP,
     container=DeviceNodes(nodes=("/dev/dri/renderD{render}", "/dev/dri/card{n}"), shared=("/dev/kfd",)),
     context=of_cuda,  # nobody has published a figure of its own
     standing="reported",

@@ -24,6 +24,9 @@ MAKER = Maker(
         },
     ),
     tools=("npu-smi",),
+    brands=("huawei", "ascend"),
+    # "910b2c": the letter after the B names an edition of the same memory in the maker's own tool.
+    spellings=((r"\bascend(?=\d)", "ascend "), (r"\b910b\d?c?\b", "910b")),
     container=DeviceNodes(
         nodes=("/dev/davinci{n}",),
         shared=("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"),

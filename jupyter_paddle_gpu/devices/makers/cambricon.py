@@ -11,6 +11,7 @@ MAKER = Maker(
     visible_devices="MLU_VISIBLE_DEVICES",
     pci=PciIds(vendor="0xcabc", classes=("0x0300", "0x0302", "0x0380", "0x0b", "0x12")),
     tools=("cnmon",),
+    brands=("cambricon",),
     container=DeviceNodes(
         nodes=("/dev/cambricon_dev{n}",),
         shared=("/dev/cambricon_ctl", "/dev/cambricon_ipcm0"),

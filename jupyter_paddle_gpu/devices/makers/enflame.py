@@ -11,6 +11,7 @@ MAKER = Maker(
     visible_devices="TOPS_VISIBLE_DEVICES",
     pci=PciIds(vendor="0x1e36", classes=("0x0300", "0x0302", "0x0380", "0x0b", "0x12")),
     tools=("efsmi",),
+    brands=("enflame",),
     container=DeviceNodes(nodes=("/dev/gcu{n}",), shared=("/dev/gcuctl",)),
     images=(
         MakerImage(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..contexts import of_cuda
+from ..driver_words import HIP
 from ..maker import DeviceNodes, Maker, MakerImage, PciIds
 
 MAKER = Maker(
@@ -13,6 +14,8 @@ MAKER = Maker(
     reserved=("ROCR_VISIBLE_DEVICES",),
     pci=PciIds(vendor="0x1d94", classes=("0x0302", "0x0380", "0x0b40", "0x12")),
     tools=("hy-smi", "rocm-smi"),
+    brands=("hygon",),
+    words=HIP,
     container=DeviceNodes(
         nodes=("/dev/dri/renderD{render}", "/dev/dri/card{n}"),
         shared=("/dev/kfd", "/dev/mkfd"),

@@ -18,6 +18,7 @@ MAKER = Maker(
         },
     ),
     tools=("xpu-smi", "xpu_smi"),
+    brands=("kunlun", "kunlunxin", "baidu"),
     container=DeviceNodes(
         nodes=("/dev/xpu{n}",),
         shared=("/dev/xpuctrl",),

@@ -19,6 +19,7 @@ from pathlib import Path
 from ... import plugins
 from ...domain.messages import Message
 from ..contexts import ContextRange, unknown
+from ..driver_words import Fault
 from ..listed import ListedReader
 from ..maker import Maker, MakerImage, RuntimeHook
 from ..reader import Reader
@@ -75,6 +76,10 @@ class Makers:
         """Every variable that chooses devices: who hands out devices sets them, nobody else."""
         rows = self.rows.values()
         return frozenset(name for maker in rows for name in (maker.visible_devices, *maker.reserved))
+
+    def words(self, fault: Fault) -> tuple[str, ...]:
+        """The patterns of all makers for one kind of failure."""
+        return tuple(found for maker in self.rows.values() if (found := getattr(maker.words, fault)))
 
     def visible(self, device_ids: tuple[str, ...], root: Path = Path("/")) -> dict[str, str]:
         """The variables of a process that is to see these devices and, where the makers say how, no others."""

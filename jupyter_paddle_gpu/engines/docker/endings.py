@@ -8,12 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ...devices.driver_words import Fault
+from ...devices.makers.registry import makers
 from ...domain import reasons
 from ...domain.jobs import JobSpec
 from ...domain.limits import out_of_memory
 from ...domain.messages import Message
 from ..base import Observation
 from ..processes import seconds_since_start
+from .labels import LABEL_DEVICES
 
 _STATES: dict[str, str] = {
     "created": "starting",
@@ -81,7 +84,8 @@ def _reason(inspected: dict[str, Any], spec: JobSpec, output: str) -> Message | 
     if signal == 15:
         return terminated()
     killed = reasons.killed(signal, _SIGNALS.get(signal, str(signal))) if signal > 0 else None
-    return of_output(output) or (_no_python("") if status in (126, 127) else killed)
+    labels = (inspected.get("Config") or {}).get("Labels") or {}
+    return of_output(output, labels.get(LABEL_DEVICES, "")) or (_no_python("") if status in (126, 127) else killed)
 
 
 def paused(name: str) -> Message:
@@ -116,9 +120,13 @@ def refused_start(detail: str) -> Message:
 _BUILT_FOR = re.compile(r"compiled for ([\d ]+), but your current GPU is (\d+)")
 
 
-def of_output(text: str) -> Message | None:
-    """The class of a fault that only a driver's or Paddle's own words tell; None where they say nothing known."""
-    return next((build(text) for pattern, build in _WORDS if pattern.search(text)), None)
+def of_output(text: str, devices: str = "") -> Message | None:
+    """The class of a fault that only a driver's or Paddle's own words tell; None where they say nothing known.
+
+    `devices`: ids of the job's, for the sentence.
+    """
+    found = _device_fault(text, devices)
+    return found or next((build(text) for pattern, build in _WORDS if pattern.search(text)), None)
 
 
 def _architecture(text: str) -> Message:
@@ -143,13 +151,29 @@ def _driver(_: str) -> Message:
     )
 
 
-def _lost(_: str) -> Message:
-    return Message(
-        code="device_lost",
-        text="The device failed while the job ran (the driver reports an Xid).",
-        hint="`sudo dmesg | grep -i xid` says which card; `sudo nvidia-smi --gpu-reset -i NUMBER` resets it when "
-        "nothing uses it, else restart the machine. Submit to another device meanwhile (`--device-id`).",
-    )
+def _device_fault(text: str, devices: str) -> Message | None:
+    """A failure in Paddle's words or in those of a maker's runtime: the first kind of it that is seen."""
+    for fault, of_paddle in _FAULTS:
+        for maker in (None, *makers().rows.values()):
+            pattern = of_paddle if maker is None else getattr(maker.words, fault)
+            said = re.search(pattern, text, re.IGNORECASE) if pattern else None
+            if said is None:
+                continue
+            if fault == "lost":
+                return (reasons.device_lost if maker is None else maker.lost)(devices, said[0])
+            if fault == "memory":
+                return reasons.out_of_memory_device(value=said[0])
+            return _architecture(text) if fault == "architecture" else _driver(text)
+    return None
+
+
+_FAULTS: tuple[tuple[Fault, str], ...] = (
+    ("architecture", "Mismatched GPU Architecture"),
+    ("driver", ""),
+    ("lost", ""),
+    ("memory", r"Out of memory error on [^\n]*"),
+)
+"""What is looked for, in this order, with Paddle's own words for it; the makers' stand in their rows."""
 
 
 def _shared_memory(_: str) -> Message:
@@ -178,18 +202,8 @@ def _no_python(_: str) -> Message:
     )
 
 
-def _device_memory(text: str) -> Message:
-    said = re.search(r"Out of memory error on [^\n]*", text)
-    return reasons.out_of_memory_device(value=said[0] if said else "CUDA error(2)")
-
-
-# First match wins. CUDA's numbers are those of cudaError_t: 2 memory, 35 and 803 driver, 46, 214 and 719 device,
-# 209 no kernel image.
+# First match wins.
 _WORDS: tuple[tuple[re.Pattern[str], Callable[[str], Message]], ...] = (
-    (re.compile(r"Mismatched GPU Architecture|no kernel image is available|CUDA error\(209\)"), _architecture),
-    (re.compile(r"CUDA driver version is insufficient|CUDA error\((35|803)\)"), _driver),
-    (re.compile(r"\bXid\b|has fallen off the bus|CUDA error\((46|214|719)\)"), _lost),
-    (re.compile(r"Out of memory error on |CUDA error\(2\)"), _device_memory),
     (re.compile(r"/dev/shm.*No space left on device|DataLoader.*(Bus error|SIGBUS)", re.DOTALL), _shared_memory),
     (re.compile(r"No space left on device|Disk quota exceeded"), _disk),
     (re.compile(r"can't open file '/opt/paddle-gpu|No such file or directory: '[^']*spec\.json'"), _unseen),

@@ -13,12 +13,11 @@ from typing import Any
 
 from docker import errors
 
-from ...domain import reasons
 from ...domain.devices import DeviceHolder
 from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
-from ...domain.images import LocalImage, RegistryAnswer
+from ...domain.images import LocalImage
 from ...domain.jobs import Job, Resources
 from ...domain.limits import Limits
 from ...domain.messages import Message
@@ -27,15 +26,12 @@ from .. import own_files
 from ..base import ALONE, NO_METADATA, Handle, JobFolder, Observation, Place, Say
 from ..engine_type import ChooseImage
 from ..usage import Usage
+from . import next_steps
 from .connection.daemon import Daemon
-from .connection.faults import explained, refusal
+from .connection.faults import explained, image_missing, refusal
 from .connection.output import read_output
 from .connection.silence import UNREACHABLE, Passing
-from .container import (
-    compose,
-    container_name,
-    store_label,
-)
+from .container import compose, container_name, store_label
 from .devices import access, processors_near
 from .doctor import Doctor
 from .endings import observation
@@ -125,9 +121,9 @@ class DockerEngine:
         """What the daemon has, for choosing an image."""
         return self.daemon.local_images()
 
-    def ask_registry(self, reference: str) -> RegistryAnswer:
-        """What the registry says of a reference, for choosing an image."""
-        return self.preparation.ask(reference)
+    def explain(self, reason: Message) -> Message:
+        """An end with the settings of this engine that have an answer to it."""
+        return next_steps.explain(reason)
 
     def prepare(
         self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
@@ -271,7 +267,7 @@ class DockerEngine:
         device_ids = job.device_ids or job.spec.resources.device_ids
         image = self.daemon.inspect_image(handle["image"])
         if image is None:
-            raise refusal(reasons.image_missing(str(handle.get("reference") or handle["image"])), 404)
+            raise refusal(image_missing(str(handle.get("reference") or handle["image"])), 404)
         variables = (image.get("Config") or {}).get("Env") or []
         return compose(
             job,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...devices.makers.registry import makers
 from ...domain import reasons
 from ...domain.devices import Device
 from ...domain.jobs import Job
 from ...domain.messages import Message
 
 _BROKEN = "card_broken"
-"""Code of the problem of a card that does not answer (`devices.makers.nvidia.problems`)."""
+"""Code of the problem of a card that does not answer (NVIDIA: `devices.makers.nvidia.problems`)."""
 
 
 def lost_device(job: Job, devices: Sequence[Device]) -> Message | None:
@@ -20,7 +21,12 @@ def lost_device(job: Job, devices: Sequence[Device]) -> Message | None:
         if device.id not in job.device_ids:
             continue
         if device.problem is not None and device.problem.code == _BROKEN:
-            return reasons.device_lost(device.id, str(device.problem.params.get("error", "")))
-        if device.xid is not None and device.xid_time is not None and device.xid_time >= (job.started or job.created):
-            return reasons.device_lost(device.id, f"Xid {device.xid}")
+            return _lost(device, str(device.problem.params.get("error", "")))
+        if device.fault and (device.fault_time or 0.0) >= (job.started or job.created):
+            return _lost(device, device.fault)
     return None
+
+
+def _lost(device: Device, error: str) -> Message:
+    maker = makers().named(device.vendor)
+    return (reasons.device_lost if maker is None else maker.lost)(device.id, error)

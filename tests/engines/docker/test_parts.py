@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.domain import reasons
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import JobSpec
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
@@ -13,6 +14,8 @@ from jupyter_paddle_gpu.engines.docker.connection.output import _lines, read_out
 from jupyter_paddle_gpu.engines.docker.container import container_name, without_compat
 from jupyter_paddle_gpu.engines.docker.devices import access, processors_near
 from jupyter_paddle_gpu.engines.docker.endings import exit_code, observation, of_output
+from jupyter_paddle_gpu.engines.docker.labels import LABEL_DEVICES
+from jupyter_paddle_gpu.engines.docker.next_steps import explain
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.engines.docker.statistics import pids_of, read_usage
 
@@ -132,6 +135,8 @@ def ended(code, **state):
         (ended(1), "Mismatched GPU Architecture: … your current GPU is 120.", "architecture_mismatch"),
         (ended(1), "RuntimeError: CUDA driver version is insufficient for CUDA runtime version", "driver_mismatch"),
         (ended(1), "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus.", "device_lost"),
+        (ended(1), "OSError: (External)  Hip error(719), hipErrorLaunchFailure.", "device_lost"),
+        (ended(1), "OSError: (External) CUDA error(2), out of memory.", "out_of_memory_device"),
         (ended(1), "ResourceExhaustedError: Out of memory error on GPU 0. Cannot allocate 9GB", "out_of_memory_device"),
         (ended(1), "OSError: [Errno 28] No space left on device", "disk_full"),
         (ended(1), "DataLoader worker (pid 7) exited: SIGBUS", "shared_memory_full"),
@@ -144,6 +149,21 @@ def test_every_end_has_its_reason(state, output, code):
     assert seen.state == "ended"
     assert (seen.reason and seen.reason.code) == code
     assert seen.ended - seen.started == 1.75
+
+
+def test_a_lost_card_is_named_with_what_its_maker_has_for_it():
+    state = {**ended(1), "Config": {"Labels": {LABEL_DEVICES: "GPU-7"}}}
+    nvidia = observation(state, SPEC, output="NVRM: Xid (PCI:0000:17:00): 79").reason
+    assert nvidia.params["device"] == "GPU-7" and "nvidia-smi" in nvidia.hint
+    amd = observation(state, SPEC, output="Hip error(719)").reason
+    assert amd.code == "device_lost" and "nvidia" not in amd.hint
+
+
+def test_what_holds_the_memory_of_a_container_is_named_among_the_next_steps():
+    full = reasons.shared_memory_full()
+    assert "shm_bytes" not in full.hint and "shm_bytes" in explain(full).hint
+    assert explain(reasons.temporary_full("big.bin")).params == {"error": "big.bin"}
+    assert explain(reasons.cancelled()) == reasons.cancelled()
 
 
 def test_which_cards_a_build_was_for_is_said():

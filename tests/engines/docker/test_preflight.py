@@ -109,7 +109,7 @@ def test_a_registry_that_is_only_busy_is_no_refusal_whoever_asks_and_how_often(p
 
 def test_the_memory_of_a_silent_registry_is_by_its_host(place):
     engine = place.engines["docker"]
-    engine.ask_registry(f"{NOWHERE}:1")
+    engine.preparation.ask(f"{NOWHERE}:1")
     assert set(engine.preparation._silent) == {parse_reference(f"{NOWHERE}:1").host}
 
 

@@ -30,8 +30,8 @@ WELL: dict[str, Any] = {"memory_total": 1 << 30, "memory_free": 1 << 30, "memory
     ("cell", "after", "state", "code"),
     [
         ("1 / 0", {"problem": card(Lost(), 0)}, "failed", "device_lost"),
-        ("1 / 0", {**WELL, "xid": 79, "xid_time": LATER}, "failed", "device_lost"),
-        ("1 / 0", {**WELL, "xid": 79, "xid_time": 1.0}, "failed", "cell_error"),  # long before the job
+        ("1 / 0", {**WELL, "fault": "Xid 79", "fault_time": LATER}, "failed", "device_lost"),
+        ("1 / 0", {**WELL, "fault": "Xid 79", "fault_time": 1.0}, "failed", "cell_error"),  # long before the job
         ("1 / 0", WELL, "failed", "cell_error"),
         ("1 / 1", {"problem": card(Lost(), 0)}, "succeeded", "succeeded"),
     ],

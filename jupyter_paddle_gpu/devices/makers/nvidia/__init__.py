@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ....domain.devices import Inventory
 from ....domain.messages import Message
 from ...contexts import of_cuda
+from ...driver_words import DriverWords
 from ...maker import Maker, RuntimeHook
 from .bus import PCI
 
@@ -28,12 +29,23 @@ def _present(root: Path) -> bool:
 
 
 def _findings(inventory: Inventory) -> Iterator[Message]:
-    if inventory.driver_version:
+    driver = inventory.drivers.get("nvidia")
+    if driver is not None:
         yield Message(
             code="driver_found",
             text="NVIDIA driver {driver}, CUDA up to {cuda}.",
-            params={"driver": inventory.driver_version, "cuda": inventory.cuda_version or "?"},
+            params={"driver": driver.version, "cuda": driver.runtime or "?"},
         )
+
+
+def _lost(device: str, error: str) -> Message:
+    return Message(
+        code="device_lost",
+        text="The device {device} failed while the job ran: {error}",
+        hint="`sudo dmesg | grep -i xid` says more. `sudo nvidia-smi --gpu-reset -i {device}` resets the card when "
+        "nothing uses it; else restart the machine. Submit to another device meanwhile (`--device-id`).",
+        params={"device": device, "error": error},
+    )
 
 
 def _numa(device_ids: tuple[str, ...], root: Path) -> frozenset[int]:
@@ -64,6 +76,17 @@ MAKER = Maker(
     ids=r"(GPU|MIG)-.*|nvidia-.*|\d+",
     pci=PCI,
     tools=("nvidia-smi",),
+    brands=("nvidia", "tesla", "geforce", "quadro", "rtx"),
+    # RTX4090, RTXA6000; 2080ti
+    spellings=((r"\brtx(?=[\da])", "rtx "), (r"(?<=\d)ti\b", " ti")),
+    # Numbers of cudaError_t: 2 memory, 35 and 803 driver, 46, 214 and 719 device, 209 no kernel image.
+    words=DriverWords(
+        memory=r"CUDA error\(2\)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED",
+        lost=r"\bXid\b|has fallen off the bus|CUDA error\((46|214|719)\)",
+        driver=r"CUDA driver version is insufficient|CUDA error\((35|803)\)",
+        architecture=r"no kernel image is available|CUDA error\(209\)",
+    ),
+    lost=_lost,
     reader=_reader,
     container=RuntimeHook(
         runtime="nvidia",

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ....domain.devices import Device, DeviceProcess
+from ....domain.devices import Device, DeviceProcess, Driver
 from ....domain.messages import Message
 from ...pci import PciFunctions
 from ...processes import Owners
@@ -102,11 +102,12 @@ class NvidiaReader:
         self._owners.refresh()
         self._events.read(nvml)
         devices = [device for index in range(count) for device in self._card(nvml, index)]
+        version = _ask(nvml, nvml.nvmlSystemGetDriverVersion)
         cuda = _ask(nvml, nvml.nvmlSystemGetCudaDriverVersion)
+        runtime = f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None
         return Reading(
             devices=tuple(devices),
-            driver_version=_ask(nvml, nvml.nvmlSystemGetDriverVersion),
-            cuda_version=f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
+            drivers={"nvidia": Driver(version=version, runtime=runtime)} if version else {},
             problems=() if count else (problems.no_card(),),
         )
 
@@ -132,7 +133,7 @@ class NvidiaReader:
     def _heard(self, card: Device) -> Device:
         """The card with the error that the driver reported of it."""
         heard = self._events.of(card.id)
-        return card if heard is None else msgspec.structs.replace(card, xid=heard[0], xid_time=heard[1])
+        return card if heard is None else msgspec.structs.replace(card, fault=f"Xid {heard[0]}", fault_time=heard[1])
 
     def _slots(self, nvml: Any, handle: Any) -> int:
         mode = _ask(nvml, nvml.nvmlDeviceGetMigMode, handle)

@@ -22,7 +22,7 @@ from ....domain.references import Reference, parse_reference
 from ..labels import LABEL_OWNER, LABEL_ROLE, owner
 from ..settings import DockerSettings
 from .credentials import credentials_for
-from .faults import classify, explained, is_timeout, refusal, silent
+from .faults import classify, explained, is_timeout, refusal, registry_unreachable, silent
 from .silence import Silence
 
 
@@ -218,16 +218,16 @@ class Daemon:
             )
             body = answer.json()
         except PaddleGpuError as error:
-            return RegistryAnswer(state="refused", detail=error.message.render())
+            return RegistryAnswer(state="refused", detail=error.message.render(), reason=error.message)
         except (errors.DockerException, http.RequestException, OSError, ValueError) as error:
-            return RegistryAnswer(state="silent", detail=str(error))
+            return RegistryAnswer(state="silent", detail=str(error), reason=registry_unreachable(str(error), reference))
         if answer.status_code < 400:
             return RegistryAnswer(state="found", digest=body["Descriptor"]["digest"])
         detail = str(body.get("message", ""))
-        kind = classify(detail, image=reference).code
+        reason = classify(detail, image=reference)
         # Registries that hide what is private answer “denied” for what does not exist, too.
-        state = {"image_missing": "missing", "pull_refused": "refused"}.get(kind, "silent")
-        return RegistryAnswer(state=state, detail=detail)  # type: ignore[arg-type]
+        state = {"image_missing": "missing", "pull_refused": "refused"}.get(reason.code, "silent")
+        return RegistryAnswer(state=state, detail=detail, reason=reason)  # type: ignore[arg-type]
 
     def find_image(self, name: str) -> dict[str, Any] | None:
         """What the daemon knows of the image of exactly this name; None where it has none.

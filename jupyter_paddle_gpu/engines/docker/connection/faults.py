@@ -184,7 +184,17 @@ def _mount(text: str, image: str, gpus: str) -> Message:
 
 
 def _missing(text: str, image: str, gpus: str) -> Message:
-    return reasons.image_missing(image)
+    return image_missing(image)
+
+
+def image_missing(image: str) -> Message:
+    """Neither here nor in a registry that answers."""
+    return Message(
+        code="image_missing",
+        text="The image {image} is not on this machine and no registry gave it.",
+        hint="Check the name, or load it on this machine with `docker pull {image}`.",
+        params={"image": image},
+    )
 
 
 def pull_refused(text: str, image: str, gpus: str = "") -> Message:

@@ -24,7 +24,7 @@ from ...base import ALONE, Handle, JobFolder, Place, Say, metadata_of
 from ...engine_type import ChooseImage
 from .. import access
 from ..connection.daemon import Daemon
-from ..connection.faults import classify, disk_full, pull_refused, refusal, registry_unreachable
+from ..connection.faults import classify, disk_full, image_missing, pull_refused, refusal, registry_unreachable
 from ..identity import identity_of
 from ..policy import Grant, authorize, check_image, check_socket
 from .layers import build, find_layers
@@ -98,7 +98,7 @@ class Preparation:
             pull(self.daemon, pinned(choice), say, cancelled)
             found = self.daemon.find_image(pinned(choice))
             if found is None:
-                raise refusal(reasons.image_missing(choice.reference), 404)
+                raise refusal(image_missing(choice.reference), 404)
             if pinned(choice) != choice.reference:
                 self.daemon.name_image(str(found["Id"]), choice.reference)
         image, digest = found["Id"], _digest(found)
@@ -179,7 +179,7 @@ def checked(choice: ImageChoice, ask: AskRegistry) -> Message | None:
     if answer.state == "found" or reasons.is_transient(classify(answer.detail, image=choice.reference)):
         return None
     if answer.state == "missing":
-        return reasons.image_missing(choice.reference)
+        return image_missing(choice.reference)
     if answer.state == "refused":
         return pull_refused(answer.detail, choice.reference)
     return registry_unreachable(answer.detail, choice.reference)

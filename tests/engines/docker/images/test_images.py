@@ -94,7 +94,7 @@ def test_each_refusal_has_its_class(bench, registry, mood, code):
         prepare(bench, registry.image)
     assert caught.value.code == code, str(caught.value)
     assert caught.value.message.render_hint()
-    assert bench.engine.ask_registry(registry.image).state in {"denied": ("refused",), "missing": ("missing",)}.get(
+    assert bench.engine.preparation.ask(registry.image).state in {"denied": ("refused",), "missing": ("missing",)}.get(
         mood, ("silent",)
     )
 
@@ -104,7 +104,7 @@ def test_no_registry_answers(bench, registry):
     with pytest.raises(PaddleGpuError) as caught:
         prepare(bench, registry.image)
     assert caught.value.code == "registry_unreachable"
-    assert bench.engine.ask_registry(registry.image).state == "silent"
+    assert bench.engine.preparation.ask(registry.image).state == "silent"
     job, _ = bench.job("1", image=registry.image)
     assert [message.code for message in bench.engine.check(job)] == ["registry_unreachable"]
 
@@ -156,7 +156,7 @@ def test_a_credential_helper_that_is_not_there_is_named(bench, registry, tmp_pat
         prepare(bench, registry.image)
     assert caught.value.code == "credentials_unreadable"
     assert "credHelpers" in caught.value.message.render_hint()
-    assert bench.engine.ask_registry(registry.image).state == "refused"
+    assert bench.engine.preparation.ask(registry.image).state == "refused"
 
 
 def test_nothing_fits_is_said_with_the_reasons(bench):
