@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.warm_paddle import WarmPaddle
+
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
 
 # A busy machine is no fault: neither an example nor making it has a time. The examples are those of every other run, so
@@ -50,6 +52,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and reporter.stats.get("skipped") and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def paddle_python() -> Iterator[WarmPaddle]:
+    """Runs a Python program in a fresh process that has Paddle imported."""
+    pytest.importorskip("paddle", reason="needs paddlepaddle in the test interpreter")
+    made = WarmPaddle()
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import pkgutil
 import random
 import signal
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from jupyter_paddle_gpu import checkpoint
+from tests.warm_paddle import WarmPaddle
 
 SOURCE = Path(checkpoint.__file__)
 
@@ -60,15 +60,12 @@ print("weights", [round(float(v), 6) for v in network.weight.numpy().ravel()], s
 """
 
 
-def run(code: str, first: Path, kill_at: int, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, checkpoint.VARIABLE: str(folder)}
-    return subprocess.run(
-        [sys.executable, "-c", code, str(first), str(kill_at)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def run(paddle_python: WarmPaddle) -> Callable[[str, Path, int, Path], subprocess.CompletedProcess[str]]:
+    def start(code: str, first: Path, kill_at: int, folder: Path) -> subprocess.CompletedProcess[str]:
+        return paddle_python.run("-c", code, str(first), str(kill_at), environment={checkpoint.VARIABLE: str(folder)})
+
+    return start
 
 
 def last(done: subprocess.CompletedProcess[str]) -> str:
@@ -77,7 +74,7 @@ def last(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.paddle
-def test_a_killed_loop_goes_on_and_ends_with_the_same_weights(tmp_path):
+def test_a_killed_loop_goes_on_and_ends_with_the_same_weights(run, tmp_path):
     whole = run(LOOP, SOURCE, -1, tmp_path / "whole")
     killed = run(LOOP, SOURCE, 11, tmp_path / "killed")
     assert killed.returncode == -signal.SIGKILL
@@ -88,7 +85,7 @@ def test_a_killed_loop_goes_on_and_ends_with_the_same_weights(tmp_path):
 
 
 @pytest.mark.paddle
-def test_a_killed_fit_goes_on(tmp_path):
+def test_a_killed_fit_goes_on(run, tmp_path):
     # As in a container: the one file is all there is of the package.
     library = tmp_path / "lib" / "jupyter_paddle_gpu"
     library.mkdir(parents=True)

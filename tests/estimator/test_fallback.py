@@ -1,8 +1,6 @@
 """Where no trace is possible: real tiny steps, fitted, against a real step at the wanted batch."""
 
 import json
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -65,7 +63,7 @@ def service(tmp_path_factory):
     service.close()
 
 
-def real_peak(*sources):
+def real_peak(python, *sources):
     """The CPU allocator's peak over the third of four steps, in a process of its own; the reader is given the time to
     hold all the batches it may, which a busy machine does not give."""
     meter = textwrap.dedent("""
@@ -93,15 +91,15 @@ def real_peak(*sources):
     meter = meter.replace("{name}", "minimize" if "fit(" in sources[-1] else "step")
     meter = meter.replace("{readers!r}", repr(str(READERS)))
     code = "\n".join((meter, *sources))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python.run("-c", code)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.paddle
 @pytest.mark.parametrize("training", [LOOP, FIT], ids=["loop", "fit"])
-def test_tiny_steps_give_the_peak_of_a_large_one(service, tmp_path, training):
+def test_tiny_steps_give_the_peak_of_a_large_one(service, paddle_python, tmp_path, training):
     estimate = service.estimate(facts(MODEL, training), tmp_path, EstimateRequest(target="cpu"))
-    truth = real_peak(MODEL, training)
+    truth = real_peak(paddle_python, MODEL, training)
 
     assert (estimate.status, estimate.evidence) == ("ok", "measured")
     assert estimate.batch_size == 64 and estimate.optimizer == "Adam"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.warm_paddle import WarmPaddle
 
 ROOT = Path(__file__).parents[2]
 CHILD = ROOT / "tests" / "estimator" / "tracer" / "real_steps.py"
@@ -43,14 +44,17 @@ def rows(page: str) -> list[list[str]]:
     return [row for row in rows if re.fullmatch(r"[\d]+", row[0])]
 
 
-def answer(command: list[str], sent: str) -> dict:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", *command], input=sent, capture_output=True, text=True, check=True, timeout=600
-    )
-    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+@pytest.fixture(scope="module")
+def answer(paddle_python: WarmPaddle) -> Callable[[list[str], str], dict]:
+    def ask(command: list[str], sent: str) -> dict:
+        done = paddle_python.run(*command, sent=sent)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+
+    return ask
 
 
-def test_the_tables_are_what_is_traced(source: str, rows: list[list[str]], page: str) -> None:
+def test_the_tables_are_what_is_traced(answer, source: str, rows: list[list[str]], page: str) -> None:
     trace = answer(["-c", TRACE, str(ROOT / "jupyter_paddle_gpu" / "estimator")], source)
     operations, storages = trace["operations"], trace["storages"]
     alive = [sum(row[0] for row in storages if row[1] <= at <= row[2]) for at in range(len(operations))]
@@ -63,7 +67,7 @@ def test_the_tables_are_what_is_traced(source: str, rows: list[list[str]], page:
     assert f"The peak is {max(alive):,} bytes, at operation {alive.index(max(alive))}" in page
 
 
-def test_paddle_takes_as_much(source: str, page: str) -> None:
+def test_paddle_takes_as_much(answer, source: str, page: str) -> None:
     measured = answer([str(CHILD), "real"], json.dumps([{"a": source}, {}]))
     said = re.search(r"CPU allocator says the same ([\d,]+) bytes from the\s+second step on", page)
     assert said is not None

@@ -1,10 +1,8 @@
-"""Real Paddle steps and traces of the same scripts, each kind in one child process a test module."""
+"""Real Paddle steps and traces of the same scripts, each kind in one fork a test module."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,24 +10,18 @@ from pathlib import Path
 import pytest
 
 from tests.estimator.tracer.measuring import Answers, Measured
+from tests.warm_paddle import WarmPaddle
 
 CHILD = Path(__file__).with_name("real_steps.py")
 TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
 
 
 @pytest.fixture(scope="session")
-def run_child() -> Callable[..., Answers]:
-    pytest.importorskip("paddle")
+def run_child(paddle_python: WarmPaddle) -> Callable[..., Answers]:
+    """Runs or traces scripts (`real_steps`), all of a kind in one process."""
 
     def run(kind: str, sources: dict[str, str], requests: dict[str, dict] | None = None) -> Answers:
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", str(CHILD), kind],
-            input=json.dumps([sources, requests or {}]),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=1200,
-        )
+        done = paddle_python.run(str(CHILD), kind, sent=json.dumps([sources, requests or {}]))
         rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         found = {row["name"]: row for row in rows}
         missing = [name for name in sources if name not in found]
@@ -40,20 +32,12 @@ def run_child() -> Callable[..., Answers]:
 
 
 @pytest.fixture(scope="session")
-def run_code() -> Callable[[str, object], dict]:
+def run_code(paddle_python: WarmPaddle) -> Callable[[str, object], dict]:
     """Runs code that finds the tracer's folder in `sys.argv[1]`, what it is sent in its input, and prints pairs of a
     name and an answer as JSON lines."""
-    pytest.importorskip("paddle")
 
     def run(code: str, sent: object) -> dict:
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", code, str(TRACER)],
-            input=json.dumps(sent),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=1200,
-        )
+        done = paddle_python.run("-c", code, str(TRACER), sent=json.dumps(sent))
         assert done.returncode == 0, done.stderr[-3000:]
         return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
 

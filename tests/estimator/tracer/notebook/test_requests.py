@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -329,10 +327,8 @@ print(json.dumps([float(loss) > 0, [p for p in model.parameters() if "_traced_st
 
 
 @pytest.fixture(scope="module")
-def live():
-    pytest.importorskip("paddle")
-    command = [sys.executable, "-W", "ignore", "-c", LIVE, str(TRACER)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)
+def live(paddle_python):
+    done = paddle_python.run("-c", LIVE, str(TRACER))
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines() if line[0] in '[{"']
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.estimator.tracer.measuring import steady
+from tests.warm_paddle import WarmPaddle
 
 pytestmark = pytest.mark.paddle
 
@@ -158,44 +157,27 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def run_processes(sources: dict[str, str], count: int = 2) -> list[dict[str, dict]]:
+def run_processes(paddle_python: WarmPaddle, sources: dict[str, str], count: int = 2) -> list[dict[str, dict]]:
     """What each of the processes measured: {name: row}."""
     ends = [f"127.0.0.1:{port}" for port in free_ports(count)]
-    common = {
-        **os.environ,
-        "PADDLE_DISTRI_BACKEND": "gloo",
-        "PADDLE_TRAINERS_NUM": str(count),
-        "PADDLE_MASTER": ends[0],
-    }
+    common = {"PADDLE_DISTRI_BACKEND": "gloo", "PADDLE_TRAINERS_NUM": str(count), "PADDLE_MASTER": ends[0]}
     common["PADDLE_TRAINER_ENDPOINTS"] = ",".join(ends)
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-W", "ignore", str(CHILD)],
-            env={**common, "PADDLE_TRAINER_ID": str(rank), "PADDLE_CURRENT_ENDPOINT": end},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
-        for rank, end in enumerate(ends)
-    ]  # fmt: skip
-    try:
-        for child in children:
-            child.stdin.write(json.dumps(sources))
-            child.stdin.close()
-            child.stdin = None
-        output = [child.communicate(timeout=1200) for child in children]
-    finally:
-        for child in children:
-            child.kill()
-    found = []
-    for out, errors in output:
-        rows = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-        found.append({row["name"]: row for row in rows})
-        assert set(found[-1]) == set(sources), errors[-2000:]
-    return found
+
+    def run(rank: int) -> dict[str, dict]:
+        own = {**common, "PADDLE_TRAINER_ID": str(rank), "PADDLE_CURRENT_ENDPOINT": ends[rank]}
+        done = paddle_python.run(str(CHILD), sent=json.dumps(sources), environment=own)
+        rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        assert {row["name"] for row in rows} == set(sources), done.stderr[-2000:]
+        return {row["name"]: row for row in rows}
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))
 
 
 @pytest.fixture(scope="module")
-def measured(run_child):
-    real = [{**one, **other} for one, other in zip(run_processes(SOURCES), run_processes(FLEETS), strict=True)]
+def measured(run_child, paddle_python):
+    parts = [run_processes(paddle_python, sources) for sources in (SOURCES, FLEETS)]
+    real = [{**one, **other} for one, other in zip(*parts, strict=True)]
     traced = run_child("trace", {**ALL, "alone": ALL["parallel"]}, {name: {"devices": 2} for name in ALL})
     return real, traced
 
