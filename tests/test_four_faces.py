@@ -4,7 +4,6 @@ time they took, and what the cells' data takes of the machine's own memory."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,7 @@ CASES = [
     ("digits_loop.ipynb", {"target": "cpu"}),
     ("wine_broken.ipynb", {"device": "A100 80GB", "batch_size": 48}),
 ]
-"""Each case starts Paddle four times, so the requests are spread over the notebooks."""
+"""The requests are spread over the notebooks: each costs a start of Paddle at the terminal."""
 
 pytestmark = pytest.mark.paddle
 
@@ -48,54 +47,59 @@ def options(request):
     return [word for name, value in request.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
-def by_terminal(folder, notebook, request):
-    command = [sys.executable, "-m", "jupyter_paddle_gpu", "estimate", notebook, *options(request), "--json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 3), done.stdout + done.stderr
-    return json.loads(done.stdout)
+def by_terminal(folder):
+    for notebook, request in CASES:
+        command = [sys.executable, "-m", "jupyter_paddle_gpu", "estimate", notebook, *options(request), "--json"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 3), done.stdout + done.stderr
+        yield json.loads(done.stdout)
 
 
-def by_cell(folder, notebook, request):
-    words = " ".join(f'"{word}"' if " " in word else word for word in options(request))
-    code = f"%load_ext jupyter_paddle_gpu\n%paddle_gpu estimate {words} --json"
-    manager, client = start_new_kernel(cwd=str(folder), env={**os.environ, "JPY_SESSION_NAME": str(folder / notebook)})
-    printed = []
+def by_cell(folder):
+    manager, client = start_new_kernel(cwd=str(folder))
     try:
-        client.execute_interactive(
-            code, output_hook=lambda m: printed.append(m["content"].get("text", "")), timeout=300
-        )
+        client.execute_interactive("%load_ext jupyter_paddle_gpu", timeout=300)
+        for notebook, request in CASES:
+            words = " ".join(f'"{word}"' if " " in word else word for word in options(request))
+            printed: list[str] = []
+            named = f"import os; os.environ['JPY_SESSION_NAME'] = {str(folder / notebook)!r}"
+            client.execute_interactive(
+                f"{named}\n%paddle_gpu estimate {words} --json",
+                output_hook=lambda m, printed=printed: printed.append(m["content"].get("text", "")),
+                timeout=300,
+            )
+            yield json.loads("".join(printed))
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
-    return json.loads("".join(printed))
 
 
-def by_python(folder, notebook, request):
+def by_python(folder):
     services = Services(Settings())
     try:
-        estimate = services.estimate(services.open(folder / notebook), EstimateRequest(**request))
+        for notebook, request in CASES:
+            estimate = services.estimate(services.open(folder / notebook), EstimateRequest(**request))
+            yield json.loads(json.dumps(to_json(estimate)))
     finally:
         services.close()
-    return json.loads(json.dumps(to_json(estimate)))
 
 
-@pytest.mark.parametrize(("notebook", "request_"), CASES, ids=str)
-async def test_four_faces_one_answer(jp_fetch, folder, notebook, request_):
-    body = json.dumps({"path": notebook, "request": request_})
-    response = await jp_fetch("paddle-gpu", "api", "estimates", method="POST", body=body, request_timeout=300)
-    answers = {
-        "rest": json.loads(response.body),
-        "terminal": by_terminal(folder, notebook, request_),
-        "cell": by_cell(folder, notebook, request_),
-        "python": by_python(folder, notebook, request_),
-    }
-    for answer in answers.values():
-        assert answer.pop("seconds") > 0
-    measured = [answer["host"].pop(name) for answer in answers.values() for name in ("data", "bytes")]
-    assert all(measured)
-    assert max(measured[::2]) - min(measured[::2]) <= 64 << 20
-    texts = {face: json.dumps(answer, sort_keys=True) for face, answer in answers.items()}
-    assert answers["rest"]["status"] == "ok"
-    assert texts["terminal"] == texts["rest"]
-    assert texts["cell"] == texts["rest"]
-    assert texts["python"] == texts["rest"]
+async def test_four_faces_one_answer(jp_fetch, folder):
+    faces = {"rest": [], "terminal": by_terminal(folder), "cell": by_cell(folder), "python": by_python(folder)}
+    for notebook, request in CASES:
+        body = json.dumps({"path": notebook, "request": request})
+        response = await jp_fetch("paddle-gpu", "api", "estimates", method="POST", body=body, request_timeout=300)
+        faces["rest"].append(json.loads(response.body))
+    asked = 0
+    for (notebook, _), *answers in zip(CASES, *faces.values(), strict=True):
+        for answer in answers:
+            assert answer.pop("seconds") > 0
+        measured = [answer["host"].pop(name) for answer in answers for name in ("data", "bytes")]
+        assert all(measured)
+        assert max(measured[::2]) - min(measured[::2]) <= 64 << 20
+        rest, *others = (json.dumps(answer, sort_keys=True) for answer in answers)
+        assert answers[0]["status"] == "ok"
+        for face, text in zip(list(faces)[1:], others, strict=True):
+            assert text == rest, f"{face} and REST of {notebook}"
+        asked += 1
+    assert asked == len(CASES)

@@ -74,7 +74,7 @@ def test_ids_and_what_may_begin_one_are_refused_by_a_sentence_of_their_own(text)
         assert parse_reference(f"{text}:latest").canonical == f"docker.io/library/{text}:latest"
 
 
-@settings(max_examples=10_000)
+@settings(max_examples=1_500)
 @given(NAMES)
 def test_what_is_accepted_says_one_thing_only(text):
     """No cleaning of paths, no decoding and no default can turn an accepted name into another one."""
