@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import sysconfig
 import tempfile
@@ -23,7 +24,7 @@ from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 sys.path.insert(0, str(Path(__file__).parent))
 
 from stand_ins.daemon import PrivateDaemon, missing, remove
-from stand_ins.image import make_image
+from stand_ins.image import make_archive, make_image
 
 IMAGE = "stand-in/paddle:1"
 LIMIT = 180.0
@@ -39,20 +40,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def daemon() -> Iterator[PrivateDaemon]:
+def image_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the stand-in image, made once for all daemons of all workers."""
+    if why := missing():
+        pytest.skip(f"no private Docker daemon: {why}")
+    base = tmp_path_factory.getbasetemp()
+    return make_archive(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base, PACKAGES)
+
+
+@pytest.fixture(scope="session")
+def daemon(image_archive: Path) -> Iterator[PrivateDaemon]:
     """The daemon that all tests share which do not break it."""
-    yield from _daemon()
+    yield from _daemon(image_archive)
+
+
+@pytest.fixture(scope="session")
+def fragile_daemon(image_archive: Path) -> Iterator[PrivateDaemon]:
+    """The daemon that all tests share which do break it."""
+    yield from _daemon(image_archive)
 
 
 @pytest.fixture
-def own_daemon() -> Iterator[PrivateDaemon]:
-    """A daemon for a test that kills it."""
-    yield from _daemon()
+def own_daemon(fragile_daemon: PrivateDaemon) -> Iterator[PrivateDaemon]:
+    """A daemon for a test that stops or kills it; it runs again for the next one."""
+    yield fragile_daemon
+    fragile_daemon.restore()
 
 
-def _daemon(kind: type[PrivateDaemon] = PrivateDaemon) -> Iterator[PrivateDaemon]:
-    if why := missing():
-        pytest.skip(f"no private Docker daemon: {why}")
+def _daemon(archive: Path, kind: type[PrivateDaemon] = PrivateDaemon) -> Iterator[PrivateDaemon]:
     # Short: a socket's path has at most 107 characters.
     private = kind(Path(tempfile.mkdtemp(prefix="pgd-")))
     try:
@@ -61,7 +76,7 @@ def _daemon(kind: type[PrivateDaemon] = PrivateDaemon) -> Iterator[PrivateDaemon
         except RuntimeError as error:
             pytest.skip(f"no private Docker daemon: {error}")
         client = private.api()
-        make_image(client, IMAGE, path_to_packages=PACKAGES)
+        make_image(client, IMAGE, archive=archive)
         client.close()
         yield private
     finally:

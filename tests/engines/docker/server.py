@@ -8,8 +8,11 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
+from typing import Any
 
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.jobs import Job
+from jupyter_paddle_gpu.engines.base import JobFolder
 from jupyter_paddle_gpu.engines.docker import DockerSettings
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.jobs.service import JobService
@@ -17,6 +20,18 @@ from jupyter_paddle_gpu.jobs.settings import JobSettings
 
 DISK_BYTES = "PADDLE_GPU_TEST_DISK_BYTES"
 """Names how much of a disk must be free: a test with a small one needs another figure."""
+DISK_PATIENCE = "PADDLE_GPU_TEST_DISK_PATIENCE"
+"""Names for how many seconds a job is held up on a full disk, where a test waits for the end of that."""
+
+
+class Engine(DockerEngine):
+    """The engine, whose jobs' runners wait as long as the test wants."""
+
+    def prepare(self, job: Job, folder: JobFolder, *arguments: Any) -> dict[str, Any]:
+        if patience := os.environ.get(DISK_PATIENCE):
+            limits = {"disk_patience_seconds": float(patience)}
+            folder.spec.write_text(json.dumps({**json.loads(folder.spec.read_bytes()), "limits": limits}))
+        return super().prepare(job, folder, *arguments)
 
 
 def inventory() -> Inventory:
@@ -39,7 +54,7 @@ def inventory() -> Inventory:
 
 
 def service(data: Path, host: str, **settings: object) -> JobService:
-    engine = DockerEngine(
+    engine = Engine(
         DockerSettings(
             host=host,
             store=str(data / "jobs"),

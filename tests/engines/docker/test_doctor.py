@@ -16,9 +16,9 @@ from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import Any, ClassVar
 
 import pytest
-from conftest import IMAGE, PACKAGES, Bench, notebook_of, until
+from conftest import IMAGE, Bench, notebook_of, until
 from docker import errors
-from stand_ins.daemon import PrivateDaemon, missing
+from stand_ins.daemon import PrivateDaemon
 from stand_ins.image import make_image
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
@@ -71,15 +71,13 @@ def test_many_jobs_at_once_ask_for_their_image_once(bench, monkeypatch):
     assert asked == [f"docker.io/{IMAGE}", *["docker.io/stand-in/absent:1"] * 2]
 
 
-def test_no_toolkit(tmp_path):
+def test_no_toolkit(image_archive, tmp_path):
     """A daemon without NVIDIA's hook, as most people have it first."""
-    if why := missing():
-        pytest.skip(f"no private Docker daemon: {why}")
     folder = Path(tempfile.mkdtemp(prefix="pgd-"))
     plain = PrivateDaemon(folder, hook=False)
     try:
         plain.start()
-        make_image(plain.api(), IMAGE, path_to_packages=PACKAGES)
+        make_image(plain.api(), IMAGE, archive=image_archive)
         bench = Bench(tmp_path, plain.host)
         job, job_folder = bench.job("1", device_ids=("GPU-fake-0",))
         (problem,) = bench.engine.check(job)

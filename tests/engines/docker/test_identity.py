@@ -178,8 +178,8 @@ class Remapped(PrivateDaemon):
 
 
 @pytest.fixture(scope="module")
-def remapped():
-    yield from _daemon(Remapped)
+def remapped(image_archive):
+    yield from _daemon(image_archive, Remapped)
 
 
 def test_in_a_daemon_with_a_user_namespace_root_inside_is_nobody_outside(remapped, tmp_path):

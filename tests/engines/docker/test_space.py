@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import LIMIT, until
 from place import Place
-from server import DISK_BYTES
+from server import DISK_BYTES, DISK_PATIENCE
 from stand_ins.daemon import PrivateDaemon
 
 FILL = """
@@ -69,9 +69,9 @@ def test_while_it_lasts_the_row_says_so_and_a_cancel_works(small: Place) -> None
 
 
 def test_what_the_runner_ends_for_want_of_space_is_told_so(small: Place) -> None:
-    """It waits for a minute, in which whoever frees some lets the job go on; then it ends it. A server that comes up
-    only then, on the full disk, reads the same."""
-    server = small.serve()
+    """It waits, in which whoever frees some lets the job go on; then it ends it. A server that comes up only then, on
+    the full disk, reads the same."""
+    server = small.serve({DISK_PATIENCE: "10"})
     small.up(server)
     job = small.submit(GREEDY.replace("time.sleep(0.002)", "print('x' * 1000); time.sleep(0.002)"))
     until(lambda: small.client.get(job).state == "running" and small.client.get(job).reason)

@@ -11,8 +11,8 @@ from place import Place
 
 from jupyter_paddle_gpu.domain.jobs import ENDED
 
-JOBS = 20
-SECONDS = 15.0
+JOBS = 14
+SECONDS = 9.0
 """How long things go wrong for; then everything is left alone until all has ended."""
 CELL = """
 import time

@@ -105,6 +105,18 @@ class PrivateDaemon:
         for name in ("docker.pid", "exec/containerd/containerd.pid"):
             (self.folder / name).unlink(missing_ok=True)
 
+    def restore(self) -> None:
+        """As a new one, with its images: it runs and has no container."""
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+        else:
+            self.start()
+        client = self.api()
+        for row in client.containers(all=True):
+            remove(client, row["Id"])
+        client.close()
+
     def dispose(self) -> None:
         """Remove every container, end the daemon, and leave neither mounts nor files."""
         if self.process is not None and self.process.poll() is None:

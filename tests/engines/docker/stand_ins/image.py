@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import shutil
 import subprocess
@@ -14,29 +15,40 @@ from pathlib import Path
 import docker
 
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"
-_LEFT_OUT = {"site-packages", "test", "idlelib", "tkinter", "ensurepip", "lib2to3"}
+_LEFT_OUT = ("site-packages", "test", "tests", "idlelib", "tkinter", "ensurepip", "lib2to3", "pydoc_data", "turtledemo",
+             "config-*", "*.a", "*.opt-?.pyc", "_tkinter.*", "_test*.so")  # fmt: skip
 _PACKAGES = ("libc6", "libgcc-s1", "libstdc++6", "libgomp1")
 
 
-def make_image(client: docker.APIClient, tag: str, *, path_to_packages: str = "") -> str:
+def make_image(client: docker.APIClient, tag: str, *, path_to_packages: str = "", archive: Path | None = None) -> str:
     """Import the image and return its id.
 
     `path_to_packages`: a folder that is put on `sys.path` if it is mounted at run time (Paddle is too large to copy).
+    `archive`: what `make_archive` made, where there are several daemons to import it.
     """
-    with tempfile.TemporaryDirectory() as text:
-        root = Path(text) / "root"
-        _fill(root, path_to_packages)
-        archive = Path(text) / "image.tar"
-        with tarfile.open(archive, "w") as tar:
-            tar.add(root, arcname=".")
+    with tempfile.TemporaryDirectory() as folder:
         repository, _, name = tag.partition(":")
         client.import_image_from_file(
-            str(archive),
+            str(archive or make_archive(Path(folder), path_to_packages)),
             repository=repository,
             tag=name,
             changes=["ENV PATH=/usr/local/bin:/bin", "ENV LANG=C.UTF-8", 'CMD ["python3"]'],
         )
     return client.inspect_image(tag)["Id"]
+
+
+def make_archive(folder: Path, path_to_packages: str = "") -> Path:
+    """The image's files in `folder`, made by the first of several processes that ask for them."""
+    archive, part = folder / "image.tar", folder / "image.part"
+    with (folder / "image.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not archive.exists():
+            with tempfile.TemporaryDirectory() as text:
+                _fill(Path(text) / "root", path_to_packages)
+                with tarfile.open(part, "w") as tar:
+                    tar.add(Path(text) / "root", arcname=".")
+            part.rename(archive)
+    return archive
 
 
 def _fill(root: Path, path_to_packages: str) -> None:
@@ -58,7 +70,7 @@ def _fill(root: Path, path_to_packages: str) -> None:
         base / "lib" / version,
         standard,
         symlinks=True,
-        ignore=lambda _, names: {n for n in names if n in _LEFT_OUT or n.startswith("config-") or n.endswith(".a")},
+        ignore=shutil.ignore_patterns(*_LEFT_OUT),
     )
     packages = standard / "site-packages"
     packages.mkdir()
