@@ -425,6 +425,28 @@ export interface components {
             dtype: string;
         };
         /**
+         * BatchPlace
+         * @description A number in a cell that sizes the batch: writing another one there changes the step's inputs.
+         *
+         *     Attributes:
+         *         cell: index among all cells, from 0.
+         *         line: line in that cell, from 1.
+         *         column, end: bytes of that line, in UTF-8, between which the number stands.
+         *         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
+         *             `argument` (of a call), `literal`.
+         *         name: what it is called there; empty for a plain literal.
+         */
+        BatchPlace: {
+            cell: number;
+            line: number;
+            column: number;
+            end: number;
+            /** @enum {unknown} */
+            how: "argument" | "default" | "field" | "literal" | "name" | "parser";
+            /** @default  */
+            name: string;
+        };
+        /**
          * Breakdown
          * @description Bytes alive at the peak by kind; the sum is `peak_bytes`.
          */
@@ -696,6 +718,8 @@ export interface components {
             model: string | null;
             /** @default null */
             batch_size: number | null;
+            /** @default [] */
+            batch_from: components["schemas"]["BatchPlace"][];
             /** @default null */
             optimizer: string | null;
             /** @default null */

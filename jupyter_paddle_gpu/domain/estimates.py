@@ -45,6 +45,26 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
+class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """A number in a cell that sizes the batch: writing another one there changes the step's inputs.
+
+    Attributes:
+        cell: index among all cells, from 0.
+        line: line in that cell, from 1.
+        column, end: bytes of that line, in UTF-8, between which the number stands.
+        how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
+            `argument` (of a call), `literal`.
+        name: what it is called there; empty for a plain literal.
+    """
+
+    cell: int
+    line: int
+    column: int
+    end: int
+    how: Literal["name", "default", "field", "parser", "argument", "literal"]
+    name: str = ""
+
+
 class Training(msgspec.Struct, frozen=True, kw_only=True):
     """One of the trainings of a notebook.
 
@@ -219,6 +239,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Message, ...] = ()
     model: str | None = None
     batch_size: int | None = None
+    batch_from: tuple[BatchPlace, ...] = ()
+    """What sizes the batch in the cells, where another size was asked for and it was found."""
     optimizer: str | None = None
     loss: str | None = None
     amp: AmpLevel | None = None

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..domain.estimates import Evidence, Phase, QuestionKind, Stop
+from ..domain.estimates import BatchPlace, Evidence, Phase, QuestionKind, Stop
 from ..domain.notebooks import FactValue
 from ..domain.what_ifs import AmpLevel
 
@@ -109,6 +109,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     python: str = ""
     model: str | None = None
     batch_size: int | None = None
+    batch_from: tuple[BatchPlace, ...] = ()
+    """What sizes the batch in the cells, where a batch size was asked for and it was found."""
     optimizer: str | None = None
     loss: str | None = None
     amp: AmpLevel | None = None

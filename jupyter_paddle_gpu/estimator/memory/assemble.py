@@ -118,6 +118,7 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
         evidence=trace.evidence,
         model=trace.model,
         batch_size=trace.batch_size,
+        batch_from=trace.batch_from,
         optimizer=trace.optimizer,
         loss=trace.loss,
         amp=trace.amp,

@@ -129,6 +129,7 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
         row.update({key: found.get("extra", {}).get(key) for key in ("branches", "extents")})
         row.update({key: found.get(key) for key in ("status", "distribution", "devices")})
         row.update({key: found.get(key) for key in ("batch_size", "inputs", "image_size", "sequence_length")})
+        row["batch_from"] = found.get("batch_from")
         row["standing"] = standing(found) if peak else {}
         print(json.dumps(row), flush=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..patches.data_loader import Loaders
 from ..session import Session
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
-from . import what_ifs
+from . import batch_places, what_ifs
 from .cells import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
@@ -33,7 +34,26 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         and `notes`.
     """
     with limited(request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0) as deadline:
-        return what_ifs.applied(request, lambda scenario: _run(scenario, deadline))
+        return _with_batch(request, lambda asked: what_ifs.applied(asked, lambda scenario: _run(scenario, deadline)))
+
+
+def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The trace at the batch size that is asked for. Where the step does not follow the usual names and loaders, what
+    sizes its batch is looked for, and changed in the cells: one further trace."""
+    result, asked = trace(request), request.get("batch_size")
+    if not asked or result["status"] != "ok":
+        return result
+    kept = next((note["params"] for note in result["notes"] if note["code"] == "batch_size_kept"), None)
+    present = kept["found"] if kept else result.get("own_batch_size")
+    found = batch_places.places(request["cells"], present) if present else []
+    if kept and found:
+        cells = batch_places.changed(request["cells"], found, micro(asked, request))
+        again = trace({**request, "cells": cells})
+        if again["status"] != "ok" or any(note["code"] == "batch_size_kept" for note in again["notes"]):
+            return result
+        result = again
+    result["batch_from"] = batch_places.as_data(found)
+    return result
 
 
 def _run(scenario: what_ifs.Scenario, deadline: Deadline) -> what_ifs.Run:

@@ -157,6 +157,7 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
         **versions(),
         "model": called.model,
         "batch_size": sizes[0] if sizes else None,
+        "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
         "loss": loss_name(runtime.ledger),
         "amp": runtime.of(Precision).level_of_run,

@@ -45,6 +45,8 @@ class Loaders:
     divided_by: int = 1
     """Micro-batches an update is accumulated over: each takes its part of the batch."""
     seen_batch_sizes: list[int] = field(default_factory=list)
+    own_batch_sizes: list[int] = field(default_factory=list)
+    """What loaders would give if nothing else were asked of them."""
     handed_over: dict[int, tuple[int, bool]] = field(default_factory=dict)
     """By loader: bytes of batches that its workers keep in shared memory; whether the workers outlive an epoch."""
     abandoned: list[Any] = field(default_factory=list)
@@ -77,6 +79,9 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         batch = _unknown(described(text, size))
     if size:
         loaders.seen_batch_sizes.append(size)
+        sampler = getattr(loader, "batch_sampler", None)
+        own = getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None)
+        loaders.own_batch_sizes += [own] if isinstance(own, int) else []
     _note_workers(runtime, loader, batch)
     if isinstance(batch, (np.ndarray, paddle.Tensor)):
         # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.

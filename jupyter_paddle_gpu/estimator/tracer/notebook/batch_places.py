@@ -1,0 +1,142 @@
+"""What sizes the batch of a program: the numbers in its cells that could, and the cells with another number there.
+
+Names, defaults of functions, fields of dataclasses and of configurations, defaults of parsers, arguments of calls come
+first, where they speak of a batch; else whatever stands where a tensor's leading dimension does. All that hold the size
+that the step's inputs have are changed together, in one further trace, which shows whether the inputs follow.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+_BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
+_COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
+_SHAPED = frozenset(
+    ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
+     "reshape", "random_sample", "gaussian", "integers")
+)  # fmt: skip
+"""Calls whose first size is that of the batch."""
+
+
+@dataclass(frozen=True)
+class BatchPlace:
+    """A number that sizes the batch.
+
+    Attributes:
+        cell: index among all cells.
+        line: line in it, from 1.
+        column, end: bytes of that line, in UTF-8, between which the number stands.
+        how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser`, `argument`, `literal`.
+        name: what it is called there; empty for a plain literal.
+    """
+
+    cell: int
+    line: int
+    column: int
+    end: int
+    how: str
+    name: str = ""
+
+
+def places(cells: list[dict[str, Any]], size: int) -> list[BatchPlace]:
+    """Where the cells hold the batch size: by name, else the leading dimensions of what they make."""
+    found = [place for cell in cells for place in _in_cell(cell, size)]
+    named = [place for place in found if _BATCH.search(place.name)]
+    leading = [place for place in found if place.how == "literal" or _COUNT.search(place.name)]
+    return named or leading
+
+
+def changed(cells: list[dict[str, Any]], found: Iterable[BatchPlace], size: int) -> list[dict[str, Any]]:
+    """The cells with another size at these places."""
+    sources = {cell["index"]: cell["source"].split("\n") for cell in cells}
+    for place in sorted(found, key=lambda one: (one.cell, one.line, -one.column)):
+        line = sources[place.cell][place.line - 1].encode()
+        whole = line[: place.column] + str(size).encode() + line[place.end :]
+        sources[place.cell][place.line - 1] = whole.decode()
+    return [{**cell, "source": "\n".join(sources[cell["index"]])} for cell in cells]
+
+
+def as_data(found: Iterable[BatchPlace]) -> list[dict[str, Any]]:
+    """For the answer."""
+    return [asdict(place) for place in found]
+
+
+def _in_cell(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
+    try:
+        tree = ast.parse(cell["source"])
+    except SyntaxError:
+        return
+    seen = set()
+    for how, name, value in _numbers(tree):
+        if isinstance(value, ast.Constant) and type(value.value) is int and value.value == size:
+            place = (value.lineno, value.col_offset)
+            if place not in seen and value.end_col_offset is not None:
+                seen.add(place)
+                yield BatchPlace(cell["index"], value.lineno, value.col_offset, value.end_col_offset, how, name)
+
+
+def _numbers(tree: ast.Module) -> Iterator[tuple[str, str, ast.expr]]:
+    """How, under which name, and which expression."""
+    functions = {node.name: node.args for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    in_classes = {id(part) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body}
+    for node in ast.walk(tree):
+        how = "field" if id(node) in in_classes else "name"
+        match node:
+            case ast.Assign(targets=[target], value=value):
+                yield from _assigned(how, target, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                yield from _assigned(how, target, value)
+            case ast.arguments():
+                yield from _defaults(node)
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        yield "field", key.value, value
+            case ast.Call():
+                yield from _arguments(node, functions)
+
+
+def _assigned(how: str, target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str, ast.expr]]:
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for one, held in zip(target.elts, value.elts, strict=False):
+            yield from _assigned(how, one, held)
+    match target:
+        case ast.Name(id=name):
+            yield how, name, value
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str() as name)):
+            yield "field", name, value
+
+
+def _defaults(node: ast.arguments) -> Iterator[tuple[str, str, ast.expr]]:
+    names = [argument.arg for argument in (*node.posonlyargs, *node.args)]
+    for name, value in zip(names[len(names) - len(node.defaults) :], node.defaults, strict=True):
+        yield "default", name, value
+    for argument, default in zip(node.kwonlyargs, node.kw_defaults, strict=True):
+        if default is not None:
+            yield "default", argument.arg, default
+
+
+def _arguments(node: ast.Call, functions: dict[str, ast.arguments]) -> Iterator[tuple[str, str, ast.expr]]:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if called == "add_argument":
+        flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        for word in node.keywords:
+            if word.arg == "default" and flags:
+                yield "parser", re.sub(r"\W", "_", flags[-1].lstrip("-")), word.value
+        return
+    for word in node.keywords:
+        yield "argument", word.arg or "", word.value
+    if called in functions:
+        known = functions[called]
+        for argument, value in zip((*known.posonlyargs, *known.args), node.args, strict=False):
+            yield "argument", argument.arg, value
+    elif called == "range" and len(node.args) == 1:
+        yield "literal", "", node.args[0]
+    elif called in _SHAPED:
+        for value in [*node.args, *(word.value for word in node.keywords if word.arg in {"shape", "size"})]:
+            first = value.elts[0] if isinstance(value, (ast.List, ast.Tuple)) and value.elts else value
+            yield "literal", "", first

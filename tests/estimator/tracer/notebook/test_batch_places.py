@@ -1,0 +1,56 @@
+"""What sizes a batch that no loader gives is found, and the step at another size is that of the edited program."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+NET = """
+import paddle
+model = paddle.nn.Linear(13, 4)
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+"""
+STEP = """
+    loss = model(x).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+LOOP = "for step in range(5):\n    x = paddle.rand([{rows}, 13])" + STEP
+SOURCES = {
+    "default": NET
+    + "def train(steps=5, batch=8):\n  for step in range(steps):\n"
+    + "    rows = [paddle.rand([13]) for _ in range(batch)]\n"
+    + "    x = paddle.stack(rows)"
+    + STEP
+    + "train()",
+    "field": NET
+    + "from dataclasses import dataclass\n@dataclass\nclass Config:\n    rate: float = .1\n    batch: int = 8\n"
+    + LOOP.format(rows="Config().batch"),
+    "parser": NET
+    + "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--bsz', type=int, default=8)\n"
+    + LOOP.format(rows="parser.parse_args([]).bsz"),
+    "argument": NET + "def made(rows, wide):\n    return paddle.rand([rows, wide])\nfor step in range(5):\n"
+    "    x = made(8, 13)" + STEP,
+    "literal": NET + LOOP.format(rows="8"),
+}
+
+
+@pytest.fixture(scope="module")
+def asked(run_child):
+    return run_child("trace", SOURCES, {name: {"batch_size": 2} for name in SOURCES})
+
+
+@pytest.fixture(scope="module")
+def edited(run_child):
+    return run_child("trace", {name: source.replace("8", "2") for name, source in SOURCES.items()})
+
+
+@pytest.mark.parametrize("how", SOURCES)
+def test_the_step_follows(asked, edited, how):
+    assert asked[how]["notes"] == edited[how]["notes"]
+    assert (asked[how]["peak"], asked[how]["batch_size"]) == (edited[how]["peak"], 2)
+    (place,) = asked[how]["batch_from"]
+    line = SOURCES[how].split("\n")[place["line"] - 1]
+    assert (line[place["column"] : place["end"]], place["how"]) == ("8", how)
