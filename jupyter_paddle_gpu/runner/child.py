@@ -2,7 +2,6 @@
 
 import io
 import os
-import platform
 import sys
 from typing import Any, Optional
 
@@ -80,7 +79,7 @@ def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> in
     notebook = document.Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
     publisher = Publisher(sender)
     shell = _shell(spec, publisher)
-    sender.send("hello", text="Python %s, %s, in %s" % (platform.python_version(), shell.title, spec.folder))
+    sender.send("hello", text="Python %s, %s, in %s" % (sys.version.split()[0], shell.title, spec.folder))
     completed = True
     for count, index in enumerate(notebook.code_cells, 1):
         if sender.ask("cell", index=index, count=count) != "g":

@@ -1,7 +1,6 @@
 """Calls when the notebook imports something of interest: nothing is imported that it does not import itself."""
 
 import contextlib
-import importlib.abc
 import sys
 from typing import Any, Callable, Dict
 
@@ -13,8 +12,9 @@ def watch(hooks: Dict[str, Hook]) -> None:
     sys.meta_path.insert(0, _Finder(hooks))
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    """Calls a hook after a module has been executed."""
+class _Finder:
+    """Calls a hook after a module has been executed. No `importlib.abc.MetaPathFinder` by name: to import that takes
+    longer than to start Python."""
 
     def __init__(self, hooks: Dict[str, Hook]) -> None:
         self._hooks = hooks

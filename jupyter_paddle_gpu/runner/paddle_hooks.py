@@ -6,7 +6,6 @@ must never stumble over us.
 
 import contextlib
 import functools
-import statistics
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
@@ -152,7 +151,9 @@ def facts() -> Dict[str, Any]:
     found["device_reserved_bytes"] = _device_peak(paddle, "max_memory_reserved")
     found["steps_measured"] = len(_steps.peaks)
     if len(_steps.peaks) >= 3:
-        found["step_allocated_bytes"] = int(statistics.median(_steps.peaks))
+        from statistics import median
+
+        found["step_allocated_bytes"] = int(median(_steps.peaks))
     return found
 
 

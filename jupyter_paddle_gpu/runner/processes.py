@@ -5,7 +5,6 @@ import contextlib
 import ctypes
 import os
 import signal
-import socket
 import sys
 import time
 from pathlib import Path
@@ -23,7 +22,7 @@ def identity() -> Dict[str, Any]:
         "pid": pid,
         "started_ticks": started_ticks(pid),
         "boot_id": boot_id(),
-        "host": socket.gethostname(),
+        "host": os.uname().nodename,
         "time": time.time(),
     }
 

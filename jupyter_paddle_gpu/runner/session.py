@@ -2,18 +2,19 @@
 
 import contextlib
 import os
-import secrets
 import selectors
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 from . import channel, ending, processes, space
-from .records.recorder import Recorder
 from .spec import Spec
+
+if TYPE_CHECKING:
+    from .records.recorder import Recorder
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 """What asks a runner to save and end. A second or a third one changes nothing."""
@@ -32,11 +33,11 @@ _KILL_AFTER = 0.7
 
 
 class Session:
-    """Runs the child to its end. `run` returns the outcome for `result.json`."""
+    """Starts the child and runs it to its end. `run` returns the outcome for `result.json`."""
 
-    def __init__(self, spec: Spec, recorder: Recorder, child: List[str]) -> None:
-        self._spec, self._recorder, self._command = spec, recorder, child
-        self._nonce = secrets.token_hex(8)
+    def __init__(self, spec: Spec, child: List[str]) -> None:
+        self._spec, self._command = spec, child
+        self._nonce = os.urandom(8).hex()  # as `secrets` makes it, which imports all of hashlib
         self._receiver = channel.Receiver(self._nonce)
         self._selector = selectors.DefaultSelector()
         self._urgent = selectors.DefaultSelector()  # the same without stdout
@@ -55,20 +56,25 @@ class Session:
         self._answers = -1
         self._fds: Dict[str, int] = {}
 
-    def run(self) -> Dict[str, Any]:
-        """Start the child, follow it, end what it left behind. Raises `OSError` where it cannot be started."""
+    def start(self) -> None:
+        """Start the child; it asks before its first cell. Raises `OSError` where it cannot be started."""
         processes.become_subreaper()
-        wake = self._catch_signals()
-        oom_before = processes.oom_kills()
+        self._wake = self._catch_signals()
+        self._oom_before = processes.oom_kills()
         self._spawn()
-        status, rss = self._follow(wake)
+
+    def run(self, recorder: "Recorder") -> Dict[str, Any]:
+        """Follow the child that was started and end what it leaves behind."""
+        self._recorder = recorder
+        status, rss = self._follow(self._wake)
         signal.set_wakeup_fd(-1)
         left = processes.end_descendants(self._spec.limits.leftover_seconds)
         self._drain()
         if left:
             self._recorder.system("%d processes that the notebook left behind were ended." % left)
         oom_after = processes.oom_kills()
-        oom_killed = oom_before is not None and oom_after is not None and oom_after > oom_before
+        before = self._oom_before
+        oom_killed = before is not None and oom_after is not None and oom_after > before
         outcome = dict(self._facts, process_rss_bytes=rss, failure=self._failure)
         outcome.update(self._verdict(status, oom_killed=oom_killed))
         return outcome

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Iterable, Optional
 
@@ -39,7 +38,8 @@ def reason_of(text: str, places: Iterable[Path]) -> Optional[str]:
 def is_full(folder: Path) -> bool:
     """Whether next to nothing can be written there."""
     try:
-        return shutil.disk_usage(str(folder)).free < FULL_BYTES
+        there = os.statvfs(str(folder))
+        return there.f_bavail * there.f_frsize < FULL_BYTES
     except OSError:
         return False
 

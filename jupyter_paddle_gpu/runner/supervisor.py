@@ -4,15 +4,16 @@ import contextlib
 import os
 import signal
 import time
-import traceback
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import TYPE_CHECKING, Any, List, Optional
 
 from . import files, processes
 from . import spec as specs
 from .ending import exit_status
-from .records.recorder import Recorder
 from .session import STOP_SIGNALS, Session
+
+if TYPE_CHECKING:
+    from .records.recorder import Recorder
 
 RESULT_BYTES = 256 * 1024
 """Kept on the disk for the result: a traceback has up to 100,000 characters."""
@@ -40,14 +41,21 @@ def main(path: str, *, detach: bool, entry: str) -> int:
 
 def _run(spec: specs.Spec, child: List[str]) -> int:
     started, began = time.time(), time.monotonic()  # the clock may be set while the job runs
-    recorder: Optional[Recorder] = None
+    recorder: Optional["Recorder"] = None
     kept = spec.result.with_name("result.reserve")
     files.keep(kept, RESULT_BYTES)
     try:
+        session = Session(spec, child)
+        session.start()
+        # While the child starts, which takes as long: nothing of the notebook runs before `run` lets it.
+        from .records.recorder import Recorder
+
         recorder = Recorder(spec)
-        outcome = Session(spec, recorder, child).run()
+        outcome = session.run(recorder)
     except Exception as error:
         # Our own fault or the disk's: it must still be told, or the job would look as if it had vanished.
+        import traceback
+
         traceback.print_exc()
         reason = "disk_full" if files.is_full(error) else "runner_error"
         outcome = {"reason": reason, "message": "%s: %s" % (type(error).__name__, error)}

@@ -1,7 +1,6 @@
 """The executed notebook: outputs put into the cells as they come, saved by rename, never torn."""
 
 import copy
-import datetime
 import json
 import time
 from pathlib import Path
@@ -137,4 +136,6 @@ def _mime(data: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _now() -> str:
-    return datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    from datetime import datetime, timezone
+
+    return datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")

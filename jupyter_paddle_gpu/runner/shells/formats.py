@@ -1,6 +1,5 @@
 """How a value is shown, by the methods that IPython asks for too."""
 
-import pprint
 from typing import Any, Dict, Tuple
 
 from . import figures
@@ -51,6 +50,10 @@ def _call(value: Any, name: str) -> Any:
 
 def _plain(value: Any) -> str:
     try:
-        return pprint.pformat(value) if isinstance(value, (dict, list, tuple, set)) else repr(value)
+        if not isinstance(value, (dict, list, tuple, set)):
+            return repr(value)
+        from pprint import pformat
+
+        return pformat(value)
     except Exception as error:
         return "<%s without a repr: %s>" % (type(value).__name__, error)

@@ -2,16 +2,21 @@
 
 import ast
 import contextlib
-import inspect
+import functools
 import io
 import sys
 import traceback
 import types
-from typing import Any, Dict, Iterator
+from typing import TYPE_CHECKING, Any, Dict, Iterator
 
 from . import figures, formats, magics, sets
 from .base import CellOutcome, Publisher, cut_interrupt, failure_of, from_cell, remember_source, text_of
-from .magic_calls import Calls
+
+if TYPE_CHECKING:
+    from .magic_calls import Calls
+
+_COROUTINE = 0x80
+"""`inspect.CO_COROUTINE`; to import `inspect` takes longer than most cells."""
 
 
 class PlainShell:
@@ -25,12 +30,18 @@ class PlainShell:
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
         self._namespace = module.__dict__
-        self._calls = Calls(self._namespace)
-        self._namespace[magics.CALL] = self._calls
         self._namespace["display"] = self._display
         self._count = 0
         figures.choose_backend(inline=False)
         figures.watch_show(publisher)
+
+    @functools.cached_property
+    def _calls(self) -> "Calls":
+        """What calls of magics lead to; made for the first of them, since most notebooks have none."""
+        from .magic_calls import Calls
+
+        calls = self._namespace[magics.CALL] = Calls(self._namespace)
+        return calls
 
     def run(self, source: str, count: int) -> CellOutcome:
         """Execute a cell."""
@@ -55,6 +66,8 @@ class PlainShell:
 
     def _execute(self, source: str, filename: str) -> None:
         prepared = magics.prepare(source)
+        if magics.CALL in prepared.source:
+            self._namespace[magics.CALL] = self._calls
         if prepared.magic is None:
             self._show(self._value(prepared.source, filename))
         elif prepared.magic == "time":
@@ -87,7 +100,7 @@ class PlainShell:
 
     def _evaluate(self, code: types.CodeType) -> Any:
         value = eval(code, self._namespace)
-        if code.co_flags & inspect.CO_COROUTINE:
+        if code.co_flags & _COROUTINE:
             import asyncio
 
             return asyncio.run(value)
