@@ -62,18 +62,19 @@ def _open_file(folder: int, name: str, uid: int) -> None:
     try:
         if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             return  # a link, a socket, a device: nothing of these is opened
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOENT):  # a link since, or gone
-            return
-        raise
+        # Not for reading: to close such a descriptor takes this process's locks off the file (POSIX), and the job store
+        # or another database of the server's may lie in the folder.
+        descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return
     try:
         status = os.fstat(descriptor)
         plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
         if plain and status.st_uid != uid and not status.st_mode & (stat.S_ISUID | stat.S_ISGID):
             search = _SEARCH if status.st_mode & stat.S_IXUSR else 0
-            entries = _read(descriptor, ACCESS) or _of_mode(status.st_mode)
-            _write(descriptor, ACCESS, entries, uid, _READ | _WRITE | search)
+            opened = f"/proc/self/fd/{descriptor}"
+            entries = _read(opened, ACCESS) or _of_mode(status.st_mode)
+            _write(opened, ACCESS, entries, uid, _READ | _WRITE | search)
     finally:
         os.close(descriptor)
 
@@ -86,9 +87,9 @@ def _of_mode(mode: int) -> Entries:
     }
 
 
-def _read(descriptor: int, name: str) -> Entries | None:
+def _read(file: int | str, name: str) -> Entries | None:
     try:
-        raw = os.getxattr(descriptor, name)
+        raw = os.getxattr(file, name)
     except OSError as error:
         if error.errno == errno.ENODATA:
             return None
@@ -96,7 +97,7 @@ def _read(descriptor: int, name: str) -> Entries | None:
     return {(tag, number): rights for tag, rights, number in _ENTRY.iter_unpack(raw[_HEADER.size :])}
 
 
-def _write(descriptor: int, name: str, old: Entries, uid: int, rights: int) -> None:
+def _write(file: int | str, name: str, old: Entries, uid: int, rights: int) -> None:
     entries = dict(old)
     mask = entries.pop((_MASK, _NOBODY), 7)
     for key in entries:
@@ -110,4 +111,4 @@ def _write(descriptor: int, name: str, old: Entries, uid: int, rights: int) -> N
             entries[_MASK, _NOBODY] |= given
     if entries != old:
         raw = b"".join(_ENTRY.pack(tag, given, number) for (tag, number), given in sorted(entries.items()))
-        os.setxattr(descriptor, name, _HEADER.pack(_VERSION) + raw)
+        os.setxattr(file, name, _HEADER.pack(_VERSION) + raw)

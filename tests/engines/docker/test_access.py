@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -108,3 +109,17 @@ def test_the_module_imports_where_there_is_nothing_of_the_kind():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_locks_of_this_process_stay(folder):
+    """The job store may lie below the notebook's folder: without its locks SQLite of another process starts afresh."""
+    held = folder / "jobs.sqlite"
+    with held.open("w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        access.open_to(folder, JOB)
+        assert may(JOB, "write", held)
+        taken = subprocess.run([sys.executable, "-c", _TAKE, str(held)], check=False).returncode == 0
+    assert not taken
+
+
+_TAKE = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'a'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
