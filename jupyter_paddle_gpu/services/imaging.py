@@ -6,8 +6,6 @@ import platform
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
-
 from ..devices import catalogue
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
@@ -112,6 +110,8 @@ def _typed(version: str) -> str:
     """A version that a person wrote. Raises `PaddleGpuError` (400) for what is none (PEP 440)."""
     if not version:
         return ""
+    from packaging.version import InvalidVersion, Version
+
     try:
         return str(Version(version))
     except InvalidVersion as error:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-from packaging.requirements import InvalidRequirement, Requirement
 
 from ...devices.makers.registry import makers
 from ...domain.bounds import check_resources
@@ -348,6 +347,8 @@ def _requirements(wanted: Any) -> tuple[str, ...]:
 
 def _is_package(line: str) -> bool:
     """Whether a line is the name of a package, with versions and markers or without (PEP 508), and nothing else."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
     try:
         # An address is no version; pip replaces `${NAME}` in what it reads from a file.
         return Requirement(line).url is None and "$" not in line and line.isprintable()

@@ -203,14 +203,14 @@ def test_in_a_daemon_with_a_user_namespace_root_inside_is_nobody_outside(remappe
 @pytest.mark.parametrize(
     ("user", "facts", "expected"),
     [
-        ("", DaemonFacts(id="d", version="28"), ("65532:65532", 65532, False)),
-        ("7:8", DaemonFacts(id="d", version="28"), ("7:8", 7, False)),
-        ("7", DaemonFacts(id="d", version="28"), ("7:7", 7, False)),
-        ("", DaemonFacts(id="d", version="28", rootless=True), ("0:0", 0, False)),
-        ("", DaemonFacts(id="d", version="28", user_namespace=True, root="/d/5000.6000"), ("65532:65532", 70532, True)),
-        ("0", DaemonFacts(id="d", version="28", user_namespace=True, root="/d/5000.6000"), ("0:0", 5000, True)),
-        ("7", DaemonFacts(id="d", version="28", user_namespace=True, root="/d/5000.6000"), ("7:7", 7, False)),
-        ("", DaemonFacts(id="d", version="28", user_namespace=True, root="/d"), ("65532:65532", 65532, False)),
+        ("", DaemonFacts(id="d"), ("65532:65532", 65532, False)),
+        ("7:8", DaemonFacts(id="d"), ("7:8", 7, False)),
+        ("7", DaemonFacts(id="d"), ("7:7", 7, False)),
+        ("", DaemonFacts(id="d", rootless=True), ("0:0", 0, False)),
+        ("", DaemonFacts(id="d", user_namespace=True, root="/d/5000.6000"), ("65532:65532", 70532, True)),
+        ("0", DaemonFacts(id="d", user_namespace=True, root="/d/5000.6000"), ("0:0", 5000, True)),
+        ("7", DaemonFacts(id="d", user_namespace=True, root="/d/5000.6000"), ("7:7", 7, False)),
+        ("", DaemonFacts(id="d", user_namespace=True, root="/d"), ("65532:65532", 65532, False)),
     ],
 )
 def test_who_it_is_by_settings_and_daemon(tmp_path, user, facts, expected):

@@ -19,7 +19,7 @@ from jupyter_paddle_gpu.engines.docker.next_steps import explain
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.engines.docker.statistics import pids_of, read_usage
 
-FACTS = DaemonFacts(id="d", version="28.0")
+FACTS = DaemonFacts(id="d")
 SPEC = JobSpec(name="n", notebook="/w/n.ipynb", output="/w/o.ipynb", folder="/w", engine="docker")
 
 
@@ -29,9 +29,9 @@ def grant(ids, root="/", facts=FACTS, **settings):
 
 def test_nvidia_by_request_and_by_cdi():
     assert grant(("GPU-1", "GPU-2")).requests[0]["DeviceIDs"] == ["GPU-1", "GPU-2"]
-    cdi = DaemonFacts(id="d", version="28.3", cdi=("nvidia.com/gpu=GPU-1",))
+    cdi = DaemonFacts(id="d", cdi=("nvidia.com/gpu=GPU-1",))
     assert grant(("GPU-1",), facts=cdi).requests == ({"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=GPU-1"]},)
-    both = DaemonFacts(id="d", version="28.3", cdi=("nvidia.com/gpu=GPU-1",), runtimes=("nvidia",))
+    both = DaemonFacts(id="d", cdi=("nvidia.com/gpu=GPU-1",), runtimes=("nvidia",))
     assert grant(("GPU-1",), facts=both).requests[0]["Driver"] == ""
     assert grant(("GPU-1",), facts=both, gpu_access="cdi").requests[0]["Driver"] == "cdi"
 

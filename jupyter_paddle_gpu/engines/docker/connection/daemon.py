@@ -13,6 +13,7 @@ from urllib.parse import quote
 import docker
 import msgspec
 from docker import errors
+from docker.constants import DEFAULT_DOCKER_API_VERSION
 from docker.utils import decode_json_header
 from requests import exceptions as http
 
@@ -30,7 +31,6 @@ class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What a daemon says of itself. `cdi` holds the full names (`nvidia.com/gpu=0`) of the devices it knows."""
 
     id: str
-    version: str
     podman: bool = False
     rootless: bool = False
     desktop: bool = False
@@ -45,11 +45,16 @@ class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Clients(msgspec.Struct, frozen=True):
     """The SDK's low-level client three times, by how long may be waited for an answer: for work that takes its time,
-    for questions that a person waits for, and for containers by which something is tried out meanwhile."""
+    for questions that a person waits for, and for containers by which something is tried out meanwhile.
+
+    Attributes:
+        podman: whether it is podman that answers.
+    """
 
     work: Any
     questions: Any
     trials: Any
+    podman: bool
 
     def close(self) -> None:
         self.work.close()
@@ -104,12 +109,12 @@ class Daemon:
                 return self._clients
         # Without the lock: of many who come while the daemon hangs none is to wait for the others' turns as well.
         with self._asking() as seconds:
-            asked = self._client("auto", seconds)
-        asked.timeout = self.settings.answer_seconds
+            version, podman = self._greet(seconds)
         mine = _Clients(
-            work=self._client(asked.api_version, self.settings.request_seconds),
-            questions=asked,
-            trials=self._client(asked.api_version, self.settings.trial_seconds),
+            work=self._client(version, self.settings.request_seconds),
+            questions=self._client(version, self.settings.answer_seconds),
+            trials=self._client(version, self.settings.trial_seconds),
+            podman=podman,
         )
         with self._lock:
             if self._clients is None:
@@ -118,6 +123,18 @@ class Daemon:
         if clients is not mine:
             mine.close()
         return clients
+
+    def _greet(self, seconds: float) -> tuple[str, bool]:
+        """(version of the interface that it speaks, whether it is podman).
+
+        `/_ping` says both at once; for `/version`, which the SDK asks on its own, a daemon starts four programs.
+        """
+        client = self._client(DEFAULT_DOCKER_API_VERSION, seconds)
+        try:
+            answer = client.get(f"{client.base_url}/_ping", timeout=seconds)
+        finally:
+            client.close()
+        return answer.headers.get("Api-Version") or "auto", "Libpod-Buildah-Version" in answer.headers
 
     def _client(self, version: str, seconds: float) -> Any:
         make: Any = docker.APIClient  # whose hints allow whole seconds only
@@ -178,8 +195,8 @@ class Daemon:
         """What the daemon is. Raises `PaddleGpuError` where none answers."""
         if self._facts is None or fresh:
             with self._question() as api:
-                info, version = api.info(), api.version()
-            self._facts = read_facts(info, version)
+                info = api.info()
+            self._facts = read_facts(info, podman=self._connected().podman)
         return self._facts
 
     def local_images(self) -> tuple[LocalImage, ...]:
@@ -300,14 +317,12 @@ def _carries(image: dict[str, Any], reference: Reference) -> bool:
     return False
 
 
-def read_facts(info: dict[str, Any], version: dict[str, Any]) -> DaemonFacts:
-    """The facts from the answers of `/info` and `/version`."""
-    components = " ".join(row.get("Name", "") for row in version.get("Components") or ())
+def read_facts(info: dict[str, Any], *, podman: bool) -> DaemonFacts:
+    """The facts from the answer of `/info`, which podman's interface for Docker gives, too."""
     options = " ".join(info.get("SecurityOptions") or ())
     return DaemonFacts(
         id=str(info.get("ID") or info.get("Name") or ""),
-        version=str(version.get("Version", "")),
-        podman="podman" in components.lower(),
+        podman=podman,
         rootless="rootless" in options,
         user_namespace="name=userns" in options,
         desktop="docker desktop" in str(info.get("OperatingSystem", "")).lower(),
