@@ -71,7 +71,7 @@ def machine(tmp_path: Path) -> Path:
     return tmp_path
 
 
-FACTS = DaemonFacts(id="x", version="27")
+FACTS = DaemonFacts(id="x")
 
 
 def test_its_cards_are_listed(makers: registry.Makers, machine: Path) -> None:

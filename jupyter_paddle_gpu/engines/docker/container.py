@@ -26,7 +26,7 @@ CHECKPOINT_FILE = Path(__file__).parents[2] / "checkpoint.py"
 FIND_PYTHON = (
     'a=$(command -v python); b=$(command -v python3); [ -n "$a" ] || a=$b; [ -n "$b" ] || b=$a; '
     "[ -n \"$a\" ] || { echo 'paddle-gpu: this image has no Python' >&2; exit 127; }; "
-    'if [ "$(readlink -f "$a")" != "$(readlink -f "$b")" ]; then for p in "$a" "$b"; do '
+    'if ! [ "$a" -ef "$b" ]; then for p in "$a" "$b"; do '
     'if "$p" -c "import importlib.util as u, sys; sys.exit(u.find_spec(\'paddle\') is None)" 2>/dev/null; '
     'then exec "$p" "$@"; fi; done; fi; exec "$a" "$@"'
 )

@@ -25,7 +25,7 @@ from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 
 GIB, MIB = 1 << 30, 1 << 20
-FACTS = DaemonFacts(id="d", version="28.0", memory_bytes=100 * GIB, processors=64)
+FACTS = DaemonFacts(id="d", memory_bytes=100 * GIB, processors=64)
 FAST = JobSettings(active_seconds=0.05, idle_seconds=0.1, wait_seconds=0.05)
 NOTHING = HostMemory(
     bytes=0, process=0, data=0, tensors=0, batches=0, checkpoint=0, workers=0, shared_memory=0, loader_workers=0
