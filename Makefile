@@ -12,6 +12,8 @@ unexport PYTHONDONTWRITEBYTECODE
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 ENVIRONMENT := $(VENV)/.installed
+PACKAGES := $(VENV)/.packages
+NODE_PACKAGES := node_modules/.installed
 FRONTEND := labextension/package.json
 SOURCES := $(shell find src -type f 2>/dev/null)
 
@@ -69,7 +71,8 @@ wheel: $(ENVIRONMENT)  ## Build the wheel and the source archive into dist/
 locale: $(ENVIRONMENT)  ## Compile the translations (done by the build as well)
 	$(BIN)/python jupyter_paddle_gpu/locale/compile.py
 
-api: $(ENVIRONMENT)  ## Write the schemas of the OpenAPI document from the Python types, and TypeScript's types from the document
+# Needs no built front end: one that uses a type which is only now to be generated could not be built.
+api: $(PACKAGES) $(NODE_PACKAGES)  ## Write the schemas of the OpenAPI document from the Python types, and TypeScript's types from the document
 	$(BIN)/python -m jupyter_paddle_gpu.server.schemas
 	$(BIN)/jlpm api
 
@@ -96,16 +99,23 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or later is needed: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-# The editable install builds the front end (hatch hook) and puts it, the server's and IPython's configuration into the environment.
-$(ENVIRONMENT): $(VENV)/bin/python pyproject.toml constraints.txt package.json $(SOURCES)
+# Python's packages, ours among them, before there is a front end: `labextension` may be empty for that.
+$(PACKAGES): $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt "jupyter-builder>=1.0"
-	$(MAKE) $(FRONTEND)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[lab,cpu,zh,examples,dev]"
-	$(BIN)/python jupyter_paddle_gpu/locale/compile.py
+	mkdir -p labextension
+	SKIP_JUPYTER_BUILDER=1 $(BIN)/python -m pip install --quiet -c constraints.txt "jupyter-builder>=1.0" -e ".[lab,cpu,zh,examples,dev]"
 	touch $@
 
-$(FRONTEND): package.json $(SOURCES)
-	$(BIN)/jlpm install --immutable | grep -v YN0013
+$(NODE_PACKAGES): package.json yarn.lock .yarnrc.yml | $(PACKAGES)
+	set -o pipefail; $(BIN)/jlpm install --immutable | { grep -v YN0013 || true; }
+	touch $@
+
+$(FRONTEND): $(NODE_PACKAGES) $(SOURCES)
 	$(BIN)/jlpm build:prod
+	touch $@
+
+# Once more, now with the front end: it and the configuration of server and IPython go into the environment.
+$(ENVIRONMENT): $(PACKAGES) $(FRONTEND)
+	SKIP_JUPYTER_BUILDER=1 $(BIN)/python -m pip install --quiet --no-deps -e .
+	$(BIN)/python jupyter_paddle_gpu/locale/compile.py
 	touch $@

@@ -38,6 +38,11 @@ NOTES: dict[str, Message] = {
             hint="This is a fault of the estimate, not of the notebook: please report it with these words.",
         ),
         Message(
+            code="unpatched_library",
+            text="The library here has no {names}, which a trace replaces: what a notebook does by it is not followed.",
+            hint="Please report the library's version; a newer release of this extension may know it.",
+        ),
+        Message(
             code="create_graph",
             text="Gradients of the third order are taken; the figure may be too low by a tenth or more.",
         ),

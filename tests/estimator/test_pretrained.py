@@ -54,12 +54,17 @@ for step in range(4):
 
 
 @pytest.fixture
-def estimated(tmp_path):
+def library():
+    return LIBRARY
+
+
+@pytest.fixture
+def estimated(tmp_path, library):
     folder = tmp_path / "notebook"
     (folder / "paddlenlp" / "transformers").mkdir(parents=True)
     (folder / "paddlenlp" / "__init__.py").write_text("")
     (folder / "paddlenlp" / "transformers" / "__init__.py").write_text("")
-    (folder / "paddlenlp" / "transformers" / "model_utils.py").write_text(LIBRARY)
+    (folder / "paddlenlp" / "transformers" / "model_utils.py").write_text(library)
     service = EstimateService(EstimateSettings(calibration=tmp_path / "data" / "calibration.json"))
 
     def ask(model: str):
@@ -78,6 +83,14 @@ def test_weights_are_neither_downloaded_nor_needed(estimated):
     assert pretrained.status == "ok" and pretrained.notes == made.notes
     assert pretrained.allocated_peak_bytes == made.allocated_peak_bytes
     assert pretrained.parameters == made.parameters == 22
+
+
+@pytest.mark.parametrize("library", [LIBRARY.replace("load_state_dict", "read_state")])
+def test_a_version_with_other_places_is_said(estimated):
+    made = estimated("Model(10)")
+    assert made.status == "ok"
+    told = {note.code: note.params for note in made.notes}
+    assert told["unpatched_library"] == {"names": "paddlenlp.transformers.model_utils.load_state_dict"}
 
 
 def test_what_else_wants_the_network_still_asks(estimated):

@@ -16,6 +16,7 @@ from ..eager.runtime import Runtime
 from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
 from ..patches.data_loader import Loaders
+from ..patches.patch import unplaced
 from ..patches.process_group import Processes
 from ..patches.sharding import TaskFlows
 from ..patches.table import installed
@@ -121,6 +122,8 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
     for name, problem in runtime.ledger.faults.items():
         notes.append({"code": "rule_failed", "params": {"op": name, "problem": problem}})
+    if names := unplaced():
+        notes.append({"code": "unpatched_library", "params": {"names": ", ".join(names)}})
     if window is None:
         if run is not None:
             run.ask_needs()

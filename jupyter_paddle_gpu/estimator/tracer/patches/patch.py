@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from paddle.base import core
 
 from ..session import current
+from .awaited import Awaited, when_imported
 
 Replacement = Callable[..., Any]
 """`replacement(session, original, *args, **kwargs)`; a method's `self` is the first of the arguments."""
@@ -24,7 +26,7 @@ class Patch:
     """What stands for `owner.name` while a trace runs.
 
     Attributes:
-        owner: a module or a class.
+        owner: a module or a class, or one that is awaited.
         name: one of its attributes: a function, a method, a class method, a property, or a class that is called.
         replacement: see `Replacement`; of a property what reads it.
         write: what writes a property; None leaves that to the original.
@@ -38,13 +40,47 @@ class Patch:
     everywhere: bool = False
 
     def __str__(self) -> str:
+        if isinstance(self.owner, Awaited):
+            return f"{self.owner}.{self.name}"
         module = getattr(self.owner, "__module__", None)
         owner = getattr(self.owner, "__qualname__", getattr(self.owner, "__name__", repr(self.owner)))
         return ".".join(part for part in (module if isinstance(self.owner, type) else None, owner, self.name) if part)
 
 
+_unplaced: list[str] = []
+
+
+def unplaced() -> tuple[str, ...]:
+    """What the awaited modules that were imported by now have no place for, by name."""
+    return tuple(_unplaced)
+
+
 def install(patches: Iterable[Patch]) -> list[str]:
-    """Put the patches into their places; those that this Paddle has no place for are the result, by name."""
+    """Put the patches into their places; those that this Paddle has no place for are the result, by name.
+
+    Those of awaited modules follow when a module is imported; `unplaced` has the names of the ones without a place.
+    """
+    awaited: dict[str, list[Patch]] = {}
+    present: list[Patch] = []
+    for patch in patches:
+        if isinstance(patch.owner, Awaited):
+            awaited.setdefault(patch.owner.module, []).append(patch)
+        else:
+            present.append(patch)
+    for module, rows in awaited.items():
+        when_imported(module, partial(_install_awaited, rows))
+    return _install(present)
+
+
+def _install_awaited(patches: Iterable[Patch]) -> None:
+    """Put the patches of a module into it, which is there now."""
+    for patch in patches:
+        owner = patch.owner.found()
+        if owner is None or _install([replace(patch, owner=owner)]):
+            _unplaced.append(str(patch))
+
+
+def _install(patches: Iterable[Patch]) -> list[str]:
     missing: list[str] = []
     shared: dict[int, tuple[Any, Any]] = {}
     alone: list[Patch] = []

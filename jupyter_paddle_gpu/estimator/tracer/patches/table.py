@@ -30,14 +30,15 @@ def table() -> Iterator[Patch]:
     yield from devices.kinds()
     for module in (
         tensor_methods, numbers, entry_points, optimizers, layer_calls, data_files, data_loader, environment,
-        process_group, sharding, devices, child_processes, datasets,
+        process_group, sharding, devices, child_processes, datasets, pretrained,
     ):  # fmt: skip
         yield from module.patches()
 
 
 @cache
 def installed() -> tuple[str, ...]:
-    """Put them into their places, once a process; the result are those that this Paddle has no place for, by name."""
-    missing = install(table())
-    pretrained.await_module()
-    return tuple(missing)
+    """Put them into their places, once a process; the result are those that this Paddle has no place for, by name.
+
+    Of modules that a notebook imports later `patch.unplaced` tells.
+    """
+    return tuple(install(table()))
