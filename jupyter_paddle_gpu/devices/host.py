@@ -25,8 +25,12 @@ class HostReader:
         self._measured = False
         self._used: tuple[float, float] | None = None
 
-    def read(self) -> HostSample:
-        """The host now."""
+    def read(self, *, load: bool = True) -> HostSample:
+        """The host now.
+
+        Args:
+            load: whether somebody wants to know how busy the processors are, for which the first reading has to wait.
+        """
         share = read_share(self._root)
         memory = psutil.virtual_memory()
         total, available = int(memory.total), int(memory.available)
@@ -34,8 +38,8 @@ class HostReader:
             total = share.memory_limit
         if share.memory_limit is not None and share.memory_used is not None:
             available = min(available, max(0, share.memory_limit - share.memory_used))
-        percent = psutil.cpu_percent(None if self._measured else FIRST_CPU_INTERVAL)
-        self._measured = True
+        percent = psutil.cpu_percent(FIRST_CPU_INTERVAL if load and not self._measured else None)
+        self._measured = self._measured or load
         if share.cpus is not None and share.cpu_seconds is not None:
             percent = self._share_percent(share.cpus, share.cpu_seconds, percent)
         return HostSample(

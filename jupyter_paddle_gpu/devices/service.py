@@ -44,12 +44,16 @@ class DeviceService:
         self._latest: Inventory | None = None
         self._sampler: Sampler[Inventory] = Sampler(self._read, interval=interval, idle=self._release)
 
-    def snapshot(self) -> Inventory:
-        """The devices now; while somebody subscribes, the last sample. Blocks on the drivers, never raises."""
+    def snapshot(self, *, load: bool = False) -> Inventory:
+        """The devices now; while somebody subscribes, the last sample. Blocks on the drivers, never raises.
+
+        Args:
+            load: whether the host's load is shown to somebody; else it is what the first look happens to see.
+        """
         latest = self._latest
         if latest is not None and self._sampler.running and time.time() - latest.time < 2 * self._interval:
             return latest
-        return self._read()
+        return self._read(load=load)
 
     def subscribe(self, callback: Callable[[Inventory], None]) -> Callable[[], None]:
         """Hand every sample to `callback`, called from the sampling thread; returns the function that ends it."""
@@ -60,7 +64,7 @@ class DeviceService:
         self._sampler.stop()
         self._release()
 
-    def _read(self) -> Inventory:
+    def _read(self, *, load: bool = True) -> Inventory:
         with self._reading:
             readings = [reader.read() for reader in self._readers]
             devices = tuple(device for reading in readings for device in reading.devices)
@@ -70,7 +74,7 @@ class DeviceService:
                 problems = tuple(problem for problem in problems if problem.code != "no_gpu")
             self._latest = Inventory(
                 time=time.time(),
-                host=self._host.read(),
+                host=self._host.read(load=load),
                 devices=devices,
                 drivers={name: driver for reading in readings for name, driver in reading.drivers.items()},
                 problems=problems,

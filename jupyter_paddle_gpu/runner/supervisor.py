@@ -43,13 +43,13 @@ def _run(spec: specs.Spec, child: List[str]) -> int:
     started, began = time.time(), time.monotonic()  # the clock may be set while the job runs
     recorder: Optional["Recorder"] = None
     kept = spec.result.with_name("result.reserve")
-    files.keep(kept, RESULT_BYTES)
     try:
         session = Session(spec, child)
         session.start()
         # While the child starts, which takes as long: nothing of the notebook runs before `run` lets it.
         from .records.recorder import Recorder
 
+        files.keep(kept, RESULT_BYTES)
         recorder = Recorder(spec)
         outcome = session.run(recorder)
     except Exception as error:

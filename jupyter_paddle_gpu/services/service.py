@@ -45,7 +45,7 @@ class Services(Components):
     def __init__(self, settings: Settings | None = None, engine_types: Iterable[EngineType[Any]] | None = None) -> None:
         super().__init__(settings or Settings(), engine_types)
         cache = EstimateCache(self.settings.estimates_kept)
-        self.estimates = Estimating(lambda: self.estimator, self.inventory, catalogue.find, cache)
+        self.estimates = Estimating(lambda: self.estimator, self._devices_now, catalogue.find, cache)
 
     # Notebooks
 
@@ -157,8 +157,8 @@ class Services(Components):
     # Devices, images, engines
 
     def inventory(self) -> Inventory:
-        """This machine's devices now."""
-        return self.devices.snapshot()
+        """This machine's devices now, and how busy it is."""
+        return self.devices.snapshot(load=True)
 
     def accelerators(self) -> tuple[Accelerator, ...]:
         """The catalogue of known accelerators."""
@@ -173,7 +173,7 @@ class Services(Components):
         from .imaging import images
 
         return images(
-            self.inventory,
+            self._devices_now,
             self.local_images,
             self.policies.images,
             paddle_version=paddle_version,
@@ -248,13 +248,17 @@ class Services(Components):
 
     # What use cases are given
 
+    def _devices_now(self) -> Inventory:
+        """As `inventory`, for those who do not wait for the machine's load."""
+        return self.devices.snapshot()
+
     def desk(self) -> Desk:
         """What a submission is settled with."""
         from .submitting import Desk
 
-        return Desk(self.engines, self.inventory, self.policies, self.estimates)
+        return Desk(self.engines, self._devices_now, self.policies, self.estimates)
 
     def _site(self) -> Site:
         from .placing import Site
 
-        return Site(self.engines, self.inventory, self.policies)
+        return Site(self.engines, self._devices_now, self.policies)

@@ -105,7 +105,8 @@ class Trials:
         try:
             yield str(made["Id"])
         finally:
-            self._remove(str(made["Id"]))
+            # Nobody waits for that, but for the end of this process.
+            threading.Thread(target=self._remove, args=(str(made["Id"]),), name="paddle-gpu trial").start()
 
     def _start(self, container: str, gpus: str) -> Message | None:
         try:
