@@ -22,6 +22,8 @@ export type IEstimateRequest = Partial<Schemas['EstimateRequest']>;
 /** What can be asked of an estimate, as a field of a form. */
 export type IWhatIf = Schemas['WhatIfField'];
 export type IEstimate = Schemas['Estimate'];
+/** One of a notebook's trainings. */
+export type ITraining = Schemas['Training'];
 export type IQuestion = Schemas['Question'];
 export type ITimelinePoint = Schemas['TimelinePoint'];
 export type Phase = ITimelinePoint['phase'];

@@ -817,6 +817,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "training": null,
              *       "device": null,
              *       "target": "gpu",
              *       "details": false
@@ -887,6 +888,11 @@ export interface components {
              * @default null
              */
             devices: number | null;
+            /**
+             * @description Which of the notebook's trainings, by its number; without it the one that needs most.
+             * @default null
+             */
+            training: string | null;
             /**
              * @description An accelerator's name, or a device id or index of this machine.
              * @default null
@@ -1441,6 +1447,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "training": null,
              *       "device": null,
              *       "target": "gpu",
              *       "details": false
@@ -1668,6 +1675,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "training": null,
              *       "device": null,
              *       "target": "gpu",
              *       "details": false

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..domain.estimates import Estimate, Question, QuestionKind
 from ..domain.messages import Message
+from ..domain.notebooks import Place
 from ..domain.placements import Placement, Verdict
 from . import markup, step_view
 from .face import View
@@ -111,6 +112,23 @@ class EstimateView(View):
             for fit in self.data.fits
         ]
 
+    def _trainings(self, say: Speech) -> list[tuple[str, str, str, str, str]]:
+        """Where there are several: what asks for it, its model, where it stands, its batch, what its step takes."""
+        if len(self.data.trainings) < 2:
+            return []
+        return [
+            (
+                typed({"training": row.id}) + (" ←" if row.id == self.data.training else ""),
+                row.model or "–",
+                ""
+                if row.where is None
+                else say("cell {cell}, line {line}", cell=row.where.cell + 1, line=row.where.line),
+                "" if row.batch_size is None else say("batch {batch}", batch=row.batch_size),
+                say("not reached") if row.allocated_peak_bytes is None else size(row.allocated_peak_bytes),
+            )
+            for row in self.data.trainings
+        ]
+
     def _answer(self, question: Question) -> str:
         """What to type for an answer; empty where there is nothing to name (a missing file, a missing module)."""
         if not question.name:
@@ -118,8 +136,7 @@ class EstimateView(View):
         suggestion = str(_PLACEHOLDERS[question.kind] if question.suggestion is None else question.suggestion)
         return f"{self._how} {question.name}={suggestion if suggestion.isalnum() else json.dumps(suggestion)}"
 
-    def _place(self, say: Speech, question: Question) -> str:
-        where = question.where
+    def _place(self, say: Speech, where: Place | None) -> str:
         return "" if where is None else say("cell {cell}, line {line}", cell=where.cell + 1, line=where.line)
 
     def rich(self, say: Speech) -> RenderableType:
@@ -135,6 +152,11 @@ class EstimateView(View):
         for label, value in self._facts(say):
             facts.add_row(Text(label, style="dim"), Text(value))
         parts.append(facts)
+        if trainings := self._trainings(say):
+            listed = Table.grid(padding=(0, 2))
+            for training in trainings:
+                listed.add_row(*map(Text, training))
+            parts += [Text(), Text(say("Trainings of this notebook"), style="bold"), listed]
         if bars := self._parts(say):
             grid = Table.grid(padding=(0, 2))
             for label, amount, share in bars:
@@ -153,7 +175,7 @@ class EstimateView(View):
             parts += step_view.rich(self.data, say)
         for question in self.data.questions:
             parts.append(Text())
-            heading = "  ".join(filter(None, (question.name, self._place(say, question))))
+            heading = "  ".join(filter(None, (question.name, self._place(say, question.where))))
             parts.append(sentence(f"? {heading}", "bold yellow"))
             parts.append(sentence(f"  {question.why.render(say.translate)}"))
             if hint := question.why.render_hint(say.translate):
@@ -167,6 +189,9 @@ class EstimateView(View):
         """The same for a cell."""
         out = [f"<p><strong>{escape(self.headline(say))}</strong></p>"]
         out.append(markup.table((escape(label), escape(value)) for label, value in self._facts(say)))
+        if trainings := self._trainings(say):
+            listed = ([escape(cell) for cell in training] for training in trainings)
+            out.append(markup.section(say("Trainings of this notebook"), markup.table(listed)))
         if bars := self._parts(say):
             drawn = [(escape(label), escape(size(amount)), markup.bar(share)) for label, amount, share in bars]
             out.append(markup.table(drawn))
@@ -181,7 +206,7 @@ class EstimateView(View):
         if self._inside:
             out.append(step_view.html(self.data, say))
         for question in self.data.questions:
-            where = escape(self._place(say, question))
+            where = escape(self._place(say, question.where))
             out.append(
                 f"<p><strong>{escape(question.name)}</strong> {where}<br>{markup.message(say, question.why)}"
                 + (f"<br><code>{escape(answer)}</code></p>" if (answer := self._answer(question)) else "</p>")

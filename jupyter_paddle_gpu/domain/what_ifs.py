@@ -259,6 +259,20 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             fact="distribution",
         ),
     ] = None
+    training: Annotated[
+        str | None,
+        Declaration(
+            help="Which of the notebook's trainings, by its number; without it the one that needs most.",
+            real_steps="refuse",
+            notes=(
+                Message(
+                    code="training_unknown",
+                    text="There is no training {asked}; {seen} were seen.",
+                    hint="Ask without --training: the answer lists them.",
+                ),
+            ),
+        ),
+    ] = None
     device: Annotated[
         str | None,
         Declaration(help="An accelerator's name, or a device id or index of this machine.", traced=False),

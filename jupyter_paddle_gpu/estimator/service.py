@@ -20,7 +20,7 @@ from ..domain.estimates import Estimate, Fit
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
-from . import messages
+from . import messages, trainings
 from .details import Details, PeakOf
 from .fallback import widened
 from .fitting import fits
@@ -226,14 +226,15 @@ class EstimateService:
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
-        traced = self.traces.trace(facts, folder, request, interpreter)
+        traced = self.traces.trace(facts, folder, trainings.plain(request), interpreter)
         estimate = self._answer(facts, traced, request, accelerator)
         estimate = msgspec.structs.replace(estimate, notes=(*replaced, *estimate.notes))
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
             return estimate  # real steps for every remedy would take minutes
         limit = round(_memory(accelerator) * self.settings.usable_share) if accelerator else None
         peak = self._peak_of(facts, folder, interpreter, accelerator)
-        return Details(request, peak, self.settings.details_seconds).add_to(estimate, accelerator, limit)
+        meant = msgspec.structs.replace(request, training=estimate.training) if len(estimate.trainings) > 1 else request
+        return Details(meant, peak, self.settings.details_seconds).add_to(estimate, accelerator, limit)
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None
@@ -243,12 +244,21 @@ class EstimateService:
             return scanned(facts, "needs_input", *traced.notes, messages.SCAN_ONLY)
         notes = (*traced.notes, *map(note, trace.notes))
         questions = tuple(map(question, trace.questions))
-        if trace.status == "ok":
-            estimate = answer(trace, self._peak(trace, request, accelerator))
+
+        def peak(one: Trace) -> Peak:
+            return self._peak(one, request, accelerator)
+
+        choice = trainings.chosen(trace, request, peak)
+        if choice is not None:
             # Where no loader told the batch size, what was asked for or read stands.
-            batch = trace.batch_size or request.batch_size or scanned(facts, "ok").batch_size
-            notes = (*notes, *narrowed(estimate.terms))
-            return widened(msgspec.structs.replace(estimate, batch_size=batch, questions=questions, notes=notes))
+            batch = choice.trace.batch_size or request.batch_size
+            if batch is None and len(choice.trainings) == 1:
+                batch = scanned(facts, "ok").batch_size
+            estimate = choice.on(answer(choice.trace, choice.peak), batch)
+            notes = (*notes, *choice.notes, *narrowed(estimate.terms))
+            return widened(msgspec.structs.replace(estimate, questions=questions, notes=notes))
+        if trace.status == "ok":
+            return trainings.without(trace, request, peak, notes, questions)
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
         return msgspec.structs.replace(scanned(facts, trace.status, *notes), questions=questions, stop=trace.stop)

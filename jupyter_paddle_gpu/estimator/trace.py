@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..domain.estimates import BatchPlace, Evidence, Phase, QuestionKind, Stop
-from ..domain.notebooks import FactValue
+from ..domain.notebooks import FactValue, Place
 from ..domain.what_ifs import AmpLevel
 
 Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]
@@ -101,7 +101,13 @@ class TracedHost(msgspec.Struct, frozen=True):
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
-    """A traced training step (or the reason why there is none, in `questions`/`notes` with status other than `ok`)."""
+    """A traced training step (or the reason why there is none, in `questions`/`notes` with status other than `ok`).
+
+    Attributes:
+        id, where: of the training, and the statement that holds it.
+        others: the notebook's other trainings, without questions and notes.
+        unreached: where it may train besides, and was not seen to.
+    """
 
     status: Literal["ok", "needs_input", "no_model", "would_stop"]
     evidence: Evidence = "trace"
@@ -132,4 +138,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[TracedNote, ...] = ()
     seconds: dict[str, float] = {}
     """Where the time went: `import`, `cells`, `forward`, `backward`, `lifetimes`."""
+    id: str = "1"
+    where: Place | None = None
+    others: tuple[Trace, ...] = ()
+    unreached: tuple[Place, ...] = ()
     extra: dict[str, Any] = {}

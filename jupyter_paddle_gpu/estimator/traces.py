@@ -90,7 +90,7 @@ class Traces:
         keep: bool = True,
     ) -> Traced:
         """The notebook's step under a request, from memory where nothing changed; `keep` remembers it."""
-        asked = tracer_request(facts, folder, request)
+        asked = {**tracer_request(facts, folder, request), "alone": not keep}
         key = trace_key(asked, folder, interpreter.python, interpreter.paddle_version or "")
         if (known := self._known.get(key)) is not None:
             return known

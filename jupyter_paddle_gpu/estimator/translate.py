@@ -131,6 +131,11 @@ NOTES: dict[str, Message] = {
             hint="Tensors that an evaluation keeps in a list stay on the device during the next epoch.",
         ),
         Message(
+            code="trainings_cut",
+            text="Further trainings were looked for until the time for that was over.",
+            hint="Run the cells that take long (data, plots) behind the trainings.",
+        ),
+        Message(
             code="few_steps",
             text="The notebook ends after its first training step, so the figure is that of a first step.",
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",

@@ -109,9 +109,10 @@ class Services(Components):
         self.engines  # noqa: B018 - importing them takes a moment, which the worker needs as well
         estimate = self.estimates.fresh(source, facts, request)
         # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
-        judged = estimate
-        if request.target == "cpu" and estimate.status == "ok":
-            judged = self.estimates.fresh(source, facts, msgspec.structs.replace(request, target="gpu"))
+        # A job runs all of the notebook's trainings: they are judged for the one that needs most.
+        judged, asked = estimate, msgspec.structs.replace(request, target="gpu", training=None)
+        if asked != request and estimate.status == "ok":
+            judged = self.estimates.fresh(source, facts, asked)
         placement = place(
             self._site(),
             judged if judged.status == "ok" else None,

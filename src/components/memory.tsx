@@ -11,6 +11,7 @@ import { Bar, Busy, Button, Note, Section } from './common';
 import { useApp } from './context';
 import { Inside } from './inside';
 import { Timeline } from './timeline';
+import { Trainings } from './trainings';
 import { WhatIfForm } from './whatIfForm';
 
 /** Seconds below which an answer was known already. */
@@ -78,6 +79,7 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
       {...kept}
       className={`jp-PaddleGpu-estimate${training.stale || training.isEstimating ? ' jp-PaddleGpu-stale' : ''}`}
     >
+      <Trainings estimate={estimate} training={training} />
       {total !== null && (
         <div className="jp-PaddleGpu-answer">
           <span className="jp-PaddleGpu-big">{bytes(total)}</span>

@@ -1,6 +1,7 @@
 """Child process of the tests: runs scripts for real, or traces them, and prints peaks as JSON lines.
 
-`python real_steps.py real|trace` reads [{"name": source}, {"name": what is asked beside it}] from standard input.
+`python real_steps.py real|trace` reads [{"name": source}, {"name": what is asked beside it}] from standard input; real
+ones are asked for a number of `steps`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
 
     peaks: list[int] = []
     reads = [False]
+    most = [STEPS]
     depth = 0
     backward = paddle.Tensor.backward
 
@@ -43,7 +45,7 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
     def mark() -> None:
         peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
         core.host_memory_stat_reset_peak_value("Allocated", 0)
-        if len(peaks) >= STEPS:
+        if len(peaks) >= most[0]:
             raise Enough
 
     def watched(original):
@@ -70,6 +72,7 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
                 setattr(kind, name, watched(vars(kind)[name]))
 
     def run(name: str, source: str) -> None:
+        most[0] = requests.get(name, {}).get("steps", STEPS)
         reads[0] = "DataLoader" in source or ".fit(" in source
         base = core.host_memory_stat_current_value("Allocated", 0)
         core.host_memory_stat_reset_peak_value("Allocated", 0)
@@ -130,6 +133,9 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
         row.update({key: found.get(key) for key in ("status", "distribution", "devices")})
         row.update({key: found.get(key) for key in ("batch_size", "inputs", "image_size", "sequence_length")})
         row["batch_from"] = found.get("batch_from")
+        trainings = [found, *found["others"]] if peak else []
+        row["trainings"] = {one["id"]: [one["model"], one["where"], peak_of(one)] for one in trainings}
+        row["unreached"] = found.get("unreached")
         row["standing"] = standing(found) if peak else {}
         print(json.dumps(row), flush=True)
 

@@ -22,7 +22,10 @@ from ..undecided import conversions
 from ..undecided.absent_data import AbsentData, BatchNeeded, NeededError, is_description
 from . import absorbing, outside
 from .loops import LOOP, loop
+from .passing import PASSING, Passing, passing
 from .questions import address, assigned_at, line_of, refused, said
+from .sites import Sites
+from .trainings import Trainings
 
 Question = dict[str, Any]
 
@@ -51,10 +54,22 @@ class Answers(ast.NodeTransformer):
 
 
 class CellRun:
-    """One run of a notebook's cells, up to the end of a training step."""
+    """One run of a notebook's cells, up to the end of the last training's step.
+
+    Args:
+        cells: list of {index, source}.
+        sites: where they may train.
+        trainings: keeps what is seen, where there may be several; None: the program ends with the first one's step.
+    """
 
     def __init__(
-        self, cells: list[dict[str, Any]], answers: dict[str, Any], rewriting: tuple[ast.NodeTransformer, ...] = ()
+        self,
+        cells: list[dict[str, Any]],
+        answers: dict[str, Any],
+        rewriting: tuple[ast.NodeTransformer, ...] = (),
+        *,
+        sites: Sites | None = None,
+        trainings: Trainings | None = None,
     ) -> None:
         self.cells = cells
         self._session = Session()
@@ -68,11 +83,17 @@ class CellRun:
             absent_modules.Imports(),
             *rewriting,
         )
+        self.sites = sites or Sites(cells)
+        self.trainings = trainings
+        self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False
         self.questions: list[Question] = []
+        self.late_questions: list[Question] = []
+        """Those of cells behind a training that was seen."""
         self.failures: list[Question] = []
         self.trained_in: int | None = None
         """Index of the first cell that trains."""
+        self._updated_in: int | None = None
 
     @property
     def _absent(self) -> absent_modules.AbsentModules:
@@ -98,7 +119,7 @@ class CellRun:
         namespace = module.__dict__
         session.put(AbsentData(answers=self.answers, namespace=namespace))
         namespace.update({"__name__": "__main__", **self._plain, "display": _ignore, "get_ipython": Shell})
-        namespace.update({LOOP: loop, conversions.FLOAT: conversions.float_of})
+        namespace.update({LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of})
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
@@ -113,12 +134,15 @@ class CellRun:
     def _run_cells(self, namespace: dict[str, Any]) -> None:
         for cell in self.cells:
             unanswered = len(self.questions) + len(self.failures)
+            updates = self._session.of(StepWatch).updates
             self._run_cell(cell, namespace)
             if len(self.questions) + len(self.failures) > unanswered:
                 gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
+            if self._session.of(StepWatch).updates > updates:
+                self._updated_in = cell["index"]
             if self.trained_in is None and (self.finished or self._has_updated()):
                 self.trained_in = cell["index"]
-            if self.finished or self._has_step():
+            if self.finished or self._session.of(StepWatch).window is not None:
                 break
 
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
@@ -128,6 +152,8 @@ class CellRun:
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             tree = ast.parse(source, name)
+            if self._passing is not None:
+                tree = self._passing.of_cell(cell["index"]).visit(tree)
             for rewriting in self.rewriting:
                 tree = rewriting.visit(tree)
             with contextlib.redirect_stdout(io.StringIO()):
@@ -263,18 +289,26 @@ class CellRun:
         self._asked(self._question(cell, problem, why, params))
 
     def _asked(self, question: Question) -> None:
-        self.questions.append(question)
-        self._session.of(StepWatch).asked()
+        watch = self._session.of(StepWatch)
+        (self.late_questions if watch.trainings else self.questions).append(question)
+        watch.asked()
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
             self.failures.append(self._question(cell, problem, why, params))
 
+    def place(self) -> dict[str, int] | None:
+        """Where the training stands that ended the program; None where no code of the notebook tells."""
+        cell = self.trained_in if self._updated_in is None else self._updated_in
+        own = [site.line for site in self.sites.all if site.cell == cell]
+        return None if cell is None else {"cell": cell, "line": own[0] if own else 1}
+
     def _has_updated(self) -> bool:
         return self._session.of(StepWatch).updates > 0
 
     def _has_step(self) -> bool:
-        return self._session.of(StepWatch).window is not None
+        watch = self._session.of(StepWatch)
+        return watch.window is not None or watch.trainings > 0
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
         line = line_of(problem, call_stack.cell_name(cell["index"]))

@@ -18,7 +18,9 @@ from .cells import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
 from .loops import Loops
+from .sites import Sites
 from .traces import micro, traced
+from .trainings import Trainings
 
 
 def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
@@ -27,14 +29,20 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
     Args:
         request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, and the what-ifs `batch_size`,
             `amp`, `amp_dtype`, `accumulation`, `recompute`, `set_to_zero`, `target`. `wall_seconds` and `cpu_seconds`
-            are the time that it may take.
+            are the time that it may take. `training` is the id of the one that is meant, `alone` tells that nothing
+            is wanted of those behind it.
 
     Returns:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
         and `notes`.
     """
+    sites = Sites(request["cells"])
     with limited(request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0) as deadline:
-        return _with_batch(request, lambda asked: what_ifs.applied(asked, lambda scenario: _run(scenario, deadline)))
+
+        def once(scenario: what_ifs.Scenario) -> what_ifs.Run:
+            return _run(scenario, deadline, sites)
+
+        return _with_batch(request, lambda asked: what_ifs.applied(asked, once, several=sites.are_several))
 
 
 def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
@@ -56,7 +64,7 @@ def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[
     return result
 
 
-def _run(scenario: what_ifs.Scenario, deadline: Deadline) -> what_ifs.Run:
+def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites) -> what_ifs.Run:
     """One run of a notebook."""
     request, change = scenario.request, scenario.change
     answers = dict(request.get("answers") or {})
@@ -68,7 +76,8 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline) -> what_ifs.Run:
     names = Sizes(change, source) if change is not None and scenario.binds_names else None
     evaluates = keeps_results(request["cells"])
     loops = Loops() if evaluates or (request.get("accumulation") or 1) > 1 else None
-    run = CellRun(request["cells"], answers, tuple(one for one in (names, loops) if one is not None))
+    rewriting = tuple(one for one in (names, loops) if one is not None)
+    run = CellRun(request["cells"], answers, rewriting, sites=sites, trainings=_trainings(request, sites))
 
     def execute(session: Session) -> None:
         session.put(deadline)
@@ -80,6 +89,13 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline) -> what_ifs.Run:
     return what_ifs.Run(
         result, seen.image, seen.sequence, run.failures, bool(runtime.of(Loaders).seen_batch_sizes), run.trained_in
     )
+
+
+def _trainings(request: dict[str, Any], sites: Sites) -> Trainings | None:
+    if not sites.are_several:
+        return None
+    asked, target = request.get("training"), request.get("target") or "gpu"
+    return Trainings(sites, asked, alone=bool(request.get("alone")), target=target)
 
 
 def _assigns(cells: list[dict[str, Any]], name: str) -> bool:

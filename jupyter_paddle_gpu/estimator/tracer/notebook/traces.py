@@ -94,6 +94,9 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     by_hand = run is not None and not any("optim" in cell["source"].lower() for cell in run.cells)
     watch = StepWatch(runtime, scenario.probe, evaluates=evaluates, is_by_hand=by_hand, checks=(processes.check,))
     runtime.before_call = watch.check
+    if run is not None and run.trainings is not None:
+        run.trainings.step = partial(_kept, runtime, request)
+        watch.ended, watch.is_wanted = run.trainings.ended, run.trainings.is_wanted
     accumulation = max(1, request.get("accumulation") or 1)
     runtime.put(
         scenario.decisions,
@@ -112,33 +115,90 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
 
 
 def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:
-    watch, changes = runtime.of(StepWatch), runtime.of(Changes)
-    loaders, inputs_seen, processes = runtime.of(Loaders), runtime.of(ModelInputs), runtime.of(Processes)
-    window = watch.last_window()
-    if run is not None and window is not None:
+    """What came of the run: the training that is asked for, with the others in `others`, or why there is none."""
+    watch = runtime.of(StepWatch)
+    trainings = None if run is None else run.trainings
+    window = None if trainings is not None and trainings.is_over else watch.last_window()
+    if trainings is not None and (window is not None or len(trainings)):
+        assert run is not None
+        if window is not None:
+            place = run.place()
+            at = None if place is None else (place["cell"], place["line"])
+            trainings.keep(at, None if at is None else trainings.sites.at(*at))
+        result = trainings.chosen()
+        if result is None:
+            runtime.note("training_unknown", asked=str(trainings.asked), seen=len(trainings))
+            return {"status": "needs_input", **_shared(runtime, run), **versions()}
+    elif window is not None:
+        result = {**_step(runtime, request, window), "id": "1", "where": None if run is None else run.place()}
+    else:
+        return _nothing(runtime, run, request)
+    if run is not None:
         run.forget_files()
-    questions = [] if run is None else list(run.questions)
+        if result.get("unreached"):
+            run.ask_needs()
+    shared, own = _shared(runtime, run), result.pop("own_notes")
+    if run is not None and result.get("unreached"):
+        shared["questions"] += run.late_questions
+    runtime.put(result.pop("seen"))
+    others = [
+        {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
+        for one in result.get("others", ())
+    ]
+    return {**result, **shared, "notes": [*shared["notes"], *own], "others": others}
+
+
+def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer where no step was seen."""
+    changes = runtime.of(Changes)
+    if run is not None:
+        run.ask_needs()
+    if run is not None and run.failure is not None and not run.questions:
+        run.questions.append(run.failure)
+    if run is not None and not run.questions:
+        run.ask_absent()
+    shared = _shared(runtime, run)
+    questions, notes = shared["questions"], shared["notes"]
+    if run is not None and not questions and changes.accumulation > 1 and changes.attempts:
+        notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
+        return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
+    return {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
+
+
+def _shared(runtime: Runtime, run: CellRun | None) -> dict[str, Any]:
+    """What is told of the whole run."""
     absent_data.note_used(runtime)
     notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
     for name, problem in runtime.ledger.faults.items():
         notes.append({"code": "rule_failed", "params": {"op": name, "problem": problem}})
     if names := unplaced():
         notes.append({"code": "unpatched_library", "params": {"names": ", ".join(names)}})
-    if window is None:
-        if run is not None:
-            run.ask_needs()
-            questions = list(run.questions)
-        if run is not None and run.failure is not None and not questions:
-            questions.append(run.failure)
-        if run is not None and not questions:
-            run.ask_absent()
-            questions = list(run.questions)
-        summed = changes.accumulation
-        if run is not None and not questions and summed > 1 and changes.attempts:
-            notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
-            return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
-        status = "needs_input" if questions else "no_model"
-        return {"status": status, "questions": questions, "notes": notes, **versions()}
+    return {
+        "questions": [] if run is None else list(run.questions),
+        "notes": notes,
+        "shared_memory": runtime.of(Loaders).shared_memory(),
+        "host": runtime.of(HostMemory).fields(runtime.ledger),
+    }
+
+
+def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], frozenset[int]]:
+    """The step that is seen now, and the numbers of what trains; what is told of single steps begins anew."""
+    watch = runtime.of(StepWatch)
+    window = watch.last_window()
+    assert window is not None
+    result = _step(runtime, request, window)
+    loaders = runtime.of(Loaders)
+    loaders.seen_batch_sizes.clear()
+    loaders.own_batch_sizes.clear()
+    runtime.put(ModelInputs())
+    return result, watch.numbers()
+
+
+def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) -> dict[str, Any]:
+    """What is told of one training's step."""
+    watch, changes = runtime.of(StepWatch), runtime.of(Changes)
+    loaders, inputs_seen, processes = runtime.of(Loaders), runtime.of(ModelInputs), runtime.of(Processes)
+    notes: list[dict[str, Any]] = []
     absent = runtime.of(AbsentModules).modules
     if absent:
         notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent)}})
@@ -162,22 +222,20 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
         "batch_size": sizes[0] if sizes else None,
         "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
-        "loss": loss_name(runtime.ledger),
+        "loss": loss_name(runtime.ledger, watch.began),
         "amp": runtime.of(Precision).level_of_run,
         "distribution": processes.kind,
         "devices": processes.size if processes.kind else None,
         "parameters": called.parameters or trained,
         "trainable_parameters": called.trainable or trained,
         "inputs": inputs,
-        "shared_memory": loaders.shared_memory(),
-        "host": runtime.of(HostMemory).fields(runtime.ledger),
         "image_size": inputs_seen.image,
         "sequence_length": None if inputs_seen.sequence is None else inputs_seen.sequence.length,
         "operations": operations,
         "storages": storages,
         "layers": called.tree,
-        "questions": questions,
-        "notes": notes,
+        "own_notes": notes,
+        "seen": inputs_seen,
     }
 
 

@@ -55,16 +55,20 @@ class Run:
     """The cell that trains; None for live objects."""
 
 
-def applied(request: Request, trace: Callable[[Scenario], Run]) -> Result:
+def applied(request: Request, trace: Callable[[Scenario], Run], *, several: bool = False) -> Result:
     """The trace of a notebook under its request.
 
     Args:
         request: see `requests.trace_notebook`.
         trace: one run of the notebook.
+        several: whether it may hold several trainings: what is asked for is then of the one that takes most.
     """
     image, length, steps = (request.get(name) for name in ("image_size", "sequence_length", "accumulation"))
     if not (image or length or steps):
         return explored(Scenario(request), trace).result
+    if several and request.get("training") is None:
+        plain = {**request, "image_size": None, "sequence_length": None, "accumulation": None}
+        request = {**request, "training": explored(Scenario(plain), trace).result.get("id")}
     probe = Probe(counts_steps=bool(steps))
     seen = trace(Scenario({**request, "accumulation": None}, probe=probe))
     kept = None

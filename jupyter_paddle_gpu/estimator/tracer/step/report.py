@@ -58,11 +58,12 @@ def versions() -> dict[str, str]:
 _NEAR_THE_END = 8
 
 
-def loss_name(ledger: Ledger) -> str | None:
-    """The loss whose operator stands just before the first backward pass; None where no known one does."""
+def loss_name(ledger: Ledger, since: int = 0) -> str | None:
+    """The loss whose operator stands just before the first backward pass since then; None where no known one does."""
     operations = ledger.operations
-    first = next((i for i, operation in enumerate(operations) if operation.phase == "backward"), 0)
-    for operation in reversed(operations[max(first - _NEAR_THE_END, 0) : first]):
+    own = range(since, len(operations))
+    first = next((i for i in own if operations[i].phase == "backward"), since)
+    for operation in reversed(operations[max(first - _NEAR_THE_END, since) : first]):
         if loss := rule_of(operation.name).loss:
             return loss
     return None

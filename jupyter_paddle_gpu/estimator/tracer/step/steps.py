@@ -20,9 +20,11 @@ import paddle
 from ..eager import amp
 from ..eager.tensors import Tensors
 from ..memory.arrays import known_state
+from . import periods
 from .changes import Changes, parameters
 from .deadline import Deadline
 from .layers import LayerPaths
+from .passages import Leaving, Passage, Passages
 from .probes import Probe
 
 PATIENCE = 20.0
@@ -30,7 +32,6 @@ PATIENCE = 20.0
 IDLE_SECONDS, IDLE_UPDATES = 2.0, 8
 """How long, and for how many updates of others, an optimizer is waited for whose model no step calls: most often that
 of another chapter."""
-LONGEST_PERIOD = 64
 ASKED_SECONDS = 10.0
 """How long a step is looked for once something is missing: a question is an answer, running out of time is none."""
 EVALUATION_PATIENCE = 4.0
@@ -40,12 +41,20 @@ BY_HAND, MANY_BY_HAND = 5, 200
 something does, which then has not come for long."""
 
 
+MORE_SECONDS = 20.0
+"""How long further trainings are looked for behind the first one."""
+
+
 class StepSeen(BaseException):
     """Ends the user's program: everything needed is recorded."""
 
 
+class TrainingSeen(StepSeen):
+    """Ends the loop that trains: everything needed of it is recorded, and there is more behind it."""
+
+
 class StepWatch:
-    """Collects the updates of one run and stops it."""
+    """Collects the updates of one training after the other, and stops the program."""
 
     def __init__(
         self,
@@ -59,30 +68,50 @@ class StepWatch:
         """`checks` are called before each operator."""
         self.runtime = runtime
         self._checks = checks
-        self.optimizers: list[Any] = []
-        self.window: tuple[int, int] | None = None
-        self._order: list[int] = []
-        self._ends: list[int] = []
         self._depth = 0
         self._known: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._started = time.monotonic()
+        self._made: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        """The number of each optimizer, from 1."""
         self.evaluates = evaluates
         """Whether the program may keep what an evaluation collects: it is followed into the epoch after it."""
-        self.leaves_epoch = False
-        """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
         self.probe = probe
         """Looks at the program instead of tracing a whole step."""
         self.loops = 0
         """Loops of the notebook that are running, one in another; behind the outermost one no training is expected."""
-        self.has_left = False
-        """The loop that trains was ended: later passes are whole ones."""
         self.is_leaving = False
         """Loaders are dropped now that the program would have read to their end."""
-        self._evaluation_until = 0.0
-        self._enough = 0
-        self._gives_up = math.inf
         self.is_by_hand = is_by_hand
         """Whether nothing in the notebook speaks of an optimizer."""
+        self.ended: Callable[[Passage | None, Passage | None], Leaving] | None = None
+        """Keeps what is known of a training that ends, called with what stands for it and with the outermost loop or
+        call that holds it, and says how the program goes on; None: it ends."""
+        self.is_wanted: Callable[[], bool] = lambda: True
+        """Whether the probe is to look at the training that comes now."""
+        self.trainings = 0
+        """Trainings that have ended."""
+        self._passages = Passages()
+        self._left: Passage | None = None
+        """What is being left."""
+        self._more_until = math.inf
+        self._gives_up = math.inf
+        self._ended_updates = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """What follows is another training."""
+        self.began = self.runtime.ledger.now
+        """When what is seen now began: behind the last training."""
+        self.optimizers: list[Any] = []
+        self.window: tuple[int, int] | None = None
+        self._order: list[int] = []
+        self._ends: list[int] = []
+        self._started = time.monotonic()
+        self.leaves_epoch = False
+        """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
+        self.has_left = False
+        """The loop that trains was ended: later passes are whole ones."""
+        self._evaluation_until = 0.0
+        self._enough = 0
         self.by_hand: dict[int, int] = {}
         """By identity the elements of tensors whose gradient the program clears itself."""
         self._cleared: list[int] = []
@@ -96,8 +125,8 @@ class StepWatch:
 
     @property
     def updates(self) -> int:
-        """Updates that have ended."""
-        return len(self._ends)
+        """Updates that have ended, of all trainings."""
+        return self._ended_updates + len(self._ends)
 
     def elements(self) -> int:
         """Elements of what is updated."""
@@ -126,6 +155,7 @@ class StepWatch:
     def created(self, optimizer: Any) -> None:
         """An optimizer was made: the step is not whole before it has updated."""
         self._known.add(optimizer)
+        self._made[optimizer] = len(self._made) + 1
         for parameter in parameters(optimizer):
             _count_as_parameter(parameter)
 
@@ -143,7 +173,7 @@ class StepWatch:
         if not self._has_collected:
             self._has_collected = True
             gc.collect(1)
-        if self.probe is not None and self.probe.backward():
+        if self.probe is not None and self.is_wanted() and self.probe.backward():
             raise StepSeen
 
     def gradients_arrived(self) -> None:
@@ -184,7 +214,7 @@ class StepWatch:
     def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
         """Run an update, in its phase; nested calls (minimize inside step) count once."""
         if self._depth == 0:
-            if self.probe is not None and self.probe.updates():
+            if self.probe is not None and self.is_wanted() and self.probe.updates():
                 raise StepSeen
             if self.runtime.of(Changes).skips_update(plain(optimizer)):
                 return None
@@ -216,19 +246,64 @@ class StepWatch:
         self._evaluation_until = time.monotonic() + EVALUATION_PATIENCE
 
     def _seen(self) -> NoReturn:
-        """End the program. What it lets go of by that, whenever garbage is collected, was alive when the step ended."""
-        self.runtime.ledger.now += 1
-        raise StepSeen
+        """End the training, or the program. What it lets go of by that, whenever garbage is collected, was alive when
+        the step ended."""
+        self._end_training(self._holding())
+        self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
+        if self._left is None:
+            raise StepSeen
+        self.is_leaving = True
+        raise TrainingSeen
+
+    def _end_training(self, passage: Passage | None) -> None:
+        """What is seen now is a training: have it kept, and begin another where the program goes on."""
+        if self.ended is None:
+            return
+        outermost = None if passage is None else self._passages.outermost()
+        leaving = self.ended(None if passage is None else self._passages.told(passage), outermost)
+        if leaving is Leaving.PROGRAM or passage is None:
+            return
+        self._left = passage if leaving is Leaving.TRAINING else outermost
+        self.trainings += 1
+        self._more_until = min(self._more_until, time.monotonic() + MORE_SECONDS)
+        self._ended_updates += len(self._ends)
+        self._known -= weakref.WeakSet(self.optimizers)
+        self._begin()
+
+    def numbers(self) -> frozenset[int]:
+        """Numbers of the optimizers that have updated, from 1 in the order in which the program made them."""
+        return frozenset(self._made.get(plain(optimizer), 0) for optimizer in self.optimizers)
+
+    def _holding(self) -> Passage | None:
+        return self._passages.holding(max(self.numbers(), default=0))
+
+    def enter(self, passage: Passage) -> Passage:
+        """The program comes to a loop, or a call, that may hold a training."""
+        passage.made, passage.updates = len(self._made), self.updates
+        self._passages.enter(passage)
+        return passage
+
+    def leave(self, passage: Passage, problem: BaseException | None) -> bool:
+        """It is through with one, or leaves it by an exception; whether that one goes no further."""
+        has_trained = bool(self._ends) and self.updates > passage.updates
+        is_whole = problem is None and has_trained and self._holding() is passage
+        if passage is self._left:
+            self._left, self.is_leaving = None, False
+        elif is_whole and self.ended is not None:  # few steps, or of changing kinds: it ended by itself
+            self._end_training(passage)
+            if self._left is None:
+                raise StepSeen
+            self._left = None
+        self._passages.leave(passage)
+        return self._left is None and isinstance(problem, TrainingSeen)
 
     def _period(self) -> int | None:
-        order = self._order
         waited = time.monotonic() - self._started
-        for length in range(1, min(LONGEST_PERIOD, len(order) // 2) + 1):
-            if order[-length:] == order[-2 * length : -length]:
-                expected = self._known | weakref.WeakSet(self.optimizers)
-                complete = len(set(order[-length:])) >= len(expected)
-                if complete or waited > PATIENCE or (waited > IDLE_SECONDS and self._others_idle()):
-                    return length
+        for length in periods.ending(self._order):
+            expected = self._known | weakref.WeakSet(self.optimizers)
+            complete = len(set(self._order[-length:])) >= len(expected)
+            if complete or waited > PATIENCE or (waited > IDLE_SECONDS and self._others_idle()):
+                return length
         return None
 
     def _others_idle(self) -> bool:
@@ -250,6 +325,11 @@ class StepWatch:
         self.runtime.of(Deadline).check()
         for check in self._checks:
             check()
+        if self._left is not None:
+            raise TrainingSeen
+        if self.trainings and time.monotonic() > self._more_until:
+            self.runtime.note("trainings_cut")
+            raise StepSeen
         if self.window is None and not self._ends and time.monotonic() > self._gives_up:
             raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
@@ -269,29 +349,19 @@ class StepWatch:
         if not self._ends:
             self.window = self._window_by_hand()
             return self.window
-        self.window = self._first_repeated()
-        if self.window is not None:
+        if (ends := periods.first(self._order)) is not None:
+            self.window = (self._ends[ends[0]], self._ends[ends[1]])
             return self.window
         if len(self._ends) > 1:
             return self._ends[-2], self._ends[-1]
         return self._first_forward(), self.runtime.ledger.now
 
-    def _first_repeated(self) -> tuple[int, int] | None:
-        """The second of the first two equal periods, of a program that has ended: an optimizer that never updated is
-        none of the step's. The last ones of a program may be those of an epoch's incomplete batch."""
-        order = self._order
-        for length in range(1, min(LONGEST_PERIOD, len(order) // 2) + 1):
-            for start in range(len(order) - 2 * length + 1):
-                middle, end = start + length, start + 2 * length
-                if order[start:middle] == order[middle:end] and set(order[start:middle]) == set(order):
-                    return self._ends[middle - 1], self._ends[end - 1]
-        return None
-
     def _first_forward(self) -> int:
         operations = self.runtime.ledger.operations
-        first_backward = next((i for i, op in enumerate(operations) if op.phase == "backward"), len(operations))
+        own = range(self.began, len(operations))
+        first_backward = next((i for i in own if operations[i].phase == "backward"), len(operations))
         start = first_backward
-        while start > 0 and operations[start - 1].name not in {"to_tensor", "parameter"}:
+        while start > self.began and operations[start - 1].name not in {"to_tensor", "parameter"}:
             start -= 1
         return start
 

@@ -1,0 +1,172 @@
+"""Where the code of a notebook may train, read without running it: how many trainings to look for, and where.
+
+A site is a statement outside of functions that holds a training: a loop with a backward pass, a `fit`, a call of a
+function that does one of them. Bare steps outside of any loop are none: they show what a gradient is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+STEPS = frozenset(("backward", "minimize", "train_batch"))
+"""Calls that are a part of one step: trainings where a loop repeats them."""
+TRAININGS = frozenset(("fit",))
+"""Calls that train on their own."""
+OPTIMIZERS = frozenset(
+    (
+        *("Adam", "AdamW", "SGD", "Momentum", "RMSProp", "Adagrad", "Adadelta", "Adamax", "Lamb", "LBFGS", "NAdam"),
+        *("RAdam", "ASGD", "Rprop", "LarsMomentum"),
+    )
+)
+SEVERAL = 2
+"""What counts as several trainings: how many more there are does not matter."""
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_SEPARATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A statement that trains: its cell, its first and last line, and how many trainings it may hold at most."""
+
+    cell: int
+    line: int
+    end: int
+    trainings: int
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a piece of code holds: parts of a step outside of its loops, whole trainings, the making of optimizers."""
+
+    steps: bool = False
+    trainings: int = 0
+    makes: bool = False
+
+    @property
+    def trains(self) -> bool:
+        """Whether anything of a training is in it."""
+        return self.steps or self.trainings > 0
+
+    def __or__(self, other: Holding) -> Holding:
+        together = min(self.trainings + other.trainings, SEVERAL)
+        return Holding(self.steps or other.steps, together, self.makes or other.makes)
+
+    def repeated(self) -> Holding:
+        """The same in a loop: one training, however its parts are divided, unless each round makes an optimizer."""
+        if not self.trains:
+            return self
+        return Holding(False, SEVERAL if self.makes and self.trainings else 1, self.makes)
+
+
+class Sites:
+    """The sites of a notebook.
+
+    Args:
+        cells: list of {index, source}.
+        helpers: sources of modules beside the notebook, whose functions it may call.
+    """
+
+    def __init__(self, cells: Iterable[dict[str, Any]], helpers: Iterable[str] = ()) -> None:
+        trees = [(cell["index"], parsed(cell["source"])) for cell in cells]
+        self._functions: dict[str, list[ast.AST]] = {}
+        self._known: dict[str, Holding] = {}
+        for tree in (*(tree for _, tree in trees), *map(parsed, helpers)):
+            for node in ast.walk(tree):
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    self._functions.setdefault(node.name, []).append(node)
+        self.all = [
+            Site(cell, node.lineno, node.end_lineno or node.lineno, held.trainings)
+            for cell, tree in trees
+            for node in tree.body
+            if (held := self.held(node)).trainings
+        ]
+
+    @property
+    def are_several(self) -> bool:
+        """Whether the notebook may hold more than one training."""
+        return sum(site.trainings for site in self.all) >= SEVERAL
+
+    def at(self, cell: int, line: int) -> Site | None:
+        """The site to which a line belongs."""
+        return next((site for site in self.all if site.cell == cell and site.line <= line <= site.end), None)
+
+    def behind(self, cell: int, line: int, *, is_through: bool = False) -> bool:
+        """Whether there is another site behind a line, or, unless that is known to be through, more than one training
+        in the line's own."""
+        own = self.at(cell, line)
+        if own is not None and own.trainings >= SEVERAL and not is_through:
+            return True
+        return any((site.cell, site.line) > (cell, line) and site is not own for site in self.all)
+
+    def held(self, node: ast.AST) -> Holding:
+        """What a statement holds; what it defines is looked at where it is called."""
+        if isinstance(node, _SEPARATE):
+            return Holding()
+        if isinstance(node, _LOOPS):
+            body = self._each(node.body).repeated()
+            return body | self._each(node.orelse)
+        if isinstance(node, ast.If):
+            return self._each((node.test, *node.body)) | self._each(node.orelse)
+        found = self._called(node) if isinstance(node, ast.Call) else Holding()
+        return found | self._each(ast.iter_child_nodes(node))
+
+    def _each(self, nodes: Iterable[ast.AST]) -> Holding:
+        found = Holding()
+        for node in nodes:
+            found |= self.held(node)
+        return found
+
+    def _called(self, call: ast.Call) -> Holding:
+        name = name_of(call.func)
+        if name in STEPS:
+            return Holding(steps=True)
+        if name in OPTIMIZERS:
+            return Holding(makes=True)
+        if name in self._functions:
+            return self._of_function(name)
+        if name in TRAININGS and isinstance(call.func, ast.Attribute):
+            return Holding(trainings=1)
+        if name == "train" and isinstance(call.func, ast.Attribute):  # but for `model.train()`, which sets a mode
+            return Holding(trainings=int("trainer" in name_of(call.func.value).lower()))
+        return Holding()
+
+    def _of_function(self, name: str) -> Holding:
+        if name not in self._known:
+            self._known[name] = Holding()  # a function that calls itself adds nothing
+            found = Holding()
+            for one in self._functions[name]:
+                body = self._each(getattr(one, "body", ()))
+                # Methods of several classes share a name: the call is of one of them.
+                found = Holding(
+                    found.steps or body.steps, max(found.trainings, body.trainings), found.makes or body.makes
+                )
+            self._known[name] = found
+        return self._known[name]
+
+
+def parsed(source: str) -> ast.Module:
+    """The source as a tree; an empty one where it is no Python."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def name_of(node: ast.AST) -> str:
+    """The last part of a name: `step` of `self.optimizer.step`; of a call that of what is called."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func)
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements that a node holds itself."""
+    for field in ("body", "orelse", "finalbody"):
+        found = getattr(node, field, None)
+        if isinstance(found, list):
+            yield found

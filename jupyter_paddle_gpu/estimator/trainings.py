@@ -1,0 +1,103 @@
+"""The trainings of a notebook: which one an estimate is of, and the list of them all. Sizes in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ..domain.estimates import Estimate, Question, Training
+from ..domain.messages import Message
+from ..domain.what_ifs import BY_NAME, EstimateRequest
+from .memory.assemble import Peak
+from .trace import Trace
+
+LOOKED_AT_FIRST = ("image_size", "sequence_length", "accumulation")
+"""What-ifs for which the tracer looks at the program first: it must know which training they are asked of."""
+SEVERAL = Message(
+    code="several_trainings",
+    text="The notebook holds {trainings} trainings; this is the one that needs most.",
+    hint="Ask for another one with --training, or in the panel's list; a job is placed by the most.",
+)
+UNREACHED = Message(
+    code="training_unreached",
+    text="The training in cell {cell}, line {line} was not reached; what it needs is not known.",
+    hint="It may hang on an open question, on a cell that fails before it, or on time.",
+)
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A training with its peak, beside the list of all."""
+
+    trace: Trace
+    peak: Peak
+    trainings: tuple[Training, ...]
+    notes: tuple[Message, ...] = ()
+
+    def on(self, estimate: Estimate, batch: int | None) -> Estimate:
+        """The estimate of that training, with the list; `batch` is its batch size where the step tells none."""
+        rows = [
+            msgspec.structs.replace(row, batch_size=batch) if row.id == self.trace.id else row for row in self.trainings
+        ]
+        return msgspec.structs.replace(estimate, batch_size=batch, training=self.trace.id, trainings=tuple(rows))
+
+
+def plain(request: EstimateRequest) -> EstimateRequest:
+    """The request under which all trainings are traced, whichever is meant: one trace answers for each of them."""
+    if any(getattr(request, name) is not None for name in LOOKED_AT_FIRST):
+        return request
+    return msgspec.structs.replace(request, training=None)
+
+
+def chosen(trace: Trace, request: EstimateRequest, peak_of: Callable[[Trace], Peak]) -> Choice | None:
+    """The training that is asked for, else the one that needs most; None where there is no figure for it."""
+    if trace.status != "ok":
+        return None
+    seen = sorted((trace, *trace.others), key=lambda one: int(one.id))
+    peaks = {one.id: peak_of(one) for one in seen}
+    if request.training is None:
+        found = max(seen, key=lambda one: peaks[one.id].allocated)
+    else:
+        named = [one for one in seen if one.id == request.training]
+        if not named:
+            return None
+        found = named[0]
+    rows = [
+        Training(
+            id=one.id,
+            model=one.model,
+            batch_size=one.batch_size,
+            where=one.where,
+            allocated_peak_bytes=peaks[one.id].allocated,
+        )
+        for one in seen
+    ]
+    for number, place in enumerate(trace.unreached, len(rows) + 1):
+        rows.append(Training(id=str(number), model=None, batch_size=None, where=place))
+    several = (_with(SEVERAL, trainings=len(rows)),) if len(rows) > 1 and request.training is None else ()
+    left = (_with(UNREACHED, cell=place.cell + 1, line=place.line) for place in trace.unreached)
+    return Choice(trace=found, peak=peaks[found.id], trainings=tuple(rows), notes=(*several, *left))
+
+
+def without(
+    trace: Trace,
+    request: EstimateRequest,
+    peak_of: Callable[[Trace], Peak],
+    notes: tuple[Message, ...],
+    questions: tuple[Question, ...],
+) -> Estimate:
+    """The answer where there is no figure for the training that was asked for: the list of those that there are."""
+    every = chosen(trace, msgspec.structs.replace(request, training=None), peak_of)
+    template = next(one for one in BY_NAME["training"].notes if one.code == "training_unknown")
+    params = {"asked": request.training or "", "seen": 1 + len(trace.others)}
+    return Estimate(
+        status="needs_input",
+        evidence="scan",
+        questions=questions,
+        notes=(msgspec.structs.replace(template, params=params), *notes),
+        trainings=every.trainings if every else (),
+    )
+
+
+def _with(template: Message, **params: int) -> Message:
+    return msgspec.structs.replace(template, params=dict(params))

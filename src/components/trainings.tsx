@@ -1,0 +1,55 @@
+/** The notebook's trainings, where there are several: which one the figure is of. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { IEstimate, ITraining } from '../domain';
+import { bytes } from '../format';
+import type { Training } from '../models/training';
+import { useApp } from './context';
+
+export function Trainings(props: {
+  estimate: IEstimate;
+  training: Training;
+}): JSX.Element | null {
+  const { trans } = useApp();
+  const { estimate, training } = props;
+  const id = React.useId();
+  if (estimate.trainings.length < 2) {
+    return null;
+  }
+  return (
+    <div className="jp-PaddleGpu-row jp-PaddleGpu-trainings">
+      <label htmlFor={id} className="jp-PaddleGpu-muted">
+        {trans.__('Training')}
+      </label>
+      <select
+        id={id}
+        value={estimate.training ?? training.request.training ?? ''}
+        disabled={training.isEstimating}
+        onChange={event => void training.ask({ training: event.target.value })}
+      >
+        {estimate.training === null && <option value="">–</option>}
+        {estimate.trainings.map(one => (
+          <option key={one.id} value={one.id} disabled={one.allocated_peak_bytes === null}>
+            {inWords(one, trans)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** `ResNet · cell 4 · batch 256 · 12.3 GiB`. */
+function inWords(one: ITraining, trans: TranslationBundle): string {
+  return [
+    one.model ?? `${one.id}`,
+    one.where && trans.__('cell %1', one.where.cell + 1),
+    one.batch_size !== null && trans.__('batch %1', one.batch_size),
+    one.allocated_peak_bytes === null
+      ? trans.__('not reached')
+      : bytes(one.allocated_peak_bytes)
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
