@@ -23,8 +23,10 @@ class Data(paddle.io.Dataset):
         return self.count
 def net(width):
     return nn.Sequential(nn.Linear(8, width), nn.ReLU(), nn.Linear(width, 100))
-def adam(model):
-    return paddle.optimizer.Adam(1e-5, parameters=model.parameters())
+optimizers = []
+def adam(model):  # an optimizer without a name goes when Python's collector comes by, which no test can tell
+    optimizers.append(paddle.optimizer.Adam(1e-5, parameters=model.parameters()))
+    return optimizers[-1]
 def train(model, optimizer, batch=16, steps=4):
     history = []
     for step in range(steps):
