@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ..domain.descriptions import is_description
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
@@ -124,8 +125,10 @@ class Traces:
         return Traced(traced.trace, (*remarks, *traced.notes, *refused))
 
     def _measured(self, worker: Worker, facts: NotebookFacts, folder: Path, asked: dict[str, Any]) -> Traced | None:
-        """Real tiny steps instead of a trace; None where they fail as well."""
-        if any(asked[name] is not None for name in REFUSED):
+        """Real tiny steps instead of a trace; None where they fail as well, or where nobody knows the batch size that
+        the answer would be for, or what the data looks like."""
+        answers = asked["answers"]
+        if any(asked[name] is not None for name in REFUSED) or any(map(is_description, answers.values())):
             return None
         name = facts.batch_size.name if facts.batch_size else ""
         runs: dict[int, Measured] = {}
@@ -139,7 +142,9 @@ class Traces:
                 break
             if not runs[batch].sees_phases and batch == BATCHES[0]:
                 batches += LARGER_BATCHES
-        wanted = asked["batch_size"] or (scanned(facts, "ok").batch_size if not asked["answers"] else None)
+        wanted = asked["batch_size"] or answers.get(name) or scanned(facts, "ok").batch_size
+        if name and not isinstance(wanted, int):
+            return None  # its name was bound to the sizes that are measured: what it is by itself is not known
         found = fitted(runs, wanted)
         if not found:
             return None

@@ -248,6 +248,13 @@ QUESTIONS: dict[str, Message] = {
     )
 }
 """Sentences of the tracer's questions by the code of their reason."""
+SOURCES = {
+    "printed": "The suggestion is what the notebook's saved outputs show.",
+    "cells": "The suggestion follows from constants and transforms in the cells and from the first layer.",
+    "layer": "The suggestion is what the first layer takes.",
+    "assumed": "The suggestion is assumed: nothing in the notebook says all of it.",
+}
+"""Where a suggestion comes from, in place of a question's next step."""
 UNTRACEABLE = frozenset(("cell_failed",))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
@@ -261,10 +268,13 @@ def note(traced: TracedNote) -> Message:
 def question(traced: TracedQuestion) -> Question:
     """A question with its reason as a sentence."""
     params = {"name": traced.name, **traced.params}
+    why = _sentence(QUESTIONS, traced.why, params)
+    if source := SOURCES.get(str(traced.params.get("source"))):
+        why = msgspec.structs.replace(why, hint=source)
     return Question(
         name=traced.name,
         kind=traced.kind,
-        why=_sentence(QUESTIONS, traced.why, params),
+        why=why,
         where=Place(traced.cell, traced.line or 1) if traced.cell is not None else None,
         suggestion=traced.suggestion,
     )

@@ -127,6 +127,15 @@ def test_a_notebook_that_does_not_run_is_read_only(service, tmp_path):
     assert "estimate_error" in {note.code for note in estimate.notes}
 
 
+@pytest.mark.paddle
+@pytest.mark.parametrize("answers", [{}, {"loader": "float32[8,3,16,16] int64[8]"}])
+def test_a_batch_that_nobody_named_is_not_invented(service, tmp_path, answers):
+    request = EstimateRequest(target="cpu", answers=answers)
+    estimate = service.estimate(facts(MODEL, LOOP, batch=None if not answers else 64), tmp_path, request)
+
+    assert (estimate.status, estimate.evidence, estimate.peak_bytes) == ("needs_input", "scan", None)
+
+
 def run(batch, forward, backward, **more):
     return Measured(
         steps=3, phases={"forward": forward, "backward": backward, "update": 10}, batch_size=32, changed=True, **more

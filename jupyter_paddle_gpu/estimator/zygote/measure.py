@@ -7,6 +7,7 @@ have no gradients and no optimiser state yet, so the third is the one that count
 from __future__ import annotations
 
 import ast
+import os
 from typing import Any
 
 STEPS = 3
@@ -64,6 +65,8 @@ def measure_notebook(request: dict[str, Any]) -> dict[str, Any]:
     _hook_batches(paddle, meter, wanted)
     _hook_steps(paddle, meter)
     answers = dict(request.get("answers") or {})
+    for name, value in answers.items():  # variables of the environment are answered by their names too
+        os.environ.setdefault(name, str(value))
     if name := request.get("batch_name"):
         answers[name] = wanted
     names: dict[str, Any] = {"__name__": "__main__", **answers}

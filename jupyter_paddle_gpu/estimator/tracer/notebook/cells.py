@@ -10,6 +10,8 @@ import io
 import linecache
 import sys
 import types
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from .. import call_stack
@@ -19,8 +21,8 @@ from ..session import Session
 from ..step.deadline import Deadline, TimeUp
 from ..step.steps import StepSeen, StepWatch
 from ..undecided import conversions
-from ..undecided.absent_data import AbsentData, BatchNeeded, NeededError, is_description
-from . import absorbing, outside
+from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, is_description
+from . import absorbing, outside, suggestions
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .questions import address, assigned_at, line_of, refused, said
@@ -87,6 +89,8 @@ class CellRun:
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False
+        self.printed: list[list[int]] = []
+        """Shapes that the notebook's saved outputs show."""
         self.questions: list[Question] = []
         self.late_questions: list[Question] = []
         """Those of cells behind a training that was seen."""
@@ -282,8 +286,17 @@ class CellRun:
                     "cell": need.cell,
                     "line": need.line,
                     "suggestion": None,
+                    "candidates": self._candidates(need),
                 }
             )
+
+    def _candidates(self, need: Need) -> list[tuple[Any, str]]:
+        """What the answer may be, each with where that comes from."""
+        found = suggestions.hints(self.cells, self.printed, self._data.namespace, need.name)
+        given: Iterator[tuple[Any, str]] = (
+            suggestions.batches(need, found) if need.kind == "batch" else suggestions.values(need, found)
+        )
+        return list(islice(given, suggestions.MOST))
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self._asked(self._question(cell, problem, why, params))

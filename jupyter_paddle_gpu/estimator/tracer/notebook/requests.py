@@ -13,7 +13,7 @@ from ..patches.data_loader import Loaders
 from ..session import Session
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
-from . import batch_places, what_ifs
+from . import batch_places, trials, what_ifs
 from .cells import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
@@ -42,7 +42,11 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         def once(scenario: what_ifs.Scenario) -> what_ifs.Run:
             return _run(scenario, deadline, sites)
 
-        return _with_batch(request, lambda asked: what_ifs.applied(asked, once, several=sites.are_several))
+        def trace(asked: dict[str, Any]) -> dict[str, Any]:
+            return what_ifs.applied(asked, once, several=sites.are_several)
+
+        result = _with_batch(request, trace)
+        return trials.suggested(request, result, trace) if result["status"] == "needs_input" else result
 
 
 def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
@@ -78,6 +82,8 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites) -> what_
     loops = Loops() if evaluates or (request.get("accumulation") or 1) > 1 else None
     rewriting = tuple(one for one in (names, loops) if one is not None)
     run = CellRun(request["cells"], answers, rewriting, sites=sites, trainings=_trainings(request, sites))
+
+    run.printed = request.get("printed") or []
 
     def execute(session: Session) -> None:
         session.put(deadline)

@@ -89,6 +89,15 @@ VARIABLE = (
 )
 ARGUMENTS = "(lambda p: (p.add_argument('--rows', type=int, required=True), p.parse_args([]))[1])"
 ARGUMENTS = f"{ARGUMENTS}(__import__('argparse').ArgumentParser()).rows"
+PICTURES = (
+    TABLE.replace("batch_size=16", "batch_size=10")
+    + """
+resized = paddle.vision.transforms.Resize((96, 64))
+model = nn.Sequential(nn.Conv2D(3, 8, 3), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, 5))
+optimizer = paddle.optimizer.Adam(1e-5, parameters=model.parameters())
+"""
+    + LOOP.replace("mse_loss(model(x), y)", "cross_entropy(model(x), y)")
+)
 READS = {
     "environment": "os.environ['BATCH']",
     "getenv": "os.getenv('BATCH')",
@@ -101,6 +110,7 @@ SOURCES = {
     "table-here": HERE + NET + LOOP,
     "folder": FOLDER,
     "words": WORDS,
+    "pictures": PICTURES,
     **{name: VARIABLE.format(read=read) for name, read in READS.items()},
     "four": VARIABLE.format(read="4"),
 }
@@ -144,6 +154,19 @@ def test_what_is_not_known_is_one_question_by_its_name(asked, answered, name, ki
     assert asked[name]["status"] == "needs_input"
     assert (question.get("kind", "value"), question["name"]) == (kind, answer)
     assert answered[name]["status"] == "ok" and answered[name]["questions"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion", "source"),
+    [
+        ("table", BATCH, "layer"),
+        ("pictures", "float32[10,3,96,64] int64[10,1]", "cells"),
+        ("words", 10000, "assumed"),
+    ],
+)
+def test_what_is_suggested_was_tried(asked, name, suggestion, source):
+    (question,) = asked[name]["questions"]
+    assert (question["suggestion"], question["params"]["source"]) == (suggestion, source)
 
 
 def test_described_data_takes_what_data_of_that_shape_takes(answered):

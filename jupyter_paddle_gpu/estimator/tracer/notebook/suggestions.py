@@ -1,0 +1,294 @@
+"""What a batch of data that is not here may look like: from saved outputs, from transforms and constants in the cells,
+from what the first layer takes.
+
+Each suggestion is tried in a trace before it is made: what the model refuses is not suggested.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import paddle
+
+from ..undecided.absent_data import Need
+
+Shape = tuple[int, ...]
+Array = tuple[str, Shape]
+Sourced = tuple[str, str, Shape]
+Suggestion = tuple[str, str]
+"""An answer, and where it comes from."""
+PRINTED, CELLS, LAYER, ASSUMED = "printed", "cells", "layer", "assumed"
+BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
+"""What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
+MOST = 24
+"""Suggestions of one question that are tried."""
+_SIDES = re.compile(
+    r"(?i)(?:Resize|CenterCrop|RandomCrop|RandomResizedCrop|resize|thumbnail|crop_size|(?:image|img|input|target|crop|"
+    r"resize|train)_?(?:size|shape|dim|sz)|imgsz)\s*(?:\(|=|:)\s*(?:size\s*=\s*)?[\(\[]*\s*(\d{2,4})(?:\s*,\s*(\d{2,4}))?"
+)
+_NAMED = {
+    "height": re.compile(r"(?i)^(img|image|input|target)?_?(h|height|rows)$"),
+    "width": re.compile(r"(?i)^(img|image|input|target)?_?(w|width|cols)$"),
+    "side": re.compile(r"(?i)^(img|image|input|target|crop|pic)_?(size|shape|side|sz)$|^size$"),
+    "length": re.compile(
+        r"(?i)^(max|seq|sequence|sentence|sent|text|pad|src|tgt|source|target|context|input|time|window|padded)?_?"
+        r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|^(maxlen|time_steps|n_steps|look_back)$"
+    ),
+    "points": re.compile(r"(?i)^(max|num|n)_?(point|points|pts)$"),
+}
+
+
+@dataclass
+class Hints:
+    """What the cells and their outputs say.
+
+    Attributes:
+        printed: shapes that were printed.
+        sides: heights and widths of pictures, the likeliest first.
+        lengths: of sequences.
+        numbers: constants by name.
+        items: how many things a batch has; 0 where the loop does not tell.
+        text: all cells.
+    """
+
+    printed: list[Shape] = field(default_factory=list)
+    sides: list[tuple[int, int]] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+    items: int = 0
+    text: str = ""
+
+
+def hints(
+    cells: list[dict[str, Any]], printed: Iterable[Iterable[int]], namespace: dict[str, Any], loader: str
+) -> Hints:
+    """Read the cells."""
+    text = "\n".join(cell["source"] for cell in cells)
+    found = Hints(printed=[tuple(shape) for shape in printed], text=text)
+    found.numbers = {name: value for name, value in namespace.items() if type(value) is int and value > 0}
+    found.sides = [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
+    height = next((v for n, v in found.numbers.items() if _NAMED["height"].match(n)), None)
+    width = next((v for n, v in found.numbers.items() if _NAMED["width"].match(n)), None)
+    if height and width:
+        found.sides.insert(0, (height, width))
+    for name, value in namespace.items():
+        if _NAMED["side"].match(name):
+            if type(value) is int and value >= MINIMAL:
+                found.sides.append((value, value))
+            elif isinstance(value, (list, tuple)) and len(value) >= 2 and all(type(one) is int for one in value):
+                pair = [one for one in value if one > MINIMAL] or list(value)
+                found.sides.append((pair[0], pair[-1]))
+    found.lengths = [value for name, value in found.numbers.items() if _NAMED["length"].match(name) and value > 1]
+    found.lengths += [value for name, value in found.numbers.items() if _NAMED["points"].match(name)]
+    found.items = _items(text, loader)
+    return found
+
+
+MINIMAL = 8
+"""Pixels of a side below which a number is none."""
+
+
+def _items(text: str, loader: str) -> int:
+    """How many things the loop over a loader takes out of a batch."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return 0
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.For, ast.comprehension)) or loader not in ast.dump(node.iter):
+            continue
+        target = node.target
+        if "enumerate" in ast.dump(node.iter) and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            target = target.elts[1]
+        if isinstance(target, ast.Tuple):
+            return len(target.elts)
+        if isinstance(target, ast.Name) and isinstance(node, ast.For):
+            return _taken(node, target.id)
+    returned = [len(node.value.elts) for part in ast.walk(tree) if isinstance(part, ast.FunctionDef)
+                and part.name == "__getitem__" for node in ast.walk(part)
+                if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)]  # fmt: skip
+    return returned[0] if returned else 0
+
+
+def _taken(loop: ast.For, name: str) -> int:
+    """How many items `x, y = batch`, `batch[1]` speak of."""
+    most = 0
+    for node in ast.walk(loop):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=elts)], value=ast.Name(id=held)) if held == name:
+                return len(elts)
+            case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=int() as index)) if held == name:
+                most = max(most, index + 1)
+    return most
+
+
+def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
+    """Descriptions of a batch, the likeliest first, each with where it comes from."""
+    said = need.batch_size or _batch_size(found)
+    size = said or BATCH
+    seen: set[str] = set()
+    for source, arrays in _batches(need, found, size):
+        text = _text(arrays)
+        if text not in seen:
+            seen.add(text)
+            yield text, source if said else ASSUMED
+
+
+def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Array]]]:
+    inputs = list(islice(_inputs(size, found), 12))
+    given = [(dtype, shape) for _, dtype, shape in inputs]
+    source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
+    if need.why == "tensor_unseen":
+        yield from ((source[one], [one]) for one in dict.fromkeys(given))
+        return
+    given = list(dict.fromkeys(given))
+    count = found.items or 2
+    for labels in range(1 if count > 1 else 0, max(count, 1)):
+        for one in given:
+            if not labels:
+                yield source[one], [one] * count
+                continue
+            for label in _labels(size, one, found):
+                yield source[one], [*[one] * (count - labels), *[label] * labels]
+
+
+def _batch_size(found: Hints) -> int:
+    named = [
+        value for name, value in found.numbers.items() if re.fullmatch(r"(?i)(train_)?_?(batch_?size|bs|batch)", name)
+    ]
+    written = re.findall(r"batch_size\s*=\s*(\d+)", found.text)
+    return named[0] if named else int(written[0]) if written else 0
+
+
+def _text(arrays: Iterable[Array]) -> str:
+    return " ".join(f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in arrays)
+
+
+def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
+    """What the first layer of a model takes."""
+    yield from _specified(size)
+    for layer in _first_layers():
+        kind = type(layer).__name__
+        if kind.startswith("Conv") and hasattr(layer, "_in_channels"):
+            rank = 1 if "1D" in kind else 3 if "3D" in kind else 2
+            yield from _pictures(size, int(layer._in_channels), rank, found)
+        elif kind == "Linear":
+            yield from _rows(size, int(layer.weight.shape[0]), found)
+        elif kind == "Embedding":
+            for source, length in _lengths(found):
+                yield source, "int64", (size, length)
+            for shape in ((size, 1), (size,), (size, 2)):
+                yield ASSUMED, "int64", shape
+        elif hasattr(layer, "input_size"):
+            for source, length in _lengths(found):
+                yield source, "float32", (size, length, int(layer.input_size))
+
+
+def _specified(size: int) -> Iterator[Sourced]:
+    for model in _objects(paddle.Model):
+        for spec in getattr(model, "_inputs", None) or ():
+            shape = getattr(spec, "shape", None)
+            if shape and all(side not in {None, -1} for side in shape[1:]):
+                yield CELLS, str(spec.dtype).rpartition(".")[2].lower(), (size, *map(int, shape[1:]))
+
+
+def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sourced]:
+    for shape in found.printed:
+        if len(shape) == rank + 2 and shape[1] == channels:
+            yield PRINTED, "float32", (size, *shape[1:])
+        if len(shape) == rank + 1 and shape[0] == channels:
+            yield PRINTED, "float32", (size, *shape)
+    if rank == 1:
+        for source, length in _lengths(found):
+            yield source, "float32", (size, channels, length)
+        return
+    sides = [*dict.fromkeys(found.sides), *_reshaped(found.text, channels)]
+    for high, wide in sides[:4]:
+        yield CELLS, "float32", (size, channels, *([64] if rank == 3 else []), high, wide)
+    if len(sides) < 2:
+        for side in (SIDE, 32, 28, 64):
+            yield ASSUMED, "float32", (size, channels, *([64] if rank == 3 else []), side, side)
+
+
+def _reshaped(text: str, channels: int) -> list[tuple[int, int]]:
+    """`reshape([-1, 1, 28, 28])`, `reshape((1, 96, 96))`."""
+    found = re.findall(rf"reshape\w*\([^)]*?\b{channels}\s*,\s*(\d+)\s*,\s*(\d+)", text)
+    return [(int(high), int(wide)) for high, wide in found]
+
+
+def _rows(size: int, width: int, found: Hints) -> Iterator[Sourced]:
+    yield LAYER, "float32", (size, width)
+    for channels in (1, 3):
+        root = round((width / channels) ** 0.5)
+        if channels * root * root == width and root > MINIMAL:
+            yield LAYER, "float32", (size, channels, root, root)
+    for high, wide in found.sides:
+        for channels in (1, 3):
+            yield CELLS, "float32", (size, channels, high, wide)
+    for source, length in _lengths(found):
+        yield source, "float32", (size, length, width)
+
+
+def _lengths(found: Hints) -> Iterator[tuple[str, int]]:
+    for length in found.lengths:
+        yield CELLS, length
+    yield ASSUMED, LENGTH
+
+
+def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
+    shape = given[1]
+    classes = [("int64", (size, 1)), ("int64", (size,))]
+    if re.search(r"np\.array\(\s*\[?\s*int|int\(", found.text) and "np.array([" not in found.text.replace(" ", ""):
+        classes.reverse()
+    numbers: list[Array] = [("float32", (size, 1)), ("float32", (size,))]
+    wide = [("float32", (size, out)) for out in _last_widths()]
+    dense: list[Array] = []
+    if len(shape) >= 4:
+        dense = [("int64", (size, *shape[2:])), ("int64", (size, 1, *shape[2:])), ("float32", shape)]
+    elif len(shape) == 2:
+        dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
+    by_class = re.search(r"(?i)cross_?entropy|nll_?loss|CTCLoss", found.text) is not None
+    yield from [*classes, *dense, *numbers, *wide] if by_class else [*numbers, *wide, *dense[::-1], *classes]
+
+
+def _objects(kind: type) -> list[Any]:
+    return [one for one in gc.get_objects() if isinstance(one, kind)]
+
+
+def _leaves() -> list[list[Any]]:
+    """The layers with weights of each model, in their order; the largest model first."""
+    layers = _objects(paddle.nn.Layer)
+    inner = {id(part) for layer in layers for part in layer.sublayers()}
+    models = [layer for layer in layers if id(layer) not in inner]
+    models.sort(key=lambda layer: -sum(int(one.size) for one in layer.parameters()))
+    found = []
+    for model in models:
+        leaves = [one for one in model.sublayers(include_self=True) if not one._sub_layers and one.parameters()]
+        leaves += [one for one in model.sublayers(include_self=True) if hasattr(one, "input_size")]
+        if leaves:
+            found.append(leaves)
+    return found
+
+
+def _first_layers() -> list[Any]:
+    return [leaves[0] for leaves in _leaves()[:3]]
+
+
+def _last_widths() -> list[int]:
+    return [int(leaves[-1].weight.shape[-1]) for leaves in _leaves()[:2] if type(leaves[-1]).__name__ == "Linear"]
+
+
+def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
+    """What a number may be that is computed from data."""
+    for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*(\d+)", found.text):
+        yield int(said), CELLS
+    if _NAMED["length"].match(need.name):
+        yield from ((length, CELLS) for length in found.lengths)
+        yield LENGTH, ASSUMED
+    yield 10 if re.search(r"(?i)class|label|categor", need.name) else ENTRIES, ASSUMED
