@@ -57,8 +57,9 @@ export class Api {
     return this._get('version');
   }
 
-  devices(): Promise<IInventory> {
-    return this._get('devices');
+  /** This machine's devices, or those that the jobs of an engine can have. */
+  devices(engine = ''): Promise<IInventory> {
+    return this._get(engine ? `devices?engine=${encodeURIComponent(engine)}` : 'devices');
   }
 
   accelerators(): Promise<IAccelerator[]> {

@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This machine's devices now */
+        /** This machine's devices now, or those that the jobs of an engine can have */
         get: operations["getDevices"];
         put?: never;
         post?: never;
@@ -937,6 +937,8 @@ export interface components {
          *
          *     Attributes:
          *         name: as it stands in submissions, policy and rows; `title` what people call it.
+         *         own_devices: its jobs run on devices that are not this machine's.
+         *         assigns_devices: it gives each job its devices itself, so none of them can be chosen.
          */
         Features: {
             name: string;
@@ -948,6 +950,10 @@ export interface components {
             several_devices: boolean;
             statistics: boolean;
             available: boolean;
+            /** @default false */
+            own_devices: boolean;
+            /** @default false */
+            assigns_devices: boolean;
             /** @default [] */
             problems: components["schemas"]["Message"][];
         };
@@ -1864,7 +1870,10 @@ export interface operations {
     };
     getDevices: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Name of an engine; without it this machine's */
+                engine?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -125,6 +125,7 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
 
 @paddle_gpu.command()
 @click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
+@click.option("--engine", default="", metavar="NAME", help="Those that jobs on this engine can have.")
 @click.option("--watch", is_flag=True, help="Show them anew all the time, until you interrupt.")
 @click.option(
     "--interval",
@@ -136,14 +137,14 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
 )
 @_json
 @click.pass_obj
-def gpus(face: Face, /, catalogue: bool, watch: bool, interval: float) -> View | None:
-    """List the devices of this machine, or known accelerators."""
+def gpus(face: Face, /, catalogue: bool, engine: str, watch: bool, interval: float) -> View | None:
+    """List the devices of this machine or of an engine, or known accelerators."""
     if watch and (catalogue or _wants_json()):
         raise click.UsageError("--watch shows the devices of this machine to somebody; it goes with nothing else.")
     if watch:
-        face.watch(lambda: InventoryView(face.services.inventory()), interval)
+        face.watch(lambda: InventoryView(face.services.inventory(engine)), interval)
         return None
-    return CatalogueView(face.services.accelerators()) if catalogue else InventoryView(face.services.inventory())
+    return CatalogueView(face.services.accelerators()) if catalogue else InventoryView(face.services.inventory(engine))
 
 
 @paddle_gpu.command()

@@ -12,6 +12,8 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: as it stands in submissions, policy and rows; `title` what people call it.
+        own_devices: its jobs run on devices that are not this machine's.
+        assigns_devices: it gives each job its devices itself, so none of them can be chosen.
     """
 
     name: str
@@ -23,5 +25,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
     several_devices: bool
     statistics: bool
     available: bool
+    own_devices: bool = False
+    assigns_devices: bool = False
     problems: tuple[Message, ...] = ()
     """Why it is not available, or what to expect; each with its next step."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
+import msgspec
+
 from ..domain.devices import Device, DeviceHolder, Inventory
+from ..domain.engines import Features
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.images import LocalImage
@@ -138,6 +141,14 @@ class Sweeper(Protocol):
 def inventory_of(engine: Engine, here: Callable[[], Inventory]) -> Inventory:
     """The devices that an engine's jobs can have: its own, else this machine's (`here`)."""
     return engine.inventory() if isinstance(engine, OwnDevices) else here()
+
+
+def features_of(engine: Engine) -> Features:
+    """What the engine says of itself, and what follows from what it offers."""
+    own = isinstance(engine, OwnDevices)
+    return msgspec.structs.replace(
+        engine.supported_features(), own_devices=own, assigns_devices=assigns_devices(engine)
+    )
 
 
 def assigns_devices(engine: Engine) -> bool:

@@ -17,14 +17,14 @@ class VersionHandler(PaddleGpuHandler):
 
 
 class DevicesHandler(PaddleGpuHandler):
-    """GET devices."""
+    """GET devices?engine=…."""
 
     _track_activity = False
 
     @permitted("read")
     async def get(self) -> None:
-        """Answer the inventory."""
-        self.answer(await self.context.call(self.services.inventory))
+        """Answer the inventory: this machine's, or that of an engine with devices of its own."""
+        self.answer(await self.context.call(self.services.inventory, self.get_query_argument("engine", "")))
 
 
 class AcceleratorsHandler(PaddleGpuHandler):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,9 +158,17 @@ class Services(Components):
 
     # Devices, images, engines
 
-    def inventory(self) -> Inventory:
-        """This machine's devices now, and how busy it is."""
-        return self.devices.snapshot(load=True)
+    def inventory(self, engine: str = "") -> Inventory:
+        """This machine's devices now and how busy it is, or the devices that the jobs of an engine can have.
+
+        Raises:
+            PaddleGpuError: there is no such engine, or it does not answer.
+        """
+        from ..engines.capabilities import inventory_of
+        from .placing import engine_name
+
+        here = partial(self.devices.snapshot, load=True)
+        return inventory_of(self.engines[engine_name(self.engines, engine)], here) if engine else here()
 
     def accelerators(self) -> tuple[Accelerator, ...]:
         """The catalogue of known accelerators."""
@@ -183,7 +192,9 @@ class Services(Components):
 
     def features(self) -> tuple[Features, ...]:
         """What each engine can do here and now."""
-        return tuple(engine.supported_features() for engine in self.engines.values())
+        from ..engines.capabilities import features_of
+
+        return tuple(features_of(engine) for engine in self.engines.values())
 
     def doctor(self, kernel_name: str = "python3") -> tuple[Check, ...]:
         """Everything that work here depends on, each with its finding and next step."""

@@ -16,7 +16,7 @@ const SHOWN = 5;
 export function Fits(props: { model: PanelModel; training: Training | null }): JSX.Element {
   const { trans } = useApp();
   const { model, training } = props;
-  const { inventory } = model;
+  const inventory = training ? model.devicesOf(model.engineOf(training)) : model.inventory;
   const placement = training?.placement ?? null;
   const estimate = training?.estimate ?? null;
   return (
@@ -31,7 +31,7 @@ export function Fits(props: { model: PanelModel; training: Training | null }): J
           chosen={!!placement?.device_ids.includes(device.id)}
         />
       ))}
-      {inventory && <Host host={inventory.host} estimate={estimate} />}
+      {model.inventory && <Host host={model.inventory.host} estimate={estimate} />}
       {inventory?.problems.map((problem, index) => (
         <Note key={index} kind="info" message={problem} />
       ))}

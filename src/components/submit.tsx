@@ -8,7 +8,7 @@ import type { PanelModel } from '../models/panel';
 import type { Training } from '../models/training';
 import { askedFor } from '../models/whatIfs';
 import { CommandIDs } from '../tokens';
-import { Button, Note, Prose, Section } from './common';
+import { Busy, Button, Note, Prose, Section } from './common';
 import { useApp, useInView } from './context';
 
 export function Submit(props: { model: PanelModel; training: Training }): JSX.Element {
@@ -16,7 +16,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const { model, training } = props;
   const [open, setOpen] = React.useState(false);
   const id = React.useId();
-  const engine = chosenEngine(model, training);
+  const engine = model.engineOf(training);
   const refusal = refuse(engine, training);
   const blocked = !!refusal || training.isSubmitting;
   const hindrances = training.hindrances.filter(({ code }) => code !== refusal?.code);
@@ -77,7 +77,8 @@ function Choices(props: {
   const { trans } = useApp();
   const { model, training, engine } = props;
   const { choice } = training;
-  const devices = (model.inventory?.devices ?? []).filter(device => !device.simulated);
+  const inventory = model.devicesOf(engine);
+  const devices = (inventory?.devices ?? []).filter(device => !device.simulated);
   const group = React.useId();
   const place = choice.gpus === 0 ? 'cpu' : choice.deviceIds.length ? 'devices' : 'auto';
   const toggle = (device: IDevice) => {
@@ -86,6 +87,11 @@ function Choices(props: {
     const deviceIds = choice.deviceIds.includes(device.id) ? others : [...others, device.id];
     training.choose({ deviceIds, gpus: deviceIds.length || null });
   };
+  // Devices that were chosen are nobody's on an engine that has others.
+  const kept = (next: IEngineFeatures) =>
+    choice.deviceIds.length && (next.own_devices || engine?.own_devices)
+      ? { gpus: null, deviceIds: [] }
+      : {};
   return (
     <div className="jp-PaddleGpu-choices">
       <fieldset>
@@ -98,7 +104,7 @@ function Choices(props: {
                 name={`${group}-engine`}
                 checked={engine?.name === item.name}
                 disabled={!item.available}
-                onChange={() => training.choose({ engine: item.name })}
+                onChange={() => training.choose({ engine: item.name, ...kept(item) })}
               />
               {item.title.message}
             </label>
@@ -130,12 +136,13 @@ function Choices(props: {
           />
           {trans.__('CPU')}
         </label>
+        {!inventory && engine?.own_devices && <Busy>{trans.__('Looking for devices…')}</Busy>}
         {devices.map(device => (
           <label key={device.id}>
             <input
               type="checkbox"
               checked={choice.deviceIds.includes(device.id)}
-              disabled={engine && !engine.gpus}
+              disabled={engine && (!engine.gpus || engine.assigns_devices)}
               onChange={() => toggle(device)}
             />
             {trans.__('GPU %1', device.index)} {device.name}
@@ -146,18 +153,13 @@ function Choices(props: {
             {trans.__('This engine runs on the CPU only.')}
           </div>
         )}
+        {devices.length > 0 && engine?.gpus && engine.assigns_devices && (
+          <div className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
+            {trans.__('This engine gives each job its devices itself.')}
+          </div>
+        )}
       </fieldset>
     </div>
-  );
-}
-
-/** The engine that will run it: the person's, the match's, or the first that can. */
-function chosenEngine(model: PanelModel, training: Training): IEngineFeatures | undefined {
-  const name = training.choice.engine || training.placement?.engine;
-  return (
-    model.engines.find(engine => engine.name === name) ??
-    model.engines.find(engine => engine.available) ??
-    model.engines[0]
   );
 }
 
@@ -177,11 +179,12 @@ function summary(
 ): string {
   const { placement, choice } = training;
   const ids = choice.deviceIds.length ? choice.deviceIds : (placement?.device_ids ?? []);
-  const names = (model.inventory?.devices ?? [])
+  const inventory = model.devicesOf(engine);
+  const names = (inventory?.devices ?? [])
     .filter(device => ids.includes(device.id))
     .map(device => trans.__('GPU %1', device.index));
   const known = placement !== null || choice.gpus === 0 || names.length > 0;
-  const none = model.inventory !== null && !model.inventory.devices.some(d => !d.simulated);
+  const none = inventory !== null && !inventory.devices.some(d => !d.simulated);
   const place = names.join(', ') || (known || none ? trans.__('CPU') : '');
   const image = engine?.containers ? placement?.image?.reference : '';
   return [

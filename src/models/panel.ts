@@ -56,6 +56,21 @@ export class PanelModel implements IDisposable {
     return this._inventory;
   }
 
+  /** The engine that will run it: the person's, the match's, or the first that can. */
+  engineOf(training: Training): IEngineFeatures | undefined {
+    const name = training.choice.engine || training.placement?.engine;
+    return (
+      this._engines.find(engine => engine.name === name) ??
+      this._engines.find(engine => engine.available) ??
+      this._engines[0]
+    );
+  }
+
+  /** The devices that an engine's jobs can have: its own, else this machine's; null where they are not known yet. */
+  devicesOf(engine: IEngineFeatures | undefined): IInventory | null {
+    return engine?.own_devices ? (this._own.get(engine.name) ?? null) : this._inventory;
+  }
+
   get accelerators(): readonly IAccelerator[] {
     return this._accelerators;
   }
@@ -198,6 +213,7 @@ export class PanelModel implements IDisposable {
       this._whatIfs = whatIfs;
       this._trainings.forEach(training => (training.whatIfs = whatIfs));
       this._inventory = inventory;
+      void this._readOwnDevices();
       this._serverError = null;
       this._isReady = true;
       this._readActive();
@@ -250,6 +266,7 @@ export class PanelModel implements IDisposable {
       }
       this._training = training;
       training.changed.connect(this._onTraining, this);
+      void this._readOwnDevices();
       this._readActive();
     }
     this._changed.emit();
@@ -273,7 +290,26 @@ export class PanelModel implements IDisposable {
   }
 
   private _onTraining(): void {
+    void this._readOwnDevices();
     this._changed.emit();
+  }
+
+  /** Ask the chosen engine for its own devices, where it has any: once a choice and once a match. */
+  private async _readOwnDevices(): Promise<void> {
+    const training = this._training;
+    const engine = training && this.engineOf(training);
+    const asked = engine?.own_devices ? `${engine.name} ${training?.placed}` : '';
+    if (!engine || !asked || asked === this._askedOwn) {
+      this._askedOwn = asked;
+      return;
+    }
+    this._askedOwn = asked;
+    try {
+      this._own.set(engine.name, await this.api.devices(engine.name));
+      this._changed.emit();
+    } catch {
+      // The match and the submit say what is wrong with the engine.
+    }
   }
 
   /** Read the active notebook where somebody looks; estimate it too where that is wanted and safe. */
@@ -293,6 +329,9 @@ export class PanelModel implements IDisposable {
   private readonly _trainings = new Map<string, Training>();
   private _training: Training | null = null;
   private _inventory: IInventory | null = null;
+  /** The devices of engines that have their own, by engine. */
+  private readonly _own = new Map<string, IInventory>();
+  private _askedOwn = '';
   private _accelerators: IAccelerator[] = [];
   private _engines: IEngineFeatures[] = [];
   private _whatIfs: IWhatIf[] = [];

@@ -91,8 +91,11 @@ def test_a_submission_without_wishes_gets_a_device_where_the_engine_has_one(serv
     assert placement.device_ids == ("elsewhere/0",)
     assert [verdict.device_name for verdict in placement.verdicts] == ["H100 80GB"] * 2
     assert ours.match(source(ours, tmp_path), engine="local").placement.device_ids == ()
-    titles = {features.name: features.title.render() for features in ours.features()}
-    assert titles["elsewhere"] == "Elsewhere"
+    features = {features.name: features for features in ours.features()}
+    assert features["elsewhere"].title.render() == "Elsewhere"
+    assert [features[name].own_devices for name in ("elsewhere", "local")] == [True, False]
+    assert [device.id for device in ours.inventory("elsewhere").devices] == ["elsewhere/0", "elsewhere/1"]
+    assert ours.inventory("local").devices == ours.inventory().devices == ()
 
 
 def test_its_devices_are_claimed_one_to_a_job(services, tmp_path):

@@ -22,7 +22,11 @@ const problem = {
   message: 'This Docker daemon cannot hand out GPUs.',
   hint: 'Run `sudo nvidia-ctk runtime configure`.'
 };
-const model = { engines: [], inventory: null } as unknown as PanelModel;
+const model = {
+  engines: [],
+  engineOf: () => undefined,
+  devicesOf: () => null
+} as unknown as PanelModel;
 
 beforeAll(() => {
   Element.prototype.scrollIntoView = () => undefined; // jsdom lays nothing out

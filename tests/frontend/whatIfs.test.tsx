@@ -112,7 +112,11 @@ test('what the notebook has anyway is not asked for', () => {
 });
 
 test('a submit says what its job has, and what only the estimate was asked for', () => {
-  const model = { engines: [], inventory: null } as unknown as PanelModel;
+  const model = {
+    engines: [],
+    engineOf: () => undefined,
+    devicesOf: () => null
+  } as unknown as PanelModel;
   const asked = { stages: 4, packing: 'dense', answers: { vocab_size: 8 } };
   const box = draw(<Submit model={model} training={training(asked)} />);
   expect(box.querySelector('p')?.textContent).toContain('in 4 stages of 4 · vocab_size = 8');
