@@ -501,6 +501,10 @@ export interface components {
         /**
          * CodeCell
          * @description A code cell made parseable: `source` has `!`/`%` lines masked line for line, `masked` tells which (from 1).
+         *
+         *     Attributes:
+         *         hides: whether what is masked may give names or change files that later code rests on (`%run`, `x = !ls`).
+         *         may_fail: a job goes on behind the cell where it fails (tag `raises-exception`).
          */
         CodeCell: {
             index: number;
@@ -510,6 +514,10 @@ export interface components {
             masked: number[];
             /** @default  */
             cell_magic: string;
+            /** @default false */
+            hides: boolean;
+            /** @default false */
+            may_fail: boolean;
         };
         /**
          * Device

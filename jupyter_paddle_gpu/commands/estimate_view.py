@@ -63,6 +63,8 @@ class EstimateView(View):
         estimate = self.data
         if estimate.status == "no_model":
             return say("Nothing that trains was found in this notebook.")
+        if estimate.status == "would_stop":
+            return say("The notebook would stop with an error.")
         if estimate.peak_bytes is None:
             return say("The estimate needs an answer." if estimate.questions else "There is no figure for this.")
         if estimate.target == "cpu":
@@ -139,6 +141,11 @@ class EstimateView(View):
     def _place(self, say: Speech, where: Place | None) -> str:
         return "" if where is None else say("cell {cell}, line {line}", cell=where.cell + 1, line=where.line)
 
+    def _stop(self) -> Message | None:
+        """Where the notebook would end with an error."""
+        stop = self.data.stop
+        return None if stop is None else stop.says(behind=self.data.status == "ok")
+
     def rich(self, say: Speech) -> RenderableType:
         """Facts, bars, fit, questions, notes."""
         from rich.console import Group
@@ -147,7 +154,7 @@ class EstimateView(View):
 
         from .drawing import sentence
 
-        parts: list[RenderableType] = [sentence(self.headline(say), "bold")]
+        parts: list[RenderableType] = [sentence(self.headline(say), "bold"), *_stop_lines(say, self._stop())]
         facts = Table.grid(padding=(0, 2))
         for label, value in self._facts(say):
             facts.add_row(Text(label, style="dim"), Text(value))
@@ -188,6 +195,8 @@ class EstimateView(View):
     def html(self, say: Speech) -> str:
         """The same for a cell."""
         out = [f"<p><strong>{escape(self.headline(say))}</strong></p>"]
+        if stop := self._stop():
+            out.append(f"<p><strong>{markup.message(say, stop)}</strong></p>")
         out.append(markup.table((escape(label), escape(value)) for label, value in self._facts(say)))
         if trainings := self._trainings(say):
             listed = ([escape(cell) for cell in training] for training in trainings)
@@ -213,6 +222,17 @@ class EstimateView(View):
             )
         out += [f"<p>{markup.message(say, note)}</p>" for note in self.data.notes]
         return "".join(out)
+
+
+def _stop_lines(say: Speech, stop: Message | None) -> list[RenderableType]:
+    from .drawing import sentence
+
+    if stop is None:
+        return []
+    return [
+        sentence(stop.render(say.translate), "bold red"),
+        sentence(stop.render_hint(say.translate), "dim"),
+    ]
 
 
 def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:

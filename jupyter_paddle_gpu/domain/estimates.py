@@ -44,6 +44,30 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None
     error: str
 
+    def says(self, *, behind: bool) -> Message:
+        """The sentence for people; `behind`: it stops only behind the training, of which there is a figure."""
+        if self.cell is None:
+            return msgspec.structs.replace(_STOPS_SOMEWHERE, params={"error": self.error})
+        params = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error}
+        return msgspec.structs.replace(_STOPS_BEHIND if behind else _STOPS, params=params)
+
+
+_STOPS = Message(
+    code="would_stop",
+    text="The notebook would stop in cell {cell}, line {line}: {error}",
+    hint="Correct it there and estimate again. It can be submitted all the same: then the job ends there.",
+)
+_STOPS_BEHIND = Message(
+    code="would_stop_behind",
+    text="Behind this training the notebook would stop in cell {cell}, line {line}: {error}",
+    hint="Correct it there before you submit, or the job ends there.",
+)
+_STOPS_SOMEWHERE = Message(
+    code="would_stop",
+    text="The notebook would stop: {error}",
+    hint="Run it from its first cell in a fresh kernel to see where.",
+)
+
 
 class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A number in a cell that sizes the batch: writing another one there changes the step's inputs.

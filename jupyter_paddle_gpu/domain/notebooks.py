@@ -53,13 +53,20 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeCell(msgspec.Struct, frozen=True, kw_only=True):
-    """A code cell made parseable: `source` has `!`/`%` lines masked line for line, `masked` tells which (from 1)."""
+    """A code cell made parseable: `source` has `!`/`%` lines masked line for line, `masked` tells which (from 1).
+
+    Attributes:
+        hides: whether what is masked may give names or change files that later code rests on (`%run`, `x = !ls`).
+        may_fail: a job goes on behind the cell where it fails (tag `raises-exception`).
+    """
 
     index: int
     id: str
     source: str
     masked: tuple[int, ...] = ()
     cell_magic: str = ""
+    hides: bool = False
+    may_fail: bool = False
 
 
 class LayerFact(msgspec.Struct, frozen=True, kw_only=True):

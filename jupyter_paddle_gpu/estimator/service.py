@@ -256,7 +256,7 @@ class EstimateService:
                 batch = scanned(facts, "ok").batch_size
             estimate = choice.on(answer(choice.trace, choice.peak), batch)
             notes = (*notes, *choice.notes, *narrowed(estimate.terms))
-            return widened(msgspec.structs.replace(estimate, questions=questions, notes=notes))
+            return widened(msgspec.structs.replace(estimate, questions=questions, notes=notes, stop=trace.stop))
         if trace.status == "ok":
             return trainings.without(trace, request, peak, notes, questions)
         if trace.status == "no_model":

@@ -159,7 +159,10 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
     """What the tracer is asked: the cells as they can be run, and what is to be different."""
     cells = [cell for cell in facts.cells if cell.cell_magic not in OTHER_LANGUAGES]
     return {
-        "cells": [{"index": cell.index, "source": cell.source} for cell in cells],
+        "cells": [
+            {"index": cell.index, "source": cell.source, "hides": cell.hides, "may_fail": cell.may_fail}
+            for cell in cells
+        ],
         "folder": str(folder),
         "answers": dict(request.answers),
         "processes": facts.processes.value if facts.processes else None,

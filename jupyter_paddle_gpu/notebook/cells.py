@@ -24,6 +24,13 @@ PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "debug", "m
 """Cell magics that run the rest of the cell as Python in the notebook's own namespace."""
 PYTHON_LINE_MAGICS = frozenset({"time", "timeit", "prun", "memit"})
 """Line magics that run the rest of the line likewise."""
+MAY_FAIL = "raises-exception"
+"""Tag of a cell behind which a job goes on where it fails, as nbclient does."""
+_HARMLESS = re.compile(
+    r"(?:[!%]\s*(?:pip|conda|mamba|apt|apt-get|ls|pwd|echo|nvidia-smi|python\s+-V|cat|head|which|df|free)\b"
+    r"|%(?:matplotlib|config|time|timeit|prun|memit|autoreload|load_ext|env|precision|paddle_gpu|xmode|who|whos)\b|[^!%])"
+)
+"""Commands that leave no names and no files behind on which the notebook's code could rest."""
 _COMMAND = re.compile(r"\s*([!%]{1,2}\w)")
 _HELP = frozenset({"?", "??"})
 _warnings_lock = threading.Lock()
@@ -57,7 +64,7 @@ def parsed_cells(cells: list[dict[str, Any]]) -> Iterator[ParsedCell]:
             yield ParsedCell(CodeCell(index=index, id=identity, source=source), (), None, _too_long(index))
         else:
             left -= len(source)
-            yield parse_cell(source, index, identity)
+            yield parse_cell(source, index, identity, may_fail=MAY_FAIL in _tags(cell))
 
 
 def _too_long(index: int) -> Message:
@@ -69,11 +76,19 @@ def _too_long(index: int) -> Message:
     )
 
 
-def parse_cell(source: str, index: int, identity: str) -> ParsedCell:
+def _tags(cell: dict[str, Any]) -> list[Any]:
+    tags = cell["metadata"].get("tags") if isinstance(cell.get("metadata"), dict) else None
+    return tags if isinstance(tags, list) else []
+
+
+def parse_cell(source: str, index: int, identity: str, *, may_fail: bool = False) -> ParsedCell:
     """Mask and parse one cell; never raises for what stands in it."""
     masked, magics, cell_magic = mask(source)
     lines = tuple(sorted({number for magic in magics for number in _lines_of(magic)}))
-    cell = CodeCell(index=index, id=identity, source=masked, masked=lines, cell_magic=cell_magic)
+    hides = cell_magic not in PYTHON_CELL_MAGICS and any(not _HARMLESS.match(magic.text) for magic in magics)
+    cell = CodeCell(
+        index=index, id=identity, source=masked, masked=lines, cell_magic=cell_magic, hides=hides, may_fail=may_fail
+    )
     plain = tuple(Magic(magic.text.replace("\\\n", " "), magic.line) for magic in magics)
     try:
         return ParsedCell(cell, plain, _parse(masked), None)

@@ -79,6 +79,7 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
       {...kept}
       className={`jp-PaddleGpu-estimate${training.stale || training.isEstimating ? ' jp-PaddleGpu-stale' : ''}`}
     >
+      <Stop estimate={estimate} training={training} />
       <Trainings estimate={estimate} training={training} />
       {total !== null && (
         <div className="jp-PaddleGpu-answer">
@@ -207,6 +208,50 @@ function Remedies(props: { estimate: IEstimate; training: Training }): JSX.Eleme
   );
 }
 
+/** Where the notebook would end with an error. It can be submitted all the same. */
+function Stop(props: { estimate: IEstimate; training: Training }): JSX.Element | null {
+  const { trans } = useApp();
+  const { estimate, training } = props;
+  const { stop } = estimate;
+  if (!stop) {
+    return null;
+  }
+  const cell = stop.cell;
+  const line = stop.line ?? 1;
+  const isBehind = estimate.status === 'ok';
+  return (
+    <Note
+      kind={isBehind ? 'warning' : 'error'}
+      message={{
+        code: 'would_stop',
+        message:
+          cell === null
+            ? trans.__('The notebook would stop: %1', stop.error)
+            : isBehind
+              ? trans.__(
+                  'Behind this training the notebook would stop in cell %1, line %2: %3',
+                  cell + 1,
+                  line,
+                  stop.error
+                )
+              : trans.__(
+                  'The notebook would stop in cell %1, line %2: %3',
+                  cell + 1,
+                  line,
+                  stop.error
+                ),
+        hint: trans.__('Correct it before you submit, or the job ends there.')
+      }}
+    >
+      {cell !== null && (
+        <Button look="link" onClick={() => training.source.reveal(cell)}>
+          {trans.__('Go to cell %1', cell + 1)}
+        </Button>
+      )}
+    </Note>
+  );
+}
+
 function evidence(estimate: IEstimate, trans: TranslationBundle): string {
   const names = {
     trace: trans.__('traced'),
@@ -228,7 +273,7 @@ function target(estimate: IEstimate, trans: TranslationBundle): string {
     return trans.__("The kernel's Python has no Paddle; the note below brings it.");
   }
   if (estimate.status === 'would_stop') {
-    return trans.__('The notebook would stop with an error before this is known.');
+    return trans.__('There is no number for a training that would stop.');
   }
   if (estimate.status === 'no_model') {
     return trans.__('No training step was found to trace.');

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 Part = TypeVar("Part")
+Refused = TypeVar("Refused", bound=BaseException)
+NUMBERS, SIZES = "numbers", "sizes"
+"""What a program can be told that is not known: numbers of a tensor, how large a tensor is."""
 
 
 class Session:
@@ -20,11 +23,14 @@ class Session:
     Attributes:
         target: cpu or gpu: the device that the estimate is for.
         notes: what was assumed or ignored, by code.
+        assumed: which kinds of stand-ins the program was given so far (`NUMBERS`, `SIZES`).
     """
 
     def __init__(self, target: str = "gpu") -> None:
         self.target = target
         self.notes: dict[str, dict[str, Any]] = {}
+        self.assumed: set[str] = set()
+        self._refusals: list[BaseException] = []
         self._parts: dict[type, Any] = {}
 
     def of(self, kind: type[Part]) -> Part:
@@ -41,6 +47,15 @@ class Session:
     def note(self, code: str, **params: Any) -> None:
         """Remember something assumed or ignored, once a code."""
         self.notes.setdefault(code, params)
+
+    def refused(self, problem: Refused) -> Refused:
+        """To be raised: what Paddle itself raises for shapes, types and attributes as the program has them."""
+        self._refusals.append(problem)
+        return problem
+
+    def is_refusal(self, problem: BaseException) -> bool:
+        """Whether Paddle raised it so."""
+        return any(problem is one for one in self._refusals)
 
     def close(self) -> None:
         """The run is over: what its parts have changed outside of it (`close()` of each) is put back."""

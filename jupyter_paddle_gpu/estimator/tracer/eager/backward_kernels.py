@@ -11,6 +11,7 @@ from ..memory.arrays import Array, allocate, contiguous_strides, lay_out
 from ..memory.dtypes import SIZE
 from ..memory.ledger import Ledger
 from ..program.templates import Gradient, GradStep, Operand, slots_of
+from ..session import running
 from . import costs
 from .sparse_gradients import looked_up
 
@@ -30,7 +31,7 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     """
     rule = step.rule
     if rule.refused and step.results[0] is None:
-        raise ValueError(rule.refused)
+        raise running().refused(ValueError(rule.refused))
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
     _fill_zeros(ledger, step, environment, gradient)

@@ -16,6 +16,7 @@ from ..memory.ledger import Ledger
 from ..memory.values import Drawn, Part, Value, is_random
 from ..program.inference import Argument
 from ..program.templates import Gradient, Operand, Step, Template, slots_of
+from ..session import SIZES
 from . import costs
 from .autograd import Node, edge_of, needed_slots
 from .dependent_shapes import SHARED, Choices
@@ -69,6 +70,7 @@ class Call:
         most = max((state.array.numel for state in self.states), default=1)
         largest, classes = self.runtime.of(Choices).taken(most, self.states)
         line = call_stack.line()
+        self.runtime.assumed.add(SIZES)
         if classes:
             self.runtime.note(SHARED, op=name, line=line, classes=classes)
         else:

@@ -141,7 +141,7 @@ class RecordedBackward:
                 f"(Unavailable) The Op {step.name} doesn't have any grad op. If you don't intend calculating higher "
                 "order derivatives, please set `create_graph`to False."
             )
-            raise RuntimeError(message)
+            raise self._runtime.refused(RuntimeError(message))
         if step.name.endswith("_grad"):
             self._runtime.note("create_graph")
 

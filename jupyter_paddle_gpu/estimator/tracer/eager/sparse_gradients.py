@@ -15,6 +15,7 @@ from ..memory.dtypes import name_of
 from ..memory.ledger import Ledger
 from ..memory.rows import Rows, merged
 from ..program.templates import GradStep
+from ..session import running
 
 
 def looked_up(step: GradStep, meta: Meta, operands: Arrays) -> Rows | None:
@@ -62,7 +63,7 @@ def answer(ledger: Ledger, name: str, args: Any, tensors: list[Any], states: lis
         f"Paddle has no kernel of {name.rstrip('_')} for a sparse gradient (SelectedRows), "
         "which Embedding(sparse=True) gives: the step fails or crashes there"
     )
-    raise NotImplementedError(message)
+    raise running().refused(NotImplementedError(message))
 
 
 def added(ledger: Ledger, present: Array, grad: Array) -> Array:

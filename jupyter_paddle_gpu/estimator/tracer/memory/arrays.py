@@ -136,6 +136,14 @@ def new_tensor(array: Array, stop_gradient: bool = True) -> Any:
     return tensor
 
 
+def without_memory(shape: Shape, dtype: str) -> Any:
+    """A `paddle.Tensor` that Paddle itself knows to have no memory: a kernel that reads it raises."""
+    tensor = _TENSOR.__new__(_TENSOR)
+    _fill(tensor, VAR_TYPE[dtype], list(shape), "", _DENSE, False)
+    ORIGINAL["_clear_data"](tensor)
+    return tensor
+
+
 def known_state(tensor: Any) -> State | None:
     """The state of a tensor, None for one that was never seen."""
     return tensor.__dict__.get(ATTRIBUTE)  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from ..step.deadline import Deadline, TimeUp
 from ..step.steps import StepSeen, StepWatch
 from ..undecided import conversions
 from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, is_description
-from . import absorbing, outside, suggestions
+from . import absorbing, outside, stops, suggestions
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .questions import address, assigned_at, line_of, refused, said
@@ -98,6 +98,8 @@ class CellRun:
         self.trained_in: int | None = None
         """Index of the first cell that trains."""
         self._updated_in: int | None = None
+        self.stop: dict[str, Any] | None = None
+        """Where the job would end with an error: cell, line and the error."""
 
     @property
     def _absent(self) -> absent_modules.AbsentModules:
@@ -146,7 +148,7 @@ class CellRun:
                 self._updated_in = cell["index"]
             if self.trained_in is None and (self.finished or self._has_updated()):
                 self.trained_in = cell["index"]
-            if self.finished or self._session.of(StepWatch).window is not None:
+            if self.finished or self._session.of(StepWatch).window is not None or self.stop is not None:
                 break
 
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
@@ -307,8 +309,24 @@ class CellRun:
         watch.asked()
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
+        question = self._question(cell, problem, why, params)
+        if self._ends_the_job(cell, problem):
+            self.stop = {"cell": cell["index"], "line": question["line"], "error": stops.sentence(problem)}
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
-            self.failures.append(self._question(cell, problem, why, params))
+            self.failures.append(question)
+
+    def _ends_the_job(self, cell: dict[str, Any], problem: BaseException) -> bool:
+        """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
+        if self.questions or self.late_questions or self.failures or cell.get("may_fail"):
+            return False
+        passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
+        is_refusal = self._session.is_refusal(problem)
+        return (is_refusal or not passed_by) and stops.is_of_notebook(problem, self._session)
+
+    def is_cut(self) -> bool:
+        """Whether the last cell that trains ended with an error: its training is not through."""
+        trains = self.trained_in if self._updated_in is None else self._updated_in
+        return self.stop is not None and (trains is None or self.stop["cell"] <= trains)
 
     def place(self) -> dict[str, int] | None:
         """Where the training stands that ended the program; None where no code of the notebook tells."""

@@ -119,6 +119,10 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     watch = runtime.of(StepWatch)
     trainings = None if run is None else run.trainings
     window = None if trainings is not None and trainings.is_over else watch.last_window()
+    if run is not None and run.is_cut():
+        if not trainings:
+            return _stopped(runtime, run)
+        window = None
     if trainings is not None and (window is not None or len(trainings)):
         assert run is not None
         if window is not None:
@@ -145,7 +149,15 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
         {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
         for one in result.get("others", ())
     ]
-    return {**result, **shared, "notes": [*shared["notes"], *own], "others": others}
+    stop = None if run is None else run.stop
+    return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
+
+
+def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
+    """The answer where the notebook ends with an error before a training is through. The failure stays beside it, for
+    where another way through the program trains this one tells nothing."""
+    shared = _shared(runtime, run)
+    return {**shared, "status": "would_stop", "stop": run.stop, "questions": run.failures[:1], **versions()}
 
 
 def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def _set_value(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None
     shape = list(np.shape(value)) if not isinstance(value, paddle.Tensor) else list(value.shape)
     if shape != list(tensor.shape):
         message = f"Variable Shape not match, Variable [ {tensor.name} ] need {tensor.shape} but load {shape}"
-        raise ValueError(message)
+        raise runtime.refused(ValueError(message))
     runtime.state(tensor).array.value = None
 
 

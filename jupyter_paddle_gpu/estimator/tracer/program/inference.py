@@ -15,9 +15,12 @@ from paddle import _C_ops
 from paddle.base import core, framework
 from paddle.pir.core import switch_main_program
 
+from ..kernels.answering import ANSWERING, CRASHING
 from ..kernels.rules import Meta
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
+from ..session import running
+from .asking import refusal
 from .precision import retyped
 from .reader import Reader
 from .templates import Gradient, Template
@@ -61,10 +64,30 @@ class Inference:
         try:
             found = self._cache.get(key)
         except TypeError:  # an unhashable argument: not cached
-            return self._typed(call, metas, wants)
+            return self._new(key[0], call, metas, wants)
         if found is None:
-            found = self._cache[key] = self._typed(call, metas, wants)
+            found = self._cache[key] = self._new(key[0], call, metas, wants)
         return found
+
+    def _new(
+        self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
+    ) -> Template:
+        """A template, where neither eager mode nor the program builder refuses the call."""
+        answers = bool(metas) and name in ANSWERING
+        if answers:
+            self._ask(name, call, metas)
+        try:
+            return self._typed(call, metas, wants)
+        except Exception:
+            if metas and not answers and name not in CRASHING:  # the builder may refuse what eager mode takes
+                self._ask(name, call, metas)
+            raise
+
+    def _ask(self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta]) -> None:
+        function, args, kwargs = call
+        problem = refusal((ORIGINAL_OPS.get(name, function), args, kwargs), metas, _fill)
+        if problem is not None:
+            raise running().refused(problem)
 
     def _typed(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
         """Low precision types are stood for by float32 while building: a CPU wheel knows few kernels for them."""

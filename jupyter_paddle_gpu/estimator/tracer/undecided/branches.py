@@ -121,7 +121,7 @@ def explored(run: Run, target: str) -> Result:
         decisions = Decisions(forced)
         results.append(run(decisions, Choices()))
         waiting += [{**forced, site: not way} for site, way in decisions.taken.items() if site not in forced]
-    return _widened(_joined(results, target), run, target)
+    return _widened(_joined(results, target, is_whole=not waiting), run, target)
 
 
 def _widened(result: Result, run: Run, target: str) -> Result:
@@ -145,11 +145,11 @@ def _widened(result: Result, run: Run, target: str) -> Result:
     return result
 
 
-def _joined(results: list[Result], target: str) -> Result:
+def _joined(results: list[Result], target: str, *, is_whole: bool) -> Result:
     best = min(map(_fault, results))
     good = [result for result in results if _fault(result) == best]
     if best == _NO_STEP:
-        return results[0]
+        return _without_step(results, is_whole=is_whole)
     sizes = [peak(result, target) for result in good]
     largest = good[sizes.index(max(sizes))]
     if len(good) > 1:
@@ -160,6 +160,19 @@ def _joined(results: list[Result], target: str) -> Result:
     parts = [result["seconds"] for result in results]
     largest["seconds"] = {name: sum(part[name] for part in parts) for name in parts[0]}
     return largest
+
+
+def _without_step(results: list[Result], *, is_whole: bool) -> Result:
+    """Why no way leads to a step: an error for certain where every way was followed (`is_whole`) and ends by it."""
+    first = results[0]
+    stop = first.get("stop")
+    if stop is None:
+        return first
+    if is_whole and all(result.get("stop") == stop for result in results):
+        first["questions"] = []
+    else:
+        first.update(status="needs_input", stop=None)
+    return first
 
 
 _NO_STEP = 2

@@ -18,7 +18,7 @@ from ..eager.tensors import Tensors, current
 from ..memory.arrays import Array
 from ..memory.dtypes import SIZE, name_of
 from ..memory.ledger import Storage
-from ..session import paused
+from ..session import NUMBERS, SIZES, paused
 from ..step.steps import StepWatch
 from . import random_numbers, unknowns
 from .branches import Decisions
@@ -84,6 +84,7 @@ def _numbers(runtime: Tensors, tensor: Any) -> Any:
     if found is not None:
         return found
     dtype = name_of(tensor.dtype)
+    runtime.assumed.add(SIZES if dtype.startswith(("int", "uint")) else NUMBERS)  # whole numbers may become sizes
     make = np.ones if dtype.startswith("float") else np.zeros
     return make(list(tensor.shape), dtype=_NUMPY.get(dtype, dtype)).view(unknowns.UnknownArray)
 
@@ -124,6 +125,7 @@ def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:
         # Counting right answers without gradients sizes no tensor of the training step: not worth a person's attention.
         if paddle.is_grad_enabled():
             runtime.note("stand_in_number", line=call_stack.line())
+            runtime.assumed.add(SIZES)
         return int(_numbers(runtime, tensor).reshape(-1)[0])
     return int(found.reshape(-1)[0])
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import call_stack
-from ..session import current
+from ..session import SIZES, current
 from ..step.steps import StepWatch
 from .branches import Decisions, is_way_out
 
@@ -68,6 +68,8 @@ def unknown(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return unknown(value[()]) if value.ndim == 0 and value.dtype.kind in "iuf" else value.view(UnknownArray)
     if isinstance(value, (int, np.integer)):
+        if (session := current()) is not None:
+            session.assumed.add(SIZES)
         return UnknownInt(value)
     if isinstance(value, (float, np.floating)):
         return Unknown(value)

@@ -1,0 +1,81 @@
+"""Which exceptions are the notebook's: the job would end by them, too.
+
+A cell can fail in a trace for three reasons: the notebook is wrong; something it needs is not here; or the trace told
+it something that is not so (a number that stands in for one nobody computed, a size that was assumed, a module passed
+by). Only what certainly has the first one is called the notebook's. What Paddle itself refused was asked with true
+shapes, types and attributes, and numbers play no part in it; an exception of Python's is judged by whether it can hang
+on numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from types import TracebackType
+
+from .. import call_stack
+from ..patches.absent_modules import AbsentModules
+from ..session import SIZES, Session
+from .questions import said
+
+_BY_TYPE = (TypeError, AttributeError, NameError, ImportError, SyntaxError)
+"""What is raised whatever the numbers are."""
+_OF_ENVIRONMENT = (OSError, EOFError, MemoryError, RecursionError, SystemExit)
+"""What another machine, another folder or another person at the keyboard may spare the job."""
+_BY_DIMENSIONS = re.compile(
+    r"too many indices|invalid index to scalar|only integers, slices|object of too small depth|dimensions? mismatch"
+)
+"""What numpy says of an index or an operand that has the wrong number of dimensions, whatever its numbers are."""
+_NOTED = frozenset(("dataset_stand_in", "value_failed"))
+"""Notes on numbers that are not the notebook's own."""
+_NUMPY = call_stack.TRACER + "undecided"
+"""Where numpy's functions are passed on to numpy."""
+
+
+def is_of_notebook(problem: BaseException, session: Session) -> bool:
+    """Whether the notebook raises it wherever it runs.
+
+    Args:
+        problem: what ended a cell.
+        session: knows what the program was told that is not known.
+    """
+    if session.of(AbsentModules).modules:
+        return False
+    is_sized = SIZES not in session.assumed
+    if session.is_refusal(problem):
+        return is_sized
+    if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem):
+        return False
+    if isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
+        return True
+    return not session.assumed and _NOTED.isdisjoint(session.notes)
+
+
+def sentence(problem: BaseException) -> str:
+    """Type and text, as Paddle or Python says it."""
+    return ": ".join(filter(None, (type(problem).__name__, said(problem))))
+
+
+def _rests_on_environment(problem: BaseException) -> bool:
+    """Whether something that is not here was the reason, or an environment variable was read."""
+    seen: list[BaseException] = []
+    reason: BaseException | None = problem
+    while reason is not None and reason not in seen:
+        file = _innermost(reason.__traceback__)
+        if isinstance(reason, _OF_ENVIRONMENT) or file == "<frozen os>" or file.endswith("/os.py"):
+            return True
+        seen.append(reason)
+        reason = reason.__cause__ or reason.__context__
+    return False
+
+
+def _is_of_tracer(problem: BaseException) -> bool:
+    file = _innermost(problem.__traceback__)
+    return file.startswith(call_stack.TRACER) and not file.startswith(_NUMPY)
+
+
+def _innermost(step: TracebackType | None) -> str:
+    file = ""
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        step = step.tb_next
+    return file

@@ -1,0 +1,66 @@
+"""Asks eager mode itself whether it would take a call: with tensors that have shape and type and no memory.
+
+The program builder leaves out what is checked only when an operator really runs: a convolution's channels, types that
+a kernel is not registered for, operands of different types. Eager mode checks all of that before its kernel first looks
+at a number; a tensor without memory ends the call there, with a sentence of its own. So what it says before that is
+what it would say to the program, and nothing was computed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import paddle
+
+from ..kernels.rules import Meta
+from ..memory.arrays import without_memory
+from ..memory.dtypes import LOW_PRECISION
+from ..session import paused
+
+_NO_REFUSAL = re.compile(
+    r"holds no memory|holder_ should not be null|storage must be valid|ResourceExhausted|Fail to alloc memory"
+    r"|not compiled with|Place\(undefined:0\) is not supported|bad_alloc"
+)
+"""What is said of the missing memory, of too little of it, and of a Paddle for CPUs."""
+_NO_KERNEL = "The kernel with key"
+"""How Paddle begins where no kernel is registered for the types."""
+
+
+def refusal(
+    call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], fill: Callable[[Any, list[Any]], Any]
+) -> Exception | None:
+    """What eager mode says against a call; None where it has nothing to say before it looks at numbers.
+
+    Args:
+        call: function, args, kwargs, with places for tensors.
+        metas: shape and type of each tensor. Low precision is asked for as float32: a CPU knows few kernels for it.
+        fill: puts tensors into their places.
+    """
+    function, args, kwargs = call
+    with paused():
+        tensors = [without_memory(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
+        try:
+            function(*fill(args, tensors), **fill(kwargs, tensors))
+        except MemoryError:
+            return None
+        except Exception as problem:
+            if _NO_KERNEL in str(problem):
+                return _without_kernel(call, metas, fill)
+            return None if _NO_REFUSAL.search(str(problem)) else problem
+    return None
+
+
+def _without_kernel(
+    call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], fill: Callable[[Any, list[Any]], Any]
+) -> Exception | None:
+    """What Paddle says where it has no kernel for these types. A tensor without memory is on no device, so it is asked
+    once more with one number each: which kernel runs is decided before shapes are looked at."""
+    function, args, kwargs = call
+    tensors = [paddle.zeros([1] * len(shape), dtype) for shape, dtype in metas]
+    try:
+        function(*fill(args, tensors), **fill(kwargs, tensors))
+    except Exception as problem:
+        return problem if _NO_KERNEL in str(problem) else None
+    return None

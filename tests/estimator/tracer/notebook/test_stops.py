@@ -1,0 +1,125 @@
+"""Where a notebook would stop: real Paddle and the trace say the same, and what is not certain is not said."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.refusals.running import ROOT
+
+NET = """
+import numpy as np, paddle, paddle.nn.functional as F
+from paddle import nn
+net = nn.{net}
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+x = {x}
+for step in range(4):
+    loss = {loss}
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+    {after}
+"""
+
+
+def training(net="Linear(4, 2)", x="paddle.rand([4, 4])", loss="net(x).mean()", after="pass", behind=""):
+    return NET.format(net=net, x=x, loss=loss, after=after) + behind
+
+
+CHANNELS = """
+import paddle
+from paddle import nn
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2D(3, 16, 3)
+        self.second = nn.Conv2D(32, 64, 3)
+        self.norm = nn.BatchNorm2D(64)
+        self.head = nn.Linear(64, 10)
+    def forward(self, x):
+        x = self.first(x)
+        x = self.second(x)
+        x = self.norm(x)
+        return self.head(x.mean([2, 3]))
+net = Net()
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+for step in range(4):
+    loss = net(paddle.rand([4, 3, 32, 32])).mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+CELLS = "import paddle\n#---\nnet = paddle.nn.Linear(4, 2)\n#---\n" + training(x="paddle.rand([4, 5])")
+
+REFUSED = {
+    "channels": CHANNELS,
+    "number of no dimensions": training(after="print(loss.numpy()[0])"),
+    "features": training(x="paddle.rand([4, 5])"),
+    "in a later cell": CELLS,
+    "statistics of other channels": training(
+        "Sequential(nn.Conv2D(3, 4, 3), nn.BatchNorm2D(5))", "paddle.rand([2, 3, 8, 8])"
+    ),
+    "words that are no numbers": training("Embedding(4, 2)"),
+    "whole numbers into a layer": training(x="paddle.ones([4, 4], 'int64')"),
+    "double precision into a layer": training(x="paddle.ones([4, 4], 'float64')"),
+    "a kernel that is not there": training(loss="net(F.relu(x.astype('int64'))).mean()"),
+    "capacity": training(loss="net(x.reshape([3, 5])).mean()"),
+    "axis": training(loss="paddle.concat([net(x), net(x)], 3).mean()"),
+    "missing argument": training(loss="F.cross_entropy(net(x))"),
+    "unknown keyword": training(loss="F.softmax(net(x), dims=1).mean()"),
+    "misspelt name": training(after="opt.clear_gard()"),
+    "name without a value": training(loss="net(inputs).mean()"),
+    "fit": """
+import numpy as np, paddle
+from paddle import nn
+class Data(paddle.io.Dataset):
+    def __len__(self):
+        return 64
+    def __getitem__(self, index):
+        return np.ones([1, 28, 28], "float32"), np.array([1])
+model = paddle.Model(nn.Sequential(nn.Flatten(), nn.Linear(783, 10)))
+model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), nn.CrossEntropyLoss())
+model.fit(Data(), batch_size=8, epochs=1, verbose=0)
+""",
+}
+UNSURE = {
+    "a size out of the model": training(loss="net(x).reshape([int(net(x).argmax()) + 3, -1]).mean()"),
+    "a size by way of numpy": training(loss="(net(x) + paddle.zeros([3 + net(x).numpy().argmax(), 2])).mean()"),
+    "an index out of the model": training(after="[1, 2][int(1e3 * loss)]"),
+    "a module that is not here": "from not_here_at_all import size\n" + training(x="paddle.rand([4, size])"),
+    "a check of the loss": training(after="assert float(loss) > 1e9"),
+}
+BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").replace("range(4)", "range(1)")
+
+
+@pytest.fixture(scope="module")
+def answers():
+    pytest.importorskip("paddle")
+    programs = {**REFUSED, **UNSURE, "behind": BEHIND, "right": training()}
+    sent = "".join(json.dumps({"name": name, "source": source}) + "\n" for name, source in programs.items())
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
+    done = subprocess.run(command, cwd=ROOT, input=sent, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {row["name"]: row for row in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_same_sentence_at_the_same_line(answers, name):
+    row = answers[name]
+    assert row["real"]["ended"] == "refused"
+    assert row["traced"] == row["real"]
+
+
+@pytest.mark.parametrize("name", UNSURE)
+def test_what_hangs_on_what_is_not_known_is_not_called_an_error(answers, name):
+    assert answers[name]["traced"]["ended"] != "refused"
+
+
+def test_behind_the_training_the_error_stands_beside_the_figure(answers):
+    traced = answers["behind"]["traced"]
+    assert (traced["cell"], traced["line"], traced["error"]) == (1, 2, "IndexError")
+
+
+def test_a_right_program_has_none(answers):
+    assert answers["right"]["traced"] == {"ended": "ran", "status": "ok"}
