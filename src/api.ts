@@ -7,6 +7,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type {
   IAccelerator,
+  IChanges,
   IEngineFeatures,
   IEstimateRequest,
   IInventory,
@@ -101,6 +102,11 @@ export class Api {
   async preflight(notebook: INotebookBody, submission: ISubmission): Promise<IMessage[]> {
     const body = { ...notebook, ...submission };
     return (await this._post<{ problems: IMessage[] }>('preflights', body)).problems;
+  }
+
+  /** What a job with this request has otherwise than the notebook; nothing runs. */
+  changes(notebook: INotebookBody, request: IEstimateRequest): Promise<IChanges> {
+    return this._post('changes', { ...notebook, request });
   }
 
   submit(notebook: INotebookBody, submission: ISubmission): Promise<IJob> {

@@ -33,6 +33,10 @@ export type ILayerMemory = Schemas['LayerMemory'];
 /** A change that takes less, with the request that asks for it; the document tells no more of that than that it is one. */
 export type IRemedy = Omit<Schemas['Remedy'], 'request'> & { request: IEstimateRequest };
 
+/** What a job's copy of a notebook has otherwise than the notebook. */
+export type IChanges = Schemas['Changes'];
+export type IChangedCell = Schemas['ChangedCell'];
+
 export type Breakdown = Schemas['Breakdown'];
 export type Kind = keyof Breakdown;
 /** The kinds of memory in the order in which they are drawn. */

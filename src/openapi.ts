@@ -174,6 +174,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a job's copy of the notebook has otherwise */
+        post: operations["changes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/preflights": {
         parameters: {
             query?: never;
@@ -485,6 +502,43 @@ export interface components {
             value: string;
             /** @default  */
             traceback: string;
+        };
+        /**
+         * ChangedCell
+         * @description One cell that is another one in the copy.
+         *
+         *     Attributes:
+         *         cell: index among all cells of the notebook; of a new cell, that of the cell it stands behind.
+         *         before: its text in the notebook; None for a cell that is new.
+         *         after: its text in the copy.
+         *         tags: of a new cell.
+         */
+        ChangedCell: {
+            cell: number;
+            before: string | null;
+            after: string;
+            /** @default [] */
+            tags: string[];
+        };
+        /**
+         * Changes
+         * @description What a request makes of a notebook.
+         *
+         *     Attributes:
+         *         says: what the job is run with, in words.
+         *         cells: those that differ.
+         *         difference: the same as a unified diff, one file a cell.
+         *         refused: what of the request is not in the copy.
+         */
+        Changes: {
+            /** @default [] */
+            says: components["schemas"]["Message"][];
+            /** @default [] */
+            cells: components["schemas"]["ChangedCell"][];
+            /** @default  */
+            difference: string;
+            /** @default [] */
+            refused: components["schemas"]["Refusal"][];
         };
         /**
          * CheckRow
@@ -1167,6 +1221,7 @@ export interface components {
          *         output: absolute path to which the executed notebook is published.
          *         folder: absolute working folder (mounted in place by container engines).
          *         sets: answers bound in the notebook before it runs, as `--set` gives them.
+         *         changes: what is otherwise in the job's copy of the notebook, in words.
          *         environment: further environment variables.
          *         token: idempotency token: a second submit with the same one returns the first job.
          *         estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
@@ -1205,6 +1260,8 @@ export interface components {
             sets: {
                 [key: string]: string | number | boolean | null;
             };
+            /** @default [] */
+            changes: components["schemas"]["Message"][];
             /** @default {} */
             environment: {
                 [key: string]: string;
@@ -1519,6 +1576,14 @@ export interface components {
             suggestion: string | number | boolean | null;
         };
         /**
+         * Refusal
+         * @description A what-if that cannot be handed to a job, by name, with the reason and the next step.
+         */
+        Refusal: {
+            change: string;
+            why: components["schemas"]["Message"];
+        };
+        /**
          * Remedy
          * @description A change that would save memory, with what it was computed to give (not guessed).
          *
@@ -1526,6 +1591,7 @@ export interface components {
          *         change: name of the what-if that makes it.
          *         says: the change in words.
          *         request: what has to be asked for.
+         *         refused: why it cannot be handed to a job; None where the figure is that of the changed cells.
          */
         Remedy: {
             change: string;
@@ -1537,6 +1603,8 @@ export interface components {
             saves_bytes: number;
             /** @default null */
             largest_batch: number | null;
+            /** @default null */
+            refused: components["schemas"]["Message"] | null;
         };
         /**
          * Resources
@@ -2085,6 +2153,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Matched"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EstimateBody"];
+            };
+        };
+        responses: {
+            /** @description In words, cell by cell and as a unified diff; nothing runs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
                 };
             };
             default: components["responses"]["Error"];

@@ -29,7 +29,7 @@ DECLARATION = """
             label="Stages of the pipeline",
             least=2,
             words=Words(asked="in {value} stages", suggested="Deal out to {value} stages"),
-            unnamed=Message(code="stages_unnamed", text="The notebook gives its {value} stages no name."),
+            in_jobs=True,
             if_known=True,
             fact="distribution",
             notes=(Message(code="no_stages", text="The model has {found} layers, fewer than {asked} stages."),),
@@ -138,7 +138,7 @@ def test_a_job_is_run_with_it_or_refused(copy):
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     (copy.folder.parent / "a.ipynb").write_text(json.dumps(notebook))
     out = copy("-m", "jupyter_paddle_gpu", "submit", "a.ipynb", "--pipeline-stages", "4", "--json", status=1)
-    assert json.loads(out)["message"] == "The notebook gives its 4 stages no name."
+    assert json.loads(out)["message"].startswith("What is asked for cannot be written into the cells")
 
 
 def test_tracer_and_sentences_know_it(copy):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.jobs import Job
@@ -85,6 +86,11 @@ class Face(ABC):
     def answers(self, estimate: Estimate) -> dict[str, FactValue]:
         """What a person answers to an estimate's questions, by name; nothing where nobody can be asked."""
         return {}
+
+    def write(self, source: NotebookSource, changes: Changes) -> str:
+        """Write changed cells into the notebook; answers what was done, in the reader's language."""
+        self.services.write(source, changes)
+        return self.say("{name} was changed.", name=source.path.name)
 
     def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
         """The estimate of live objects named in `words`, where this place has any; None where a notebook is meant."""

@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from ..version import __version__
 from . import options
+from .changes_view import ChangesView
 from .estimate_view import EstimateView
 from .explain_view import ExplainView
 from .face import Face, View
@@ -184,19 +185,39 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 )
 @click.option("--token", default="", help="A second submit with the same token returns the first job.")
 @click.option("--estimate/--no-estimate", "estimated", default=True, help="Attach the estimate (default) or not.")
+@click.option("--dry-run", is_flag=True, help="Only show what the job's copy of the notebook has otherwise.")
 @_follow
 @_json
 @click.pass_obj
-def submit(face: Face, /, notebook: str | None, follow: bool, **chosen: Any) -> View:
+def submit(face: Face, /, notebook: str | None, follow: bool, dry_run: bool, **chosen: Any) -> View:
     """Run a notebook as a job, without terminal and browser.
 
     It goes on when they are closed; `logs` and `jobs` find it again.
     """
     source = face.source(notebook)
+    if dry_run:
+        return ChangesView(face.services.changes(source, options.submission(**chosen).request))
     if follow:
         face.attend()
     job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)
+
+
+@paddle_gpu.command()
+@click.argument("notebook", required=False, shell_complete=_files)
+@options.for_jobs
+@click.option("--write", is_flag=True, help="Write it into the notebook, instead of only showing it.")
+@_json
+@click.pass_obj
+def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> View:
+    """Show what advice changes in the cells, or write it into them.
+
+    Exit status: 0, or 1 where something cannot be changed.
+    """
+    source = face.source(notebook)
+    changes = face.services.changes(source, options.request(**asked))
+    done = face.write(source, changes) if write and changes.cells else ""
+    return ChangesView(changes, done)
 
 
 @paddle_gpu.command()

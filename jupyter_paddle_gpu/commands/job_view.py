@@ -85,6 +85,8 @@ class JobView(TableView):
             (say("Engine"), job.spec.engine),
             (say("Time"), run_time(job, time.time())),
         ]
+        if job.spec.changes:
+            rows.append((say("Run"), " · ".join(one.render(say.translate) for one in job.spec.changes)))
         if job.progress.seconds_left is not None:
             rows.append((say("Time left"), duration(job.progress.seconds_left)))
         if job.device_ids:

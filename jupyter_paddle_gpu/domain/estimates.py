@@ -161,6 +161,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
         change: name of the what-if that makes it.
         says: the change in words.
         request: what has to be asked for.
+        refused: why it cannot be handed to a job; None where the figure is that of the changed cells.
     """
 
     change: str
@@ -169,6 +170,7 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     peak_bytes: int
     saves_bytes: int
     largest_batch: int | None = None
+    refused: Message | None = None
 
 
 LARGEST_BATCH = 1 << 20

@@ -65,6 +65,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         output: absolute path to which the executed notebook is published.
         folder: absolute working folder (mounted in place by container engines).
         sets: answers bound in the notebook before it runs, as `--set` gives them.
+        changes: what is otherwise in the job's copy of the notebook, in words.
         environment: further environment variables.
         token: idempotency token: a second submit with the same one returns the first job.
         estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
@@ -86,6 +87,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     image: str = ""
     resources: Resources = Resources()
     sets: dict[str, FactValue] = {}
+    changes: tuple[Message, ...] = ()
     environment: dict[str, str] = {}
     token: str = ""
     rerun_of: str = ""

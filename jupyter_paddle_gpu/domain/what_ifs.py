@@ -50,8 +50,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         least: the smallest number that may be asked for (`bounds` refuses less).
         words: any value in words.
         values: words of single values, which come before `words`; of a switch, those that a form offers.
-        unnamed: a job is run with it too, under the name that the notebook gives the fact of the same name, and refused
-            with this where the notebook gives it none. Without it, it is of the estimate alone.
+        in_jobs: whether a job can be run with it too, by a change of its copy of the notebook (`notebook.changes`).
+            Without, it is of the estimate alone.
         traced: whether it changes the step, so that the tracer is told.
         real_steps: what tiny real steps make of it.
         follows: the what-if without which it says nothing; it is taken back with it.
@@ -66,7 +66,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     least: int = 1
     words: Words = Words()
     values: dict[FactValue, Words] = {}
-    unnamed: Message | None = None
+    in_jobs: bool = False
     traced: bool = True
     real_steps: RealSteps = "leave_out"
     follows: str = ""
@@ -96,11 +96,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Another batch size than the notebook's.",
             label="Batch size",
             words=Words(asked="with batch {value}", suggested="Batch {value}"),
-            unnamed=Message(
-                code="batch_size_unnamed",
-                text="The notebook gives its batch size no name, so a job cannot run it with {value}.",
-                hint="Write BATCH_SIZE = {value} in a cell and use that name, or submit without a batch size.",
-            ),
+            in_jobs=True,
             real_steps="follow",
             if_known=True,
             kept=(
@@ -117,6 +113,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         AmpLevel | None,
         Declaration(
             help="Mixed precision.",
+            in_jobs=True,
             label="Mixed precision",
             words=Words(asked="with mixed precision {value}", suggested="AMP {value}"),
             values={"off": Words(label="off", asked="without mixed precision")},
@@ -126,6 +123,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Literal["float16", "bfloat16"] | None,
         Declaration(
             help="The number format of mixed precision.",
+            in_jobs=True,
             label="Its number format",
             words=Words(asked="in {value}"),
             follows="amp",
@@ -135,6 +133,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         int | None,
         Declaration(
             help="Steps over which gradients are summed.",
+            in_jobs=True,
             label="Steps accumulated",
             words=Words(asked="with {value} steps accumulated", suggested="Accumulate {value} steps"),
             notes=(
@@ -164,6 +163,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         bool | None,
         Declaration(
             help="Recompute activations in the backward pass.",
+            in_jobs=True,
             label="Activations",
             values={
                 # Recomputation that the notebook does itself is not taken out of it, so False is not offered.
@@ -175,6 +175,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         bool | None,
         Declaration(
             help="What clear_grad does: fill gradients with zeros, or free their memory between two steps.",
+            in_jobs=True,
             label="Gradients between steps",
             values={
                 True: Words(label="zeroed", asked="with gradients zeroed"),
@@ -253,6 +254,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         int | None,
         Declaration(
             help="Processes that train together, one a device.",
+            in_jobs=True,
             label="Devices that train together",
             words=Words(asked="with device count {value}"),
             if_known=True,
@@ -301,14 +303,13 @@ class WhatIf(Declaration, frozen=True, kw_only=True):
     default: FactValue = None
     choices: tuple[FactValue, ...] = ()
 
-    @property
-    def in_jobs(self) -> bool:
-        """Whether a job is run with it too."""
-        return self.unnamed is not None
-
     def words_of(self, value: FactValue) -> Words:
         """A value in words."""
         return self.values.get(value, self.words)
+
+    def said(self, value: FactValue) -> Message:
+        """What a job is run with, in words."""
+        return Message(code=self.name, text=self.words_of(value).asked, params={"value": str(value)})
 
     def suggestion(self, value: FactValue) -> Message:
         """A value as a remedy."""
@@ -353,6 +354,6 @@ def for_tracer(request: EstimateRequest) -> dict[str, Any]:
 
 
 def for_job(request: EstimateRequest) -> EstimateRequest:
-    """What of a request a job is run with: but for answers and a few what-ifs it runs the notebook as it is written."""
+    """What of a request a job is run with: answers, and the what-ifs that change its copy of the notebook."""
     kept = {row.name: getattr(request, row.name) for row in WHAT_IFS if row.in_jobs}
     return EstimateRequest(answers=request.answers, **kept)

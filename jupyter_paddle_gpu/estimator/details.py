@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Container, Mapping
+from typing import Any, Protocol
 
 import msgspec
 
 from ..domain.devices import Accelerator
 from ..domain.estimates import Estimate, Fit
+from ..domain.messages import Message
 from ..domain.what_ifs import EstimateRequest
 from . import messages
 from .memory.assemble import Peak
 from .remedies import remedies
 from .search import SearchFailedError, largest_batch
 
-PeakOf = Callable[[EstimateRequest], Peak | None]
+SOUGHT = frozenset({"batch_size", "accumulation"})
+"""What a search tries by the tracer alone: a data set of few samples in the cells limits none of its batches."""
+
+
+class Steps(Protocol):
+    """Where changed steps come from."""
+
+    def peak(self, request: EstimateRequest, told: Container[str] = ()) -> Peak | None:
+        """The peak of the step as it will run, None where it cannot be had; what is `told` is left to the tracer."""
+        ...
+
+    def refused(self, request: EstimateRequest) -> Message | None:
+        """Why a job cannot be run with what is asked for; None where it can."""
+        ...
 
 
 class Details:
     """Asks for changed steps until the time for that is used up."""
 
-    def __init__(self, request: EstimateRequest, peak: PeakOf, seconds: float) -> None:
+    def __init__(self, request: EstimateRequest, steps: Steps, seconds: float) -> None:
         self._request = request
-        self._peak = peak
+        self._steps = steps
         self._deadline = time.monotonic() + seconds
         self._late = False
 
@@ -35,7 +49,10 @@ class Details:
             known = {estimate.batch_size: estimate.high} if estimate.batch_size and estimate.high else {}
             fits = self._fit(accelerator.name, limit, known)
         found = remedies(
-            estimate, self._likely, (lambda change: self._largest(limit, change)) if limit is not None else None
+            estimate,
+            self._likely,
+            (lambda change: self._largest(limit, change)) if limit is not None else None,
+            lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
         )
         notes = (*estimate.notes, messages.DETAILS_LATE) if self._late else estimate.notes
         return msgspec.structs.replace(estimate, remedies=found, fits=fits, notes=notes)
@@ -44,7 +61,7 @@ class Details:
         """The largest batch of the changed step whose upper bound stays within the limit (see `search`)."""
 
         def high(batch: int) -> int | None:
-            peak = self._asked({**change, "batch_size": batch})
+            peak = self._asked({**change, "batch_size": batch}, SOUGHT)
             return peak.high if peak else None
 
         return largest_batch(high, limit, known=known)
@@ -65,8 +82,8 @@ class Details:
         peak = self._asked(change)
         return peak.likely if peak else None
 
-    def _asked(self, change: Mapping[str, Any]) -> Peak | None:
+    def _asked(self, change: Mapping[str, Any], told: Container[str] = ()) -> Peak | None:
         if time.monotonic() > self._deadline:
             self._late = True
             return None
-        return self._peak(msgspec.structs.replace(self._request, **change))
+        return self._steps.peak(msgspec.structs.replace(self._request, **change), told)

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from ..domain.estimates import Estimate, Remedy
+from ..domain.messages import Message
 from ..domain.what_ifs import BY_NAME
 
 ACCUMULATION = 4
@@ -27,6 +28,8 @@ OTHER_DATA = frozenset(("image_size", "sequence_length"))
 Request = dict[str, Any]
 Ask = Callable[[Mapping[str, Any]], int | None]
 """Bytes of the step with a changed request; None where it cannot be had."""
+Refused = Callable[[Mapping[str, Any]], Message | None]
+"""Why a changed request cannot be handed to a job; None where it can."""
 Largest = Callable[[Mapping[str, Any]], int | None]
 """Largest batch on the device with a changed request; None where not even one sample fits or it cannot be told."""
 
@@ -87,7 +90,9 @@ def smaller_side(side: int) -> int:
     return round(math.sqrt(side * side / 2) / step) * step
 
 
-def remedies(estimate: Estimate, ask: Ask, largest: Largest | None) -> tuple[Remedy, ...]:
+def remedies(
+    estimate: Estimate, ask: Ask, largest: Largest | None, refused: Refused = lambda request: None
+) -> tuple[Remedy, ...]:
     """Every change that saves memory worth the name, the largest saving first; other data comes behind all others."""
     if estimate.peak_bytes is None:
         return ()
@@ -97,7 +102,16 @@ def remedies(estimate: Estimate, ask: Ask, largest: Largest | None) -> tuple[Rem
         if size is None or size > (1 - LEAST_SAVING) * estimate.peak_bytes:
             continue
         saves, says = estimate.peak_bytes - size, BY_NAME[change].suggestion(request[change])
-        found.append(Remedy(change=change, says=says, request=request, peak_bytes=size, saves_bytes=saves))
+        found.append(
+            Remedy(
+                change=change,
+                says=says,
+                request=request,
+                peak_bytes=size,
+                saves_bytes=saves,
+                refused=refused(request),
+            )
+        )
     found.sort(key=lambda remedy: (remedy.change in OTHER_DATA, -remedy.saves_bytes))
     if largest is None:
         return tuple(found)

@@ -9,11 +9,12 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 import msgspec
 
+from ..domain.changes import Rewriting
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, Fit
@@ -21,7 +22,7 @@ from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import messages, trainings
-from .details import Details, PeakOf
+from .details import SOUGHT, Details
 from .fallback import widened
 from .fitting import fits
 from .interpreters import Interpreter, find_interpreter
@@ -34,6 +35,8 @@ from .traces import Traced, Traces
 from .translate import KEPT, note, question
 from .worker import Greeting, WorkerSettings, available_memory
 
+Rewrite = Callable[[EstimateRequest, Container[str]], Rewriting]
+"""A notebook with a request's what-ifs in its cells; those named in the second argument are left to the tracer."""
 DEFAULT_KERNEL = "python3"
 """The kernel that every installation of ipykernel brings."""
 
@@ -71,7 +74,12 @@ class EstimateService:
         self._beginning: list[threading.Thread] = []
 
     def estimate(
-        self, facts: NotebookFacts, folder: Path, request: EstimateRequest, accelerator: Accelerator | None = None
+        self,
+        facts: NotebookFacts,
+        folder: Path,
+        request: EstimateRequest,
+        accelerator: Accelerator | None = None,
+        rewrite: Rewrite | None = None,
     ) -> Estimate:
         """What one training step of the notebook takes.
 
@@ -80,9 +88,10 @@ class EstimateService:
             folder: the notebook's folder: the child's working directory, which it may read.
             request: answers and what-if.
             accelerator: the card that is meant; None gives a range for any card.
+            rewrite: puts what-ifs into the cells as a job will have them; None leaves all of them to the tracer.
         """
         started = time.monotonic()
-        estimate = self._estimate(facts, folder, request, accelerator)
+        estimate = self._estimate(facts, folder, request, accelerator, rewrite or _as_it_is(facts))
         return msgspec.structs.replace(
             estimate,
             device=accelerator.name if accelerator else request.device,
@@ -131,8 +140,8 @@ class EstimateService:
             SearchFailedError: the step could not be traced at a batch size that was needed.
             PaddleGpuError: there is no interpreter to ask.
         """
-        peak = self._peak_of(facts, folder, find_interpreter(facts.kernel_name), accelerator)
-        return Details(request, peak, self.settings.details_seconds).largest_batch(limit, {})
+        steps = _Steps(self, folder, find_interpreter(facts.kernel_name), accelerator, _as_it_is(facts))
+        return Details(request, steps, self.settings.details_seconds).largest_batch(limit, {})
 
     def fits(
         self,
@@ -165,7 +174,7 @@ class EstimateService:
 
         def high(batch: int, accelerator: Accelerator) -> int | None:
             found = traced(batch)
-            return None if found is None else self._peak(found, request, accelerator).high
+            return None if found is None else self.peak(found, request, accelerator).high
 
         return fits(high, accelerators, self.settings.usable_share)
 
@@ -215,7 +224,12 @@ class EstimateService:
         self.traces.close()
 
     def _estimate(
-        self, facts: NotebookFacts, folder: Path, request: EstimateRequest, accelerator: Accelerator | None
+        self,
+        facts: NotebookFacts,
+        folder: Path,
+        request: EstimateRequest,
+        accelerator: Accelerator | None,
+        rewrite: Rewrite,
     ) -> Estimate:
         if not facts.imports_paddle and facts.loop == "none":
             return scanned(facts, "no_model", messages.NO_TRAINING)
@@ -226,15 +240,39 @@ class EstimateService:
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
-        traced = self.traces.trace(facts, folder, trainings.plain(request), interpreter)
+        traced, facts = self.rewritten(rewrite, folder, trainings.plain(request), interpreter)
         estimate = self._answer(facts, traced, request, accelerator)
         estimate = msgspec.structs.replace(estimate, notes=(*replaced, *estimate.notes))
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
             return estimate  # real steps for every remedy would take minutes
         limit = round(_memory(accelerator) * self.settings.usable_share) if accelerator else None
-        peak = self._peak_of(facts, folder, interpreter, accelerator)
         meant = msgspec.structs.replace(request, training=estimate.training) if len(estimate.trainings) > 1 else request
-        return Details(meant, peak, self.settings.details_seconds).add_to(estimate, accelerator, limit)
+        steps = _Steps(self, folder, interpreter, accelerator, rewrite)
+        return Details(meant, steps, self.settings.details_seconds).add_to(estimate, accelerator, limit)
+
+    def rewritten(
+        self,
+        rewrite: Rewrite,
+        folder: Path,
+        request: EstimateRequest,
+        interpreter: Interpreter,
+        told: Container[str] = (),
+        *,
+        keep: bool = True,
+    ) -> tuple[Traced, NotebookFacts]:
+        """The step of the notebook with a request's changes in its cells, and the facts of those cells.
+
+        Where the cells cannot have them, or a batch size in them does not arrive at the step (a data set of fewer
+        samples), the tracer does what they ask for.
+        """
+        changed = rewrite(request, told)
+        traced = self.traces.trace(changed.facts, folder, changed.request, interpreter, keep=keep)
+        if "batch_size" in changed.made and request.batch_size is not None and traced.trace is not None:
+            wanted = max(1, request.batch_size // (request.accumulation or 1))
+            if traced.trace.status == "ok" and wanted not in traced.trace.batch_sizes:
+                changed = rewrite(request, SOUGHT)
+                traced = self.traces.trace(changed.facts, folder, changed.request, interpreter, keep=keep)
+        return traced, changed.facts
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None
@@ -246,7 +284,7 @@ class EstimateService:
         questions = tuple(map(question, trace.questions))
 
         def peak(one: Trace) -> Peak:
-            return self._peak(one, request, accelerator)
+            return self.peak(one, request, accelerator)
 
         choice = trainings.chosen(trace, request, peak)
         if choice is not None:
@@ -263,20 +301,41 @@ class EstimateService:
             notes = (messages.NO_TRAINING, *notes)
         return msgspec.structs.replace(scanned(facts, trace.status, *notes), questions=questions, stop=trace.stop)
 
-    def _peak(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None) -> Peak:
+    def peak(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None) -> Peak:
+        """What a traced step takes on a request's target."""
         if request.target == "cpu":
             return cpu_peak(trace)
         key = Key(accelerator.name, "", trace.paddle_version) if accelerator else None
         return gpu_peak(trace, accelerator, self.calibration, key=key)
 
-    def _peak_of(
-        self, facts: NotebookFacts, folder: Path, interpreter: Interpreter, accelerator: Accelerator | None
-    ) -> PeakOf:
-        def peak(asked: EstimateRequest) -> Peak | None:
-            trace = _answering(self.traces.trace(facts, folder, asked, interpreter, keep=False).trace)
-            return None if trace is None else self._peak(trace, asked, accelerator)
 
-        return peak
+class _Steps:
+    """Changed steps of one notebook."""
+
+    def __init__(
+        self,
+        service: EstimateService,
+        folder: Path,
+        interpreter: Interpreter,
+        accelerator: Accelerator | None,
+        rewrite: Rewrite,
+    ) -> None:
+        self._service, self._folder, self._interpreter = service, folder, interpreter
+        self._accelerator, self._rewrite = accelerator, rewrite
+
+    def peak(self, request: EstimateRequest, told: Container[str] = ()) -> Peak | None:
+        """The peak of the step with what is asked for; None where there is no such step."""
+        traced, _ = self._service.rewritten(self._rewrite, self._folder, request, self._interpreter, told, keep=False)
+        trace = _answering(traced.trace)
+        return None if trace is None else self._service.peak(trace, request, self._accelerator)
+
+    def refused(self, request: EstimateRequest) -> Message | None:
+        """Why a job cannot be run with it."""
+        return next((one.why for one in self._rewrite(request, ()).refused), None)
+
+
+def _as_it_is(facts: NotebookFacts) -> Rewrite:
+    return lambda request, _told: Rewriting(facts=facts, request=request)
 
 
 def _answering(trace: Trace | None) -> Trace | None:

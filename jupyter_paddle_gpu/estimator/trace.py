@@ -143,3 +143,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[Trace, ...] = ()
     unreached: tuple[Place, ...] = ()
     extra: dict[str, Any] = {}
+
+    @property
+    def batch_sizes(self) -> set[int | None]:
+        """Those of all the notebook's trainings."""
+        return {one.batch_size for one in (self, *self.others)}

@@ -14,6 +14,7 @@ import msgspec
 
 from ..commands.face import Face, View
 from ..commands.tail import LogTail
+from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import Job, LogLine
 from ..domain.what_ifs import EstimateRequest
@@ -102,6 +103,18 @@ class CellFace(Face):
         from .live import models
 
         return [name for name in models(self._shell.user_ns) if name.startswith(typed)]
+
+    def write(self, source: NotebookSource, changes: Changes) -> str:
+        """In a notebook nobody writes into the file under the browser: the changed cell is the next input."""
+        last = changes.cells[-1]
+        self._shell.set_next_input(last.after, replace=False)
+        others = [str(one.cell + 1) for one in changes.cells[:-1]]
+        if not others:
+            return self.say("The changed cell is in the next input; run it in place of the one above.")
+        return self.say(
+            "The last changed cell is in the next input; change cells {cells} by hand, as shown.",
+            cells=", ".join(others),
+        )
 
     def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
         """An estimate of live objects by their names in this kernel."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import NamedTuple
 
 from ..domain.notebooks import Fact
 from .code import UNKNOWN, Code
@@ -12,7 +13,23 @@ from .training import TrainingReader, iterated_by
 
 _LOADERS = frozenset({"DataLoader", "BatchSampler", "DistributedBatchSampler", "batch"})
 _NAME = re.compile(r"^(train_?|global_?)?_?(batch_?size|bs|batch_?sz|batch)$", re.IGNORECASE)
+OF_TRAINER = "per_device_train_batch_size"
+"""What PaddleNLP's `TrainingArguments` call it."""
 _NOT_TRAINING = re.compile(r"val|test|eval|infer|predict|dev", re.IGNORECASE)
+
+
+class Batch(NamedTuple):
+    """The batch size and where it stands.
+
+    Attributes:
+        given: the expression that says it; None where a library's default stands for it.
+        call: the call that could be told another one by `keyword`, where nothing is given.
+    """
+
+    fact: Fact
+    given: ast.expr | None = None
+    call: ast.Call | None = None
+    keyword: str = "batch_size"
 
 
 class BatchReader:
@@ -25,6 +42,11 @@ class BatchReader:
 
     def batch_size(self) -> Fact | None:
         """The fact, or None where nothing in the notebook speaks of batches."""
+        found = self.batch()
+        return found.fact if found is not None else None
+
+    def batch(self) -> Batch | None:
+        """The fact with its place in the code."""
         training = self.reader.training
         if training.kind == "none":
             return None
@@ -32,27 +54,40 @@ class BatchReader:
         if training.kind == "fit" and training.call is not None:
             found = self._of_fit(training.call)
         elif self.reader.trainer_call is not None:
-            found = self.reader.argument_of_trainer("per_device_train_batch_size", 8)
+            found = self._of_trainer()
         else:
             found = next((fact for loop in training.loops if (fact := self._of_loop(loop)) is not None), None)
         known = [fact for fact in (found, *self._elsewhere()) if fact is not None]
-        return next((fact for fact in known if fact.how != "computed"), known[0] if known else None)
+        return next((one for one in known if one.fact.how != "computed"), known[0] if known else None)
 
-    def _of_fit(self, call: ast.Call) -> Fact | None:
+    def training_loader(self) -> ast.Call | None:
+        """The `DataLoader` that the training loop goes over; None where the loop has no such."""
+        for loop in self.reader.training.loops:
+            made = self.names.origin(iterated_by(loop))
+            if isinstance(made, ast.Call) and self._is_loader(made) and self.names.last(made.func) == "DataLoader":
+                return made
+        return None
+
+    def _of_trainer(self) -> Batch | None:
+        fact = self.reader.argument_of_trainer(OF_TRAINER, 8)
+        given = self.reader.given_to_trainer(OF_TRAINER)
+        return Batch(fact, given, self.reader.arguments_of_trainer(), OF_TRAINER) if fact is not None else None
+
+    def _of_fit(self, call: ast.Call) -> Batch | None:
         data = self.names.argument(call, "train_data", 0)
         if data is not None and (fact := self._of_data(data)) is not None:
             return fact  # a loader has its own batch size, and fit then does not look at its argument
         given = self.names.argument(call, "batch_size", 2)
-        return self.names.fact(given) if given is not None else self._default(call)
+        return self._fact(given) if given is not None else self._default(call)
 
-    def _of_loop(self, loop: ast.For) -> Fact | None:
+    def _of_loop(self, loop: ast.For) -> Batch | None:
         iterated = iterated_by(loop)
         if isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id == "range":
             step = iterated.args[2] if len(iterated.args) == 3 else None
-            return self.names.fact(step) if step is not None else self._counted(iterated)
+            return self._fact(step) if step is not None else self._counted(iterated)
         return self._of_data(iterated)
 
-    def _counted(self, iterated: ast.Call) -> Fact | None:
+    def _counted(self, iterated: ast.Call) -> Batch | None:
         """`for i in range(len(x) // batch_size)`."""
         stop = iterated.args[1] if len(iterated.args) > 1 else iterated.args[0] if iterated.args else None
         made = self.names.origin(stop) if stop is not None else None
@@ -60,10 +95,10 @@ class BatchReader:
             if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.FloorDiv, ast.Div)):
                 name = node.right
                 if _NAME.match(name.id if isinstance(name, ast.Name) else getattr(name, "attr", "")):
-                    return self.names.fact(name)
+                    return self._fact(name)
         return None
 
-    def _of_data(self, expression: ast.expr) -> Fact | None:
+    def _of_data(self, expression: ast.expr) -> Batch | None:
         made = self.names.origin(expression)
         if isinstance(made, ast.Subscript):
             made = self.names.origin(made.value)
@@ -76,9 +111,9 @@ class BatchReader:
         given = self._keyword(made)
         if given is None and made.args and isinstance(made.func, ast.Attribute):
             return None
-        return self.names.fact(given) if given is not None else None
+        return self._fact(given) if given is not None else None
 
-    def _of_loader(self, call: ast.Call) -> Fact | None:
+    def _of_loader(self, call: ast.Call) -> Batch | None:
         sampler = self.names.argument(call, "batch_sampler")
         if sampler is not None:
             return self._of_data(sampler)
@@ -87,16 +122,16 @@ class BatchReader:
             given = call.args[1]
         if given is None and self.names.last(call.func) == "DistributedBatchSampler" and len(call.args) > 1:
             given = call.args[1]
-        return self.names.fact(given) if given is not None else self._default(call)
+        return self._fact(given) if given is not None else self._default(call)
 
-    def _of_function(self, call: ast.Call) -> Fact | None:
+    def _of_function(self, call: ast.Call) -> Batch | None:
         """`loader = make_loader(data, batch_size=64)`: what is given, else what its own body says."""
         assert isinstance(call.func, ast.Name)
         for function in self.code.functions[call.func.id][-1:]:
             parameters = [a.arg for a in function.args.args]
             for position, name in enumerate(parameters):
                 if _NAME.match(name) and (given := self.names.argument(call, name, position)) is not None:
-                    return self.names.fact(given)
+                    return self._fact(given)
             for node in ast.walk(function):
                 if isinstance(node, ast.Call) and self._is_loader(node):
                     return self._of_loader(node)
@@ -104,7 +139,7 @@ class BatchReader:
                     return fact
         return None
 
-    def _elsewhere(self) -> list[Fact | None]:
+    def _elsewhere(self) -> list[Batch | None]:
         """Loaders that no loop could be tied to (those for training first), then variables that are named so."""
         loaders = [c for c in self.code.of_type(ast.Call) if self._is_loader(c)]
         training = [c for c in loaders if not _NOT_TRAINING.search(self._target(c))]
@@ -114,11 +149,10 @@ class BatchReader:
                 known = self.names.evaluate(values[-1])
                 if known is not None and isinstance(known.value, int) and not isinstance(known.value, bool):
                     fact = self.names.fact(values[-1])
-                    facts.append(
-                        Fact(value=fact.value, source=fact.source, place=fact.place, how="constant", name=name)
-                    )
+                    named = Fact(value=fact.value, source=fact.source, place=fact.place, how="constant", name=name)
+                    facts.append(Batch(named, values[-1]))
         # A library's default stands for a loader; it must not hide what the notebook says itself.
-        return sorted(facts, key=lambda fact: fact is not None and fact.how == "default")
+        return sorted(facts, key=lambda one: one is not None and one.fact.how == "default")
 
     def _is_loader(self, call: ast.Call) -> bool:
         return self.names.last(call.func) in _LOADERS and self.names.is_paddle(call.func)
@@ -130,5 +164,8 @@ class BatchReader:
         above = next(self.code.parents(call), None)
         return self.names.source(above.targets[0]) if isinstance(above, ast.Assign) else ""
 
-    def _default(self, call: ast.Call) -> Fact:
-        return Fact(value=1, source="", place=self.code.place(call), how="default")
+    def _fact(self, given: ast.expr) -> Batch:
+        return Batch(self.names.fact(given), given)
+
+    def _default(self, call: ast.Call) -> Batch:
+        return Batch(Fact(value=1, source="", place=self.code.place(call), how="default"), call=call)

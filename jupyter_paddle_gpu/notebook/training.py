@@ -103,14 +103,24 @@ class TrainingReader:
 
     def argument_of_trainer(self, name: str, default: int) -> Fact | None:
         """What a trainer's `TrainingArguments` say; None where there is no trainer, or none that reading can follow."""
-        given = self.names.argument(self.trainer_call, "args", 2) if self.trainer_call is not None else None
-        made = self.names.origin(given) if given is not None else None
-        if not isinstance(made, ast.Call):
+        made = self.arguments_of_trainer()
+        if made is None:
             return None
         value = self.names.argument(made, name)
         if value is None:
             return Fact(value=default, source="", place=self.code.place(made), how="default")
         return self.names.fact(value)
+
+    def arguments_of_trainer(self) -> ast.Call | None:
+        """The call that makes a trainer's `TrainingArguments`."""
+        given = self.names.argument(self.trainer_call, "args", 2) if self.trainer_call is not None else None
+        made = self.names.origin(given) if given is not None else None
+        return made if isinstance(made, ast.Call) else None
+
+    def given_to_trainer(self, name: str) -> ast.expr | None:
+        """The expression that a trainer's `TrainingArguments` are given under a name."""
+        made = self.arguments_of_trainer()
+        return self.names.argument(made, name) if made is not None else None
 
     # --- following
 
@@ -186,7 +196,7 @@ class TrainingReader:
         return reads and clears
 
     def _optimizer_call(self) -> ast.Call | None:
-        calls = [c for c in self.code.of_type(ast.Call) if self._is_optimizer(c)]
+        calls = [c for c in self.code.of_type(ast.Call) if self.is_optimizer(c)]
         if self.training.prepare is not None and self.training.kind == "fit":
             given = self.names.argument(self.training.prepare, "optimizer", 0)
             made = self._made_optimizer(given) if given is not None else None
@@ -204,7 +214,7 @@ class TrainingReader:
     def _made_optimizer(self, expression: ast.expr) -> ast.Call | None:
         for _ in range(MAX_STEPS):
             match self.names.origin(expression):
-                case ast.Call() as call if self._is_optimizer(call):
+                case ast.Call() as call if self.is_optimizer(call):
                     return call
                 case ast.Call(args=[first, *_]) as call if self.models.wraps(call):
                     expression = first
@@ -228,7 +238,8 @@ class TrainingReader:
             and self.models.is_high_level(call.func.value)
         )
 
-    def _is_optimizer(self, call: ast.Call) -> bool:
+    def is_optimizer(self, call: ast.Call) -> bool:
+        """Whether a call makes one of Paddle's optimizers."""
         name = self.names.last(call.func)
         return self.names.is_paddle(call.func) and (name in OPTIMIZERS or name.removesuffix("Optimizer") in OPTIMIZERS)
 

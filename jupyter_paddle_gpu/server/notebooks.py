@@ -55,6 +55,17 @@ class PlacementsHandler(PaddleGpuHandler):
         self.answer(matched)
 
 
+class ChangesHandler(PaddleGpuHandler):
+    """POST changes: reads, executes nothing."""
+
+    @permitted("read")
+    async def post(self) -> None:
+        """Answer what a job with this request has otherwise than the notebook, as a difference, and what it cannot."""
+        body = self.body(EstimateBody)
+        source = await self.context.call(self.services.open, body.path, body.content)
+        self.answer(await self.context.call(self.services.changes, source, body.request))
+
+
 class PreflightsHandler(PaddleGpuHandler):
     """POST preflights: may try something out with a container, hence `execute`."""
 

@@ -23,6 +23,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (r"inspections", notebooks.InspectionsHandler),
         (r"estimates", notebooks.EstimatesHandler),
         (r"placements", notebooks.PlacementsHandler),
+        (r"changes", notebooks.ChangesHandler),
         (r"preflights", notebooks.PreflightsHandler),
         (r"jobs", jobs.JobsHandler),
         (_JOB, jobs.JobHandler),

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from ..domain.changes import Changes
 from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate
 from ..domain.jobs import Job
@@ -49,6 +50,7 @@ def components() -> dict[str, Any]:
             Estimate,
             Placement,
             Matched,
+            Changes,
             Inventory,
             Accelerator,
             ImageChoice,

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..domain.changes import Changes
 from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import targets
+from .copies import copied, rewriting
 from .estimate_cache import EstimateCache
 
 if TYPE_CHECKING:
@@ -52,9 +54,14 @@ class Estimating:
     def fresh(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
         accelerator = self._accelerator(request)
-        estimate = self.estimator().estimate(facts, source.path.parent, request, accelerator)
+        rewrite = rewriting(source, facts, accelerator)
+        estimate = self.estimator().estimate(facts, source.path.parent, request, accelerator, rewrite)
         self.cache.put(source, request, estimate)
         return estimate
+
+    def copy(self, source: NotebookSource, request: EstimateRequest) -> tuple[NotebookSource, Changes]:
+        """The notebook as a job with this request has it, and what is otherwise in it; nothing of it runs."""
+        return copied(source, request, self._accelerator(request))
 
     def known(self, source: NotebookSource, request: EstimateRequest) -> Estimate | None:
         """The estimate of the same notebook and request that was made before, where it is still known."""

@@ -11,6 +11,7 @@ import msgspec
 
 from ..devices import catalogue
 from ..domain.bounds import check_request, check_resources
+from ..domain.changes import Changes
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
@@ -224,11 +225,25 @@ class Services(Components):
         Args:
             accepting: called when all is read and estimated and the job is about to be made.
         """
-        from .submitting import specify
+        from .submitting import settle
 
-        spec = specify(self.desk(), source, submission or Submission())
+        spec, content = settle(self.desk(), source, submission or Submission())
         accepting()
-        return self.jobs.submit(spec, source.content)
+        return self.jobs.submit(spec, content)
+
+    def changes(self, source: NotebookSource, request: EstimateRequest | None = None) -> Changes:
+        """What a job with this request has otherwise than the notebook, and what cannot be changed so.
+
+        Nothing of the notebook runs.
+        """
+        check_request(request := request or EstimateRequest())
+        return self.estimates.copy(source, request)[1]
+
+    def write(self, source: NotebookSource, changes: Changes) -> None:
+        """Write changed cells into the notebook's file, which must be as it was read."""
+        from ..notebook.writing import write
+
+        write(source, changes)
 
     def preflight(self, source: NotebookSource, submission: Submission | None = None) -> tuple[Message, ...]:
         """What `submit` would refuse now, each with its next step; nothing is submitted, nothing of the notebook runs.
@@ -236,13 +251,13 @@ class Services(Components):
         It goes the way of a submit up to the point where that would make the job. An engine may try out with a
         container of its own whether it sees the folders and hands out the devices.
         """
-        from .submitting import specify
+        from .submitting import settle
 
         try:
-            spec = specify(self.desk(), source, submission or Submission(), runs=False)
+            spec, content = settle(self.desk(), source, submission or Submission(), runs=False)
         except PaddleGpuError as error:
             return (error.message,)
-        return self.jobs.preflight(spec, source.content)
+        return self.jobs.preflight(spec, content)
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.

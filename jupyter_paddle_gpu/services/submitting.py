@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,8 +13,8 @@ from ..domain.devices import Device, Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, processes_of
 from ..domain.jobs import JobSpec, Resources
-from ..domain.notebooks import FactValue, NotebookFacts
-from ..domain.what_ifs import WHAT_IFS, EstimateRequest, for_job
+from ..domain.notebooks import Fact, NotebookFacts
+from ..domain.what_ifs import EstimateRequest, for_job
 from ..engines.base import Engine
 from ..engines.capabilities import (
     accelerators,
@@ -55,14 +55,21 @@ class Desk:
 
 
 def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True) -> JobSpec:
-    """The job's specification.
+    """The job's specification (`settle` gives its copy of the notebook as well)."""
+    return settle(desk, source, submission, runs=runs)[0]
+
+
+def settle(
+    desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True
+) -> tuple[JobSpec, dict[str, Any]]:
+    """The job's specification, and the notebook that it runs: the person's with what the request changes in it.
 
     Args:
         runs: whether the notebook's model cells may run for an estimate; else only one that was made before counts.
 
     Raises:
-        PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), `batch_size_unnamed`
-            (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
+        PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), why the notebook cannot
+            be changed as asked (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
     """
     from ..notebook.answers import for_job as answers_for_job
     from ..notebook.inspection import inspect_notebook
@@ -85,10 +92,15 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
     devices = inventory.devices
     _check_unused(engine, submission)
     answers = answers_for_job(facts, submission.request.answers)
-    sets = {**answers.sets, **_sets(facts, submission.request)}
-    resources = _named(submission.resources, devices) if submission.resources else _resources(engine, inventory)
+    resources = _resources(engine, inventory, submission.request)
+    if submission.resources is not None:
+        resources = _named(submission.resources, devices)
+    request = _request(submission.request, on_gpu=resources.gpus > 0)
+    copy, changed = desk.estimates.copy(source, request)
+    for refusal in changed.refused:
+        raise PaddleGpuError.of(refusal.why, status=422)
     wanted = submission.estimate or resources.gpus > 0 or limits_follow_estimate(engine)
-    estimate = _estimate(desk.estimates, source, facts, submission, on_gpu=resources.gpus > 0, wanted=wanted, runs=runs)
+    estimate = _estimate(desk.estimates, source, facts, request, submission.estimate, wanted=wanted, runs=runs)
     limits = limits_of(engine, resources, estimate, _whole(inventory))
     if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
         needed = _needed(estimate, resources.gpus, devices, desk.policies.matching)
@@ -96,7 +108,7 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
     if estimate is not None and resources.shm_bytes is None:
         shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
         resources = msgspec.structs.replace(resources, shm_bytes=shared)
-    return JobSpec(
+    spec = JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
         output=str(source.path.parent / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
@@ -106,7 +118,8 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
         python=_python(source.kernel_name),
         image=submission.image,
         resources=resources,
-        sets=sets,
+        sets=answers.sets,
+        changes=changed.says,
         environment={**answers.environment, **submission.environment},
         token=submission.token,
         estimated_peak_bytes=estimate.peak_bytes if estimate else None,
@@ -117,8 +130,9 @@ def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
         estimated_batch_size=estimate.batch_size if estimate else None,
         estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
         limits=limits,
-        options={**options_of(engine, facts), **submission.options},
+        options={**options_of(engine, _launched(inspect_notebook(copy), request)), **submission.options},
     )
+    return spec, copy.content
 
 
 def _check_unused(engine: Engine, submission: Submission) -> None:
@@ -142,24 +156,25 @@ def _python(kernel_name: str) -> str:
     return find_interpreter(kernel_name).python
 
 
-def _sets(facts: NotebookFacts, request: EstimateRequest) -> dict[str, FactValue]:
-    """What-ifs of jobs under the names that the notebook gives their values."""
-    sets: dict[str, FactValue] = {}
-    for row in WHAT_IFS:
-        wanted, fact = getattr(request, row.name), getattr(facts, row.name, None)
-        if row.unnamed is None or wanted is None or (fact is not None and fact.value == wanted):
-            continue
-        if fact is None or not fact.name:
-            raise PaddleGpuError.of(msgspec.structs.replace(row.unnamed, params={"value": wanted}), status=422)
-        sets[fact.name] = wanted
-    return sets
+def _request(asked: EstimateRequest, *, on_gpu: bool) -> EstimateRequest:
+    """What of a request a job has, for the allocator that it will really use."""
+    device = asked.device if on_gpu else None
+    return msgspec.structs.replace(for_job(asked), device=device, target="gpu" if on_gpu else "cpu")
 
 
-def _resources(engine: Engine, inventory: Inventory) -> Resources:
-    """One device where the engine can hand one out and there is one; else the CPU."""
+def _launched(facts: NotebookFacts, request: EstimateRequest) -> NotebookFacts:
+    """The facts of a job's copy: one that several processes are asked for is launched as several."""
+    alone = facts.distribution is None or facts.distribution.value == "none"
+    if not alone or (request.devices or 1) == 1:
+        return facts
+    return msgspec.structs.replace(facts, distribution=Fact(value="launch", source="", place=None, how="default"))
+
+
+def _resources(engine: Engine, inventory: Inventory, request: EstimateRequest) -> Resources:
+    """As many devices as are to train together where the engine can hand some out and there are any; else the CPU."""
     if not engine.supported_features().gpus:
         return Resources()
-    return Resources(gpus=1 if accelerators(inventory) else 0)
+    return Resources(gpus=(request.devices or 1) if accelerators(inventory) else 0)
 
 
 def _named(resources: Resources, devices: Sequence[Device]) -> Resources:
@@ -199,18 +214,15 @@ def _estimate(
     estimates: Estimating,
     source: NotebookSource,
     facts: NotebookFacts,
-    submission: Submission,
+    request: EstimateRequest,
+    asked: bool | None,
     *,
-    on_gpu: bool,
     wanted: bool,
     runs: bool,
 ) -> Estimate | None:
     """The number to stand beside the measured one: for the allocator the job will really use."""
-    if submission.estimate is False or facts.loop == "none":
+    if asked is False or facts.loop == "none":
         return None
-    asked = submission.request
-    device = asked.device if on_gpu else None
-    request = msgspec.structs.replace(for_job(asked), device=device, target="gpu" if on_gpu else "cpu")
     kept = estimates.known(source, request)
     if kept is None and runs and (wanted or estimates.was_estimated(source)):
         try:

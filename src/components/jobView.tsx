@@ -104,6 +104,7 @@ function JobHead({ job, model }: { job: IJob; model: Model }): JSX.Element {
               ? trans.__('started %1', moment(job.started, language))
               : trans.__('submitted %1', moment(job.created, language)),
             span(job, trans),
+            ...job.spec.changes.map(({ message }) => message),
             running ? jobSentence(job, trans).split(' · ').slice(1).join(' · ') : '',
             running ? jobRemark(job, trans) : ''
           ]

@@ -186,6 +186,11 @@ function JobRow(props: IItemProps): JSX.Element {
           <span aria-hidden="true">{expanded ? '▾' : '▸'}</span>
         </Button>
       </div>
+      {job.spec.changes.length > 0 && (
+        <div className="jp-PaddleGpu-jobMore">
+          {job.spec.changes.map(({ message }) => message).join(' · ')}
+        </div>
+      )}
       {remark && <div className="jp-PaddleGpu-jobMore">{remark}</div>}
       {running && job.progress.cells_total > 0 && (
         <Bar

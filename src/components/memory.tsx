@@ -7,7 +7,7 @@ import { type IEstimate, type Kind, KINDS } from '../domain';
 import { byteRange, bytes, duration } from '../format';
 import type { Training } from '../models/training';
 import { AskedFor } from './askedFor';
-import { Bar, Busy, Button, Note, Section } from './common';
+import { Bar, Busy, Button, Note, Prose, Section } from './common';
 import { useApp } from './context';
 import { Inside } from './inside';
 import { Timeline } from './timeline';
@@ -191,19 +191,28 @@ function Remedies(props: { estimate: IEstimate; training: Training }): JSX.Eleme
       role="group"
       aria-label={trans.__('What would help')}
     >
-      {estimate.remedies.map((remedy, index) => (
-        <Button
-          key={index}
-          disabled={training.isEstimating}
-          title={trans.__(
-            'Saves %1. Click to see the estimate with it.',
-            bytes(remedy.saves_bytes)
-          )}
-          onClick={() => void training.ask({ ...remedy.request, details: undefined })}
-        >
-          {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
-        </Button>
-      ))}
+      {estimate.remedies.map((remedy, index) =>
+        remedy.refused ? (
+          <div key={index} className="jp-PaddleGpu-refused">
+            {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
+            <div className="jp-PaddleGpu-muted">
+              <Prose text={`${remedy.refused.message} ${remedy.refused.hint}`} />
+            </div>
+          </div>
+        ) : (
+          <Button
+            key={index}
+            disabled={training.isEstimating}
+            title={trans.__(
+              'Saves %1. Click to estimate with it; the job is run with it too.',
+              bytes(remedy.saves_bytes)
+            )}
+            onClick={() => void training.ask({ ...remedy.request, details: undefined })}
+          >
+            {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
+          </Button>
+        )
+      )}
     </div>
   );
 }

@@ -10,6 +10,7 @@ import { askedFor } from '../models/whatIfs';
 import { CommandIDs } from '../tokens';
 import { Busy, Button, Note, Prose, Section } from './common';
 import { useApp, useInView } from './context';
+import { Difference } from './difference';
 
 export function Submit(props: { model: PanelModel; training: Training }): JSX.Element {
   const { trans, commands } = useApp();
@@ -19,9 +20,13 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const engine = model.engineOf(training);
   const refusal = refuse(engine, training);
   const blocked = !!refusal || training.isSubmitting;
-  const hindrances = training.hindrances.filter(({ code }) => code !== refusal?.code);
+  const told = new Set([
+    refusal?.code,
+    ...(training.changes?.refused ?? []).map(({ why }) => why.code)
+  ]);
+  const hindrances = training.hindrances.filter(({ code }) => !told.has(code));
   const button = useInView<HTMLDivElement>(training.isSubmitting);
-  const told = useInView<HTMLDivElement>(!!training.submitError);
+  const error = useInView<HTMLDivElement>(!!training.submitError);
   return (
     <Section title={trans.__('Submit')}>
       <div className="jp-PaddleGpu-row jp-PaddleGpu-submit" ref={button}>
@@ -41,11 +46,12 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
         {summary(model, training, engine, trans)}
       </p>
       <OnlyAsked training={training} />
+      <Difference training={training} />
       {refusal && <Note kind="warning" message={refusal} />}
       {hindrances.map(problem => (
         <Note key={problem.code} kind="warning" message={problem} />
       ))}
-      <div ref={told}>
+      <div ref={error}>
         {training.submitError && <Note kind="error" message={training.submitError} />}
       </div>
       {open && <Choices model={model} training={training} engine={engine} />}
@@ -62,7 +68,7 @@ function OnlyAsked({ training }: { training: Training }): JSX.Element | null {
       kind="info"
       message={{
         code: 'only_asked',
-        message: trans.__('The job runs the notebook as it is written.'),
+        message: trans.__('Not all that is asked for is in the job.'),
         hint: trans.__('Only in the estimate: %1.', labels.join(' · '))
       }}
     />

@@ -6,6 +6,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { INotebookBody } from '../api';
+import type { IChangedCell } from '../domain';
 
 /** A notebook that is open. */
 export interface INotebookSource {
@@ -20,6 +21,8 @@ export interface INotebookSource {
   fingerprint(): string;
   /** Go to a cell (index among all cells). */
   reveal(cell: number): void;
+  /** Write changed cells into the notebook, each as one step that Ctrl+Z in it takes back. */
+  write(cells: readonly IChangedCell[]): void;
 }
 
 /** Two contents paths of the same notebook. */
@@ -175,6 +178,37 @@ class OpenNotebook implements INotebookSource {
       notebook.deselectAll();
       notebook.activeCellIndex = cell;
       void notebook.scrollToItem(cell, 'smart');
+    }
+  }
+
+  write(cells: readonly IChangedCell[]): void {
+    const notebook = this._panel.content;
+    const shared = notebook.model?.sharedModel;
+    if (!shared) {
+      return;
+    }
+    // From the last one on: a cell that is put in moves those behind it.
+    const ordered = [...cells].sort((a, b) => b.cell - a.cell);
+    for (const { cell, before, after, tags } of ordered) {
+      if (before === null) {
+        const metadata = { tags: [...(tags ?? [])] };
+        shared.insertCell(cell + 1, { cell_type: 'code', source: after, metadata });
+        continue;
+      }
+      const changed = shared.cells[cell];
+      if (changed?.getSource() === before) {
+        // What was typed a moment ago is another step.
+        const history = (changed as { undoManager?: { stopCapturing(): void } | null })
+          .undoManager;
+        history?.stopCapturing();
+        changed.setSource(after);
+        history?.stopCapturing();
+      }
+    }
+    const first = ordered[ordered.length - 1];
+    if (first) {
+      this.reveal(first.before === null ? first.cell + 1 : first.cell);
+      notebook.mode = 'edit';
     }
   }
 }

@@ -8,6 +8,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import { type Api, type ApiError, lasting } from '../api';
 import type {
+  IChanges,
   IEstimate,
   IEstimateRequest,
   IJob,
@@ -60,6 +61,8 @@ export class Training {
   submitError: ApiError | null = null;
   /** What a submit would be refused with, as of the last match or choice. */
   hindrances: IMessage[] = [];
+  /** What the job's copy has otherwise than the notebook; null where nothing was asked for. */
+  changes: IChanges | null = null;
   /** When the last match was made, in milliseconds since the epoch. */
   placed = 0;
   request: IEstimateRequest = {};
@@ -121,6 +124,7 @@ export class Training {
     }
     this.isEstimating = false;
     void this.preflight();
+    void this.compare();
     this.isDetailing = this.estimate?.status === 'ok' && !this.estimateError;
     this._changed.emit();
     if (this.isDetailing) {
@@ -201,6 +205,41 @@ export class Training {
     }
   }
 
+  /** Ask what a job has otherwise than the notebook, before it is submitted. */
+  async compare(): Promise<void> {
+    const run = ++this._compares;
+    let found: IChanges | null = null;
+    try {
+      const { answers: _, ...asked } = this._asked();
+      found = Object.keys(asked).length
+        ? await this._api.changes(this._source.body(), this._asked())
+        : null;
+    } catch {
+      // The submit itself will say it.
+    }
+    if (run === this._compares) {
+      this.changes = found;
+      this._changed.emit();
+    }
+  }
+
+  /** Write what the job has otherwise into the notebook; from then on it is the notebook's own. */
+  async write(): Promise<void> {
+    const changes = this.changes;
+    if (!changes?.cells.length) {
+      return;
+    }
+    this._source.write(changes.cells);
+    this.changes = null;
+    const refused = new Set(changes.refused.map(({ change }) => change));
+    const kept = this.whatIfs.filter(({ in_jobs, name }) => !in_jobs || refused.has(name));
+    const names = new Set(['answers', 'target', 'device', ...kept.map(({ name }) => name)]);
+    this.request = Object.fromEntries(
+      Object.entries(this.request).filter(([name]) => names.has(name))
+    );
+    await this.measure();
+  }
+
   /** Submit the notebook as it is on the screen. */
   async submit(): Promise<IJob | null> {
     if (this.isSubmitting) {
@@ -226,7 +265,7 @@ export class Training {
 
   dispose(): void {
     this._reader.dispose();
-    this._reads = this._estimates = this._preflights = NaN;
+    this._reads = this._estimates = this._preflights = this._compares = NaN;
     Signal.clearData(this);
   }
 
@@ -277,4 +316,5 @@ export class Training {
   private _reads = 0;
   private _estimates = 0;
   private _preflights = 0;
+  private _compares = 0;
 }

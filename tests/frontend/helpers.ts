@@ -54,6 +54,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
         seconds: null
       },
       sets: {},
+      changes: [],
       environment: {},
       token: '',
       rerun_of: '',

@@ -15,7 +15,8 @@ const source: INotebookSource = {
   trusted: true,
   body: () => ({ path: 'a.ipynb' }),
   fingerprint: () => 'x = 1',
-  reveal: () => undefined
+  reveal: () => undefined,
+  write: () => undefined
 };
 const problem = {
   code: 'gpu_toolkit_missing',

@@ -13,7 +13,8 @@ const source: INotebookSource = {
   trusted: true,
   body: () => ({ path: 'a.ipynb' }),
   fingerprint: () => 'x = 1',
-  reveal: () => undefined
+  reveal: () => undefined,
+  write: () => undefined
 };
 const gone = () => Promise.reject(new Error('There is nobody.'));
 const refused = () =>

@@ -121,7 +121,7 @@ test('a submit says what its job has, and what only the estimate was asked for',
   const box = draw(<Submit model={model} training={training(asked)} />);
   expect(box.querySelector('p')?.textContent).toContain('in 4 stages of 4 · vocab_size = 8');
   const note = box.querySelector('[role=note]')?.textContent;
-  expect(note).toContain('The job runs the notebook as it is written.');
+  expect(note).toContain('Not all that is asked for is in the job.');
   expect(note).toContain('Only in the estimate: packed densely.');
   draw(<Submit model={model} training={training({ stages: 4 })} />);
   expect(box.querySelector('[role=note]')).toBeNull();

@@ -88,10 +88,47 @@ async def test_a_job_from_submit_to_its_notebook(api, submit, ended, jp_fetch, j
 async def test_answers_reach_the_notebook_and_a_named_batch_size_too(api, submit, ended):
     request = {"answers": {"epochs": 1}, "batch_size": 8}
     _, job = await submit("BATCH_SIZE = 64\nepochs = 3", TRAINING, "print(BATCH_SIZE, epochs)", request=request)
-    assert job["spec"]["sets"] == {"BATCH_SIZE": 8, "epochs": 1}
+    assert job["spec"]["sets"] == {"epochs": 1}
+    assert [one["message"] for one in job["spec"]["changes"]] == ["with batch 8"]
     job = await ended(job["id"])
     _, page = await api("GET", "jobs", job["id"], "log")
     assert "8 1" in [line["x"] for line in page["lines"]]
+
+
+@pytest.mark.paddle
+async def test_advice_changes_the_jobs_copy_alone(api, submit, ended, jp_root_dir):
+    data = (
+        "import numpy as np, paddle\n"
+        "class Data(paddle.io.Dataset):\n"
+        "    def __len__(self):\n"
+        "        return 64\n"
+        "    def __getitem__(self, i):\n"
+        "        return np.full([8], i / 64, 'float32')"
+    )
+    loop = (
+        "net = paddle.nn.Linear(8, 2)\n"
+        "opt = paddle.optimizer.SGD(parameters=net.parameters())\n"
+        "for x in paddle.io.DataLoader(Data(), batch_size=16):\n"
+        "    loss = net(x).mean()\n"
+        "    loss.backward()\n"
+        "    opt.step()\n"
+        "    opt.clear_grad()\n"
+        "print(list(x.shape), net.weight.grad is None)"
+    )
+    request = {"batch_size": 8, "set_to_zero": False}
+    before = notebook(data, loop)
+    _, found = await api("POST", "changes", body={"path": "work/a.ipynb", "content": before, "request": request})
+    assert [one["message"] for one in found["says"]] == ["with batch 8", "with gradients freed"]
+    assert "+    opt.clear_grad(set_to_zero=False)" in found["difference"].split("\n")
+    _, job = await submit(data, loop, request=request)
+    assert [one["message"] for one in job["spec"]["changes"]] == ["with batch 8", "with gradients freed"]
+    job = await ended(job["id"])
+    assert job["state"] == "succeeded"
+    _, page = await api("GET", "jobs", job["id"], "log")
+    assert "[8, 8] True" in [line["x"] for line in page["lines"]]
+    _, published = await api("POST", "jobs", job["id"], "notebook")
+    executed = json.loads((jp_root_dir / published["path"]).read_text())
+    assert executed["cells"][1]["source"] == found["cells"][0]["after"], "what ran is what was shown"
 
 
 async def test_a_batch_size_without_a_name_is_refused(submit):

@@ -57,7 +57,7 @@ def test_a_persons_wishes_stay(services):
         Submission(name="mine", resources=resources, environment={"A": "1"}, request=EstimateRequest(batch_size=8)),
     )
     assert (spec.name, spec.resources, spec.environment) == ("mine", resources, {"A": "1"})
-    assert spec.sets == {"batch_size": 8}
+    assert (spec.sets, [one.render() for one in spec.changes]) == ({}, ["with batch 8"])
 
 
 @pytest.mark.paddle

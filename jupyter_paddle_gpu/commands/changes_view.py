@@ -1,0 +1,58 @@
+"""What a job's copy of a notebook has otherwise, for people."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from ..domain.changes import Changes
+from . import markup
+from .face import View
+from .speech import Speech
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+class ChangesView(View):
+    """The difference, with what cannot be changed and why; `done` says what became of it."""
+
+    def __init__(self, changes: Changes, done: str = "") -> None:
+        self.data: Changes = changes
+        self.status = 1 if changes.refused else 0
+        self._done = done
+
+    def _lead(self, say: Speech) -> str:
+        if not self.data.cells:
+            return say("The cells stay as they are.")
+        says = " · ".join(message.render(say.translate) for message in self.data.says)
+        return f"{says}:" if says else ""
+
+    def rich(self, say: Speech) -> RenderableType:
+        """A unified diff in its usual colours."""
+        from rich.console import Group
+        from rich.text import Text
+
+        from .drawing import sentence
+
+        parts: list[RenderableType] = [sentence(self._lead(say), "bold")]
+        lines = self.data.difference.split("\n") if self.data.difference else []
+        parts += [Text(line, style=_STYLES.get(line[:1], "")) for line in lines]
+        for refusal in self.data.refused:
+            parts.append(sentence(refusal.why.render(say.translate), "yellow"))
+            parts.append(sentence(refusal.why.render_hint(say.translate), "dim"))
+        if self._done:
+            parts.append(sentence(self._done))
+        return Group(*parts)
+
+    def html(self, say: Speech) -> str:
+        """The same for a cell."""
+        out = [f"<p><strong>{escape(self._lead(say))}</strong></p>"]
+        if self.data.difference:
+            out.append(f"<pre>{escape(self.data.difference)}</pre>")
+        out += [f"<p>{markup.message(say, refusal.why)}</p>" for refusal in self.data.refused]
+        if self._done:
+            out.append(f"<p>{escape(self._done)}</p>")
+        return "".join(out)

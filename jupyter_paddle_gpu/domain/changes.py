@@ -1,0 +1,64 @@
+"""What a job's copy of a notebook has otherwise than the notebook, cell by cell, and what cannot be changed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .messages import Message
+from .notebooks import NotebookFacts
+from .what_ifs import EstimateRequest
+
+
+class ChangedCell(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell that is another one in the copy.
+
+    Attributes:
+        cell: index among all cells of the notebook; of a new cell, that of the cell it stands behind.
+        before: its text in the notebook; None for a cell that is new.
+        after: its text in the copy.
+        tags: of a new cell.
+    """
+
+    cell: int
+    before: str | None
+    after: str
+    tags: tuple[str, ...] = ()
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """A what-if that cannot be handed to a job, by name, with the reason and the next step."""
+
+    change: str
+    why: Message
+
+
+class Rewriting(msgspec.Struct, frozen=True, kw_only=True):
+    """A notebook with a request's changes in its cells, for an estimate of the program as it will run.
+
+    Attributes:
+        facts: of the changed notebook.
+        request: what is left of the request for the tracer to do.
+        made: the what-ifs that stand in the cells now.
+        refused: those that do not.
+    """
+
+    facts: NotebookFacts
+    request: EstimateRequest
+    made: frozenset[str] = frozenset()
+    refused: tuple[Refusal, ...] = ()
+
+
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request makes of a notebook.
+
+    Attributes:
+        says: what the job is run with, in words.
+        cells: those that differ.
+        difference: the same as a unified diff, one file a cell.
+        refused: what of the request is not in the copy.
+    """
+
+    says: tuple[Message, ...] = ()
+    cells: tuple[ChangedCell, ...] = ()
+    difference: str = ""
+    refused: tuple[Refusal, ...] = ()

@@ -1,0 +1,105 @@
+"""Another batch size: where the notebook says it, by a name or as a literal, or where a default stands for it."""
+
+from __future__ import annotations
+
+import ast
+
+import msgspec
+
+from ...domain.messages import Message
+from ...domain.what_ifs import EstimateRequest
+from ..batches import Batch
+from .program import Program, RefusedError
+
+
+def change(program: Program, request: EstimateRequest) -> None:
+    """Write the batch size that is asked for, of a step that is accumulated its part."""
+    wanted = request.batch_size
+    found = place(program, wanted or 32)
+    if request.accumulation and request.accumulation > 1:
+        wanted = micro_batch(wanted or _value(found), request.accumulation)
+    assert wanted is not None
+    if found.fact.value != wanted:
+        write(program, found, wanted)
+
+
+def place(program: Program, wanted: int) -> Batch:
+    """Where the batch size stands.
+
+    Args:
+        wanted: the one that the next step is to name.
+
+    Raises:
+        RefusedError: the notebook does not say it in its cells.
+    """
+    found = program.batches.batch()
+    if found is None or (found.given is None and found.call is None):
+        raise RefusedError(msgspec.structs.replace(_NOWHERE, params={"value": wanted}))
+    return found
+
+
+def micro_batch(batch: int, steps: int) -> int:
+    """Samples of each of the steps that an update sums.
+
+    Raises:
+        RefusedError: the batch cannot be divided so.
+    """
+    if batch % steps:
+        raise RefusedError(
+            Message(
+                code="accumulation_divides",
+                text="A batch of {batch} samples cannot be divided into {steps} equal steps.",
+                hint="Ask for a number of steps that divides the batch size.",
+                params={"batch": batch, "steps": steps},
+            )
+        )
+    return batch // steps
+
+
+def write(program: Program, found: Batch, wanted: int) -> None:
+    """Put a number in the batch size's place."""
+    if found.given is None:
+        assert found.call is not None
+        program.add_keyword(found.call, found.keyword, str(wanted))
+        return
+    origin = program.names.origin(found.given)
+    if _is_parameter(program, found, origin):
+        program.injected[found.fact.name] = wanted
+        return
+    if not isinstance(origin, ast.expr) or program.names.evaluate(origin) is None:
+        raise RefusedError(_computed(found))
+    program.editable(origin)
+    program.cell_of(origin).replace(origin, str(wanted))
+
+
+def _is_parameter(program: Program, found: Batch, origin: ast.expr) -> bool:
+    """Whether the number is bound in the cell tagged `parameters` (or in the one injected behind it)."""
+    cell = program.parameters_cell()
+    return (
+        cell is not None
+        and bool(found.fact.name)
+        and program.code.cell(origin) in (cell, cell + 1)
+        and (isinstance(program.statement(origin), ast.Assign))
+    )
+
+
+def _value(found: Batch) -> int:
+    if not isinstance(found.fact.value, int) or isinstance(found.fact.value, bool):
+        raise RefusedError(_computed(found))
+    return found.fact.value
+
+
+_NOWHERE = Message(
+    code="batch_size_unnamed",
+    text="The notebook does not say its batch size in its cells, so a job cannot be given another one.",
+    hint="Write BATCH_SIZE = {value} in a cell and use that name, or submit without a batch size.",
+)
+
+
+def _computed(found: Batch) -> Message:
+    return Message(
+        code="batch_size_computed",
+        text="The batch size is computed ({source}), so a job cannot be given another one in its place.",
+        hint="Write it as a number in a cell, or answer for what it is computed from with --set name=value.",
+        params={"source": found.fact.source},
+    )

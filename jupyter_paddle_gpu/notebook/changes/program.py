@@ -1,0 +1,211 @@
+"""A notebook as its changes see it: what trains, the names, and the cells' texts to be edited."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from ...domain.messages import Message
+from ...domain.notebooks import NotebookSource
+from ..batches import BatchReader
+from ..cells import parsed_cells
+from ..code import Code
+from ..models import ModelReader
+from ..names import Names
+from ..training import TrainingReader
+from .edits import CellText
+
+PARAMETERS, INJECTED = "parameters", "injected-parameters"
+"""Tags of cells by the convention of papermill."""
+
+
+class RefusedError(Exception):
+    """A change that cannot be made, with the reason and the next step."""
+
+    def __init__(self, why: Message) -> None:
+        super().__init__(why.text)
+        self.why = why
+
+
+class Program:
+    """The notebook, read; what is edited is seen by the next `Program` that is made of `result()`."""
+
+    def __init__(self, source: NotebookSource) -> None:
+        self.source = source
+        parsed = tuple(parsed_cells(source.content["cells"]))
+        self.code = Code(parsed)
+        self.names = Names(self.code)
+        self.models = ModelReader(self.code, self.names)
+        self.reader = TrainingReader(self.code, self.names, self.models)
+        self.batches = BatchReader(self.code, self.names, self.reader)
+        cells = source.content["cells"]
+        self.texts = {one.cell.index: CellText(cells[one.cell.index]["source"], one.cell.masked) for one in parsed}
+        self.injected: dict[str, Any] = {}
+        """Names that a cell tagged `injected-parameters` is to bind."""
+
+    # --- where things stand
+
+    def cell_of(self, node: ast.AST) -> CellText:
+        """The text that a node stands in."""
+        return self.texts[self.code.cell(node)]
+
+    def text(self, node: ast.expr | ast.stmt) -> str:
+        """A node as it was typed."""
+        return self.cell_of(node).text(node)
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement around a node."""
+        return next(one for one in (node, *self.code.parents(node)) if isinstance(one, ast.stmt))
+
+    def top(self, node: ast.AST) -> ast.stmt:
+        """The outermost statement around a node: one of the cell's own."""
+        return [one for one in (node, *self.code.parents(node)) if isinstance(one, ast.stmt)][-1]
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements among which one stands."""
+        parent = next(self.code.parents(statement))
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return [statement]
+
+    def calls(self, node: ast.AST) -> Iterator[ast.Call]:
+        """The calls in a node, in reading order."""
+        return (one for one in ast.walk(node) if isinstance(one, ast.Call))
+
+    def in_loop(self, node: ast.AST) -> bool:
+        """Whether a node runs many times: in a loop, or in a function that is called from one."""
+        return bool(self.reader.enclosing_loops(node)) or any(
+            isinstance(one, ast.While) for one in self.code.parents(node)
+        )
+
+    # --- editing
+
+    def editable(self, *nodes: ast.expr | ast.stmt) -> None:
+        """Refuse to edit what does not stand in plain Python."""
+        for node in nodes:
+            if node not in self._written or self.cell_of(node).is_masked(node):
+                raise RefusedError(
+                    Message(
+                        code="change_in_magic",
+                        text="What would have to change stands on a line with a magic command (cell {cell}).",
+                        hint="Write that line without the magic.",
+                        params={"cell": self.code.cell(node) + 1},
+                    )
+                )
+
+    def lines_alone(self, *statements: ast.stmt) -> None:
+        """Refuse to edit around statements that share a line with others."""
+        self.editable(*statements)
+        for statement in statements:
+            if not self.cell_of(statement).is_alone(statement):
+                raise RefusedError(
+                    Message(
+                        code="change_in_one_line",
+                        text="Several statements stand in one line where the change would go (cell {cell}, line "
+                        "{line}).",
+                        hint="Write each of them in a line of its own.",
+                        params={"cell": self.code.cell(statement) + 1, "line": statement.lineno},
+                    )
+                )
+
+    def add_keyword(self, call: ast.Call, name: str, text: str) -> None:
+        """Give a call one more argument by its name, in the layout that the others have."""
+        self.editable(call)
+        cell = self.cell_of(call)
+        _, end = cell.span(call)
+        arguments: list[ast.expr] = [*call.args, *(one.value for one in call.keywords)]
+        if not arguments:
+            cell.insert(end - 1, f"{name}={text}")
+            return
+        last = max(arguments, key=lambda one: cell.span(one)[1])
+        behind = cell.span(last)[1]
+        # A parenthesis around the last argument, and a comma behind it, belong to it.
+        rest = cell.source[behind : end - 1]
+        depth = len(rest) - len(rest.lstrip(") \t"))
+        place = behind + depth if rest[:depth].count(")") else behind
+        own_line = last.lineno > call.lineno and not cell.source[: cell.span(last)[0]].rsplit("\n", 1)[-1].strip(" \t")
+        separator = ",\n" + " " * last.col_offset if own_line and last.col_offset else ", "
+        cell.insert(place, f"{separator}{name}={text}")
+
+    def fresh(self, name: str) -> str:
+        """A name that the notebook does not use: the one wanted, else with a number."""
+        number, found = 1, name
+        while found in self._used:
+            number += 1
+            found = f"{name}_{number}"
+        self._used.add(found)
+        return found
+
+    def paddle(self, before: ast.stmt) -> str:
+        """What `paddle` is called; imported above a statement where the notebook has it under no name."""
+        for name, path in self.code.imports.items():
+            if path == "paddle":
+                return name
+        self.lines_alone(before)
+        self.cell_of(before).insert_before(before, ["import paddle"])
+        return "paddle"
+
+    def result(self) -> NotebookSource:
+        """The notebook with the edits."""
+        cells = [dict(cell) for cell in self.source.content["cells"]]
+        for index, text in self.texts.items():
+            if text.edits:
+                cells[index]["source"] = text.result()
+        if self.injected:
+            cells = _inject(cells, self.injected)
+        content = {**self.source.content, "cells": cells}
+        return NotebookSource(path=self.source.path, content=content, kernel_name=self.source.kernel_name)
+
+    def parameters_cell(self) -> int | None:
+        """Index of the cell tagged `parameters`; None where there is none."""
+        cells = self.source.content["cells"]
+        return next((index for index, cell in enumerate(cells) if PARAMETERS in tags(cell)), None)
+
+    @cached_property
+    def _written(self) -> set[ast.AST]:
+        return set(self.code.nodes)
+
+    @cached_property
+    def _used(self) -> set[str]:
+        used = set(dir(builtins)) | set(self.code.imports)
+        for node in self.code.nodes:
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                    used.add(name)
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    used.add(name)
+        return used
+
+
+def tags(cell: dict[str, Any]) -> list[str]:
+    """A cell's tags."""
+    found = (cell.get("metadata") or {}).get("tags")
+    return [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
+
+
+def _inject(cells: list[dict[str, Any]], values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells with values bound in a cell tagged `injected-parameters`, behind the one tagged `parameters`.
+
+    One that is there already is gone on with: what it binds stays unless it is bound anew.
+    """
+    lines = [f"{name} = {value!r}" for name, value in values.items()]
+    existing = next((index for index, cell in enumerate(cells) if INJECTED in tags(cell)), None)
+    if existing is not None:
+        kept = [line for line in cells[existing]["source"].split("\n") if line.split("=")[0].strip() not in values]
+        cells[existing] = {**cells[existing], "source": "\n".join([*kept, *lines])}
+        return cells
+    place = next(index for index, cell in enumerate(cells) if PARAMETERS in tags(cell)) + 1
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "injected-parameters",
+        "metadata": {"tags": [INJECTED]},
+        "source": "\n".join(["# Parameters", *lines]),
+        "outputs": [],
+        "execution_count": None,
+    }
+    return [*cells[:place], cell, *cells[place:]]

@@ -1,0 +1,113 @@
+"""The table of changes: a what-if, and what it does to the cells of a job's copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import NamedTuple
+
+import msgspec
+
+from ...domain.changes import Changes, Refusal
+from ...domain.messages import Message
+from ...domain.notebooks import NotebookSource
+from ...domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
+from . import accumulation, batch_size, distribution, precision, recompute, set_to_zero
+from .difference import cells_of, unified
+from .program import Program, RefusedError
+
+Change = Callable[[Program, EstimateRequest], None]
+
+CHANGES: dict[str, Change] = {
+    "recompute": recompute.change,
+    "accumulation": accumulation.change,
+    "amp": precision.change,
+    "batch_size": batch_size.change,
+    "set_to_zero": set_to_zero.change,
+    "devices": distribution.change,
+}
+"""By what-if, in the order in which they are made: each reads the cells as those before it left them."""
+_UNCHANGED = tuple(row.name for row in WHAT_IFS if row.in_jobs and not row.follows and row.name not in CHANGES)
+"""What-ifs of jobs that nothing in the table changes yet."""
+FOLLOWING = {"batch_size": "accumulation"}
+"""What is changed with another one, although nobody asked: an update is to see as many samples."""
+
+
+class Rewritten(NamedTuple):
+    """A notebook with changes in it.
+
+    Attributes:
+        source: the copy.
+        made: the what-ifs that are in it.
+        refused: those that are not, each with its reason.
+    """
+
+    source: NotebookSource
+    made: frozenset[str]
+    refused: tuple[Refusal, ...]
+
+
+def rewritten(source: NotebookSource, request: EstimateRequest, *, but: Container[str] = ()) -> Rewritten:
+    """The notebook with what a request asks for.
+
+    Args:
+        but: what-ifs that are to be left alone.
+    """
+    made, refused = set[str](), []
+    for name in (*CHANGES, *_UNCHANGED):
+        if name in but or not _is_asked(name, request):
+            continue
+        try:
+            change = CHANGES.get(name, _unknown)
+            program = Program(source)
+            change(program, request)
+            source = program.result()
+            made.add(name)
+        except RefusedError as error:
+            refused.append(Refusal(change=name, why=error.why))
+            request = msgspec.structs.replace(request, **{name: None})  # nothing else is to count on it
+        except RecursionError:
+            refused.append(Refusal(change=name, why=_TOO_DEEP))
+    return Rewritten(source, frozenset(made), tuple(refused))
+
+
+def changes(source: NotebookSource, request: EstimateRequest) -> tuple[NotebookSource, Changes]:
+    """A job's copy of a notebook, and what is otherwise in it as a person reads that."""
+    copy = rewritten(source, request)
+    cells = cells_of(source, copy.source)
+    says = tuple(
+        BY_NAME[name].said(value)
+        for name in CHANGES
+        if name in copy.made and (value := getattr(request, name)) is not None
+    )
+    return copy.source, Changes(says=says, cells=cells, difference=unified(cells), refused=copy.refused)
+
+
+def without(request: EstimateRequest, made: Container[str]) -> EstimateRequest:
+    """What of a request is still to be asked of the tracer."""
+    left = {
+        name: None
+        for name, row in BY_NAME.items()
+        if (name in made or row.follows in made) and name not in distribution.TOLD
+    }
+    return msgspec.structs.replace(request, **left)
+
+
+def _unknown(_program: Program, _request: EstimateRequest) -> None:
+    raise RefusedError(_UNKNOWN)
+
+
+def _is_asked(name: str, request: EstimateRequest) -> bool:
+    also = FOLLOWING.get(name, name)
+    return getattr(request, name) is not None or getattr(request, also) is not None
+
+
+_UNKNOWN = Message(
+    code="change_unknown",
+    text="What is asked for cannot be written into the cells of a notebook, so a job cannot be run with it.",
+    hint="Ask for it in an estimate, and change the notebook by hand.",
+)
+_TOO_DEEP = Message(
+    code="notebook_too_deep",
+    text="The code of this notebook is nested too deeply to be read.",
+    hint="Split the longest expression of the notebook.",
+)

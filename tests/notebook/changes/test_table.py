@@ -1,0 +1,227 @@
+"""What a request makes of a notebook's cells: only what is meant changes, and what cannot is refused with a reason."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.notebook.changes.table import changes
+from jupyter_paddle_gpu.notebook.reading import parse_notebook
+
+LOOP = """\
+import paddle
+from paddle import nn
+
+net = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 10))  # 中文
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+loader = paddle.io.DataLoader(data, batch_size=64, shuffle=True)  # 64 fit
+for epoch in range(2):
+    for x, y in loader:
+        text = '''
+    kept as it is'''
+        loss = nn.functional.cross_entropy(net(x), y)
+        print(float(loss))
+        loss.backward()  # the pass
+        opt.step()
+        opt.clear_grad()
+"""
+FIT = """\
+import paddle
+model = paddle.Model(paddle.vision.models.LeNet())
+model.prepare(
+    paddle.optimizer.Adam(parameters=model.parameters()),
+    paddle.nn.CrossEntropyLoss(),
+)
+model.fit(data, epochs=1, batch_size=64)
+"""
+
+
+def made(request, *cells, tags=None):
+    content = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {},
+        "cells": [
+            {
+                "cell_type": "code",
+                "id": f"c{number}",
+                "metadata": {"tags": (tags or {}).get(number, [])},
+                "outputs": [],
+                "execution_count": None,
+                "source": source,
+            }
+            for number, source in enumerate(cells)
+        ],
+    }
+    return changes(parse_notebook(content, Path("/work/a.ipynb")), EstimateRequest(**request))
+
+
+def lines(found):
+    """The added and the removed lines, without headers."""
+    shown = [line for line in found.difference.split("\n") if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")]
+    return [line.rstrip() for line in shown]
+
+
+def refused(found):
+    return [(one.change, one.why.code) for one in found.refused]
+
+
+@pytest.mark.parametrize(
+    ("request_", "cell", "difference"),
+    [
+        (
+            {"batch_size": 32},
+            LOOP,
+            [
+                "-loader = paddle.io.DataLoader(data, batch_size=64, shuffle=True)  # 64 fit",
+                "+loader = paddle.io.DataLoader(data, batch_size=32, shuffle=True)  # 64 fit",
+            ],
+        ),
+        (
+            {"batch_size": 32},
+            FIT,
+            ["-model.fit(data, epochs=1, batch_size=64)", "+model.fit(data, epochs=1, batch_size=32)"],
+        ),
+        ({"batch_size": 64}, FIT, []),
+        ({"set_to_zero": False}, LOOP, ["-        opt.clear_grad()", "+        opt.clear_grad(set_to_zero=False)"]),
+        ({"amp": "O1"}, FIT, ['+    amp_configs="O1",']),
+        (
+            {"amp": "O1", "amp_dtype": "bfloat16"},
+            LOOP,
+            [
+                "-        loss = nn.functional.cross_entropy(net(x), y)",
+                "-        print(float(loss))",
+                '+        with paddle.amp.auto_cast(level="O1", dtype="bfloat16"):',
+                "+            loss = nn.functional.cross_entropy(net(x), y)",
+                "+            print(float(loss))",
+            ],
+        ),
+        (
+            {"accumulation": 4},
+            LOOP,
+            [
+                "-loader = paddle.io.DataLoader(data, batch_size=64, shuffle=True)  # 64 fit",
+                "+loader = paddle.io.DataLoader(data, batch_size=16, shuffle=True)  # 64 fit",
+                "+import itertools",
+                "+micro_batches = itertools.count(1)",
+                "-        loss.backward()  # the pass",
+                "-        opt.step()",
+                "-        opt.clear_grad()",
+                "+        (loss / 4).backward()  # the pass",
+                "+        if next(micro_batches) % 4 == 0:",
+                "+            opt.step()",
+                "+            opt.clear_grad()",
+            ],
+        ),
+        (
+            {"devices": 2},
+            LOOP,
+            [
+                "+paddle.distributed.init_parallel_env()",
+                "+net = paddle.DataParallel(net)",
+                "-loader = paddle.io.DataLoader(data, batch_size=64, shuffle=True)  # 64 fit",
+                "+loader = paddle.io.DataLoader(data, batch_sampler=paddle.io.DistributedBatchSampler(data, "
+                "batch_size=64, shuffle=True))  # 64 fit",
+            ],
+        ),
+        ({"devices": 2}, FIT, []),
+    ],
+)
+def test_only_what_is_meant_changes(request_, cell, difference):
+    _, found = made(request_, cell)
+    assert (lines(found), found.refused) == (difference, ())
+
+
+def test_all_at_once_is_python_and_says_what_it_is():
+    request = {"batch_size": 32, "amp": "O2", "accumulation": 4, "recompute": True, "set_to_zero": False}
+    copy, found = made(request, LOOP)
+    source = copy.content["cells"][0]["source"]
+    ast.parse(source)
+    assert found.refused == ()
+    assert "batch_size=8" in source and 'decorate(net, opt, level="O2", dtype="float16")' in source
+    assert "text = '''\n    kept as it is'''" in source, "a string is no code"
+    assert [one.render() for one in found.says] == [
+        "with recompute",
+        "with 4 steps accumulated",
+        "with mixed precision O2",
+        "with batch 32",
+        "with gradients freed",
+    ]
+    again, same = made({**request, "amp": None}, source)
+    assert again.content["cells"][0]["source"] != source or same.refused
+
+
+NAMED = "BATCH_SIZE = 64\nlearning_rate = 0.1"
+USES = LOOP.replace("batch_size=64", "batch_size=BATCH_SIZE")
+
+
+def test_a_batch_size_is_found_behind_names():
+    default = "def loader(batch=64):\n    return paddle.io.DataLoader(data, batch_size=batch)\n"
+    config = 'config = {"batch": 64}\nargs = Namespace(bs=config["batch"])\n'
+    for cells, was, becomes in (
+        ((NAMED, USES), "BATCH_SIZE = 64", "BATCH_SIZE = 32"),
+        (
+            (default, LOOP.replace("paddle.io.DataLoader(data, batch_size=64, shuffle=True)", "loader()")),
+            "batch=64",
+            "batch=32",
+        ),
+        ((config, LOOP.replace("batch_size=64", "batch_size=args.bs")), '"batch": 64', '"batch": 32'),
+    ):
+        _, found = made({"batch_size": 32}, *cells)
+        assert [(one.cell, one.after) for one in found.cells] == [(0, cells[0].replace(was, becomes))]
+
+
+def test_where_a_cell_is_tagged_for_parameters_they_are_injected_behind_it():
+    tags = {0: ["parameters"]}
+    copy, found = made({"batch_size": 32}, NAMED, USES, tags=tags)
+    assert [cell["source"] for cell in copy.content["cells"]] == [NAMED, "# Parameters\nBATCH_SIZE = 32", USES]
+    assert [(one.cell, one.before, one.tags) for one in found.cells] == [(0, None, ("injected-parameters",))]
+    injected = "# Parameters\nBATCH_SIZE = 16\nseed = 3"
+    copy, found = made({"batch_size": 32}, NAMED, injected, USES, tags={0: ["parameters"], 1: ["injected-parameters"]})
+    assert copy.content["cells"][1]["source"] == "# Parameters\nseed = 3\nBATCH_SIZE = 32"
+
+
+@pytest.mark.parametrize(
+    ("request_", "cells", "why"),
+    [
+        ({"batch_size": 8}, ["print(1)"], [("batch_size", "batch_size_unnamed")]),
+        ({"batch_size": 8}, [LOOP.replace("=64", "=int(input())")], [("batch_size", "batch_size_computed")]),
+        ({"amp": "O1"}, ["import paddle\nfrom mine import train\ntrain()"], [("amp", "change_step_hidden")]),
+        ({"amp": "O1"}, [LOOP + "        print(net.weight.grad)\n"], [("amp", "amp_gradients")]),
+        ({"amp": "O2"}, [LOOP.replace("net.parameters()", "found")], [("amp", "amp_no_optimizer")]),
+        ({"accumulation": 5}, [LOOP], [("accumulation", "accumulation_divides")]),
+        (
+            {"accumulation": 4},
+            [LOOP.replace("opt.step()", "if epoch:\n            opt.step()")],
+            [("accumulation", "accumulation_own")],
+        ),
+        ({"set_to_zero": False}, ["from mine import train\ntrain()"], [("set_to_zero", "clear_grad_nowhere")]),
+        ({"recompute": True}, ["from mine import train\ntrain()"], [("recompute", "recompute_nowhere")]),
+        ({"devices": 2}, [LOOP.replace("in loader", "in zip(a, b)")], [("devices", "devices_no_loader")]),
+        ({"devices": 2}, [LOOP + "net.head\n"], [("devices", "devices_attribute")]),
+        (
+            {"amp": "O1"},
+            ["%time pass\n" + LOOP.replace("opt.step()\n        opt", "opt.step(); opt")],
+            [("amp", "change_in_one_line")],
+        ),
+        (
+            {"batch_size": 8},
+            ["import paddle\n" + LOOP.replace("loader = ", "%time loader = ")],
+            [("batch_size", "change_in_magic")],
+        ),
+    ],
+)
+def test_what_cannot_be_changed_is_refused_with_its_reason(request_, cells, why):
+    copy, found = made(request_, *cells)
+    assert refused(found) == why
+    assert [cell["source"] for cell in copy.content["cells"]] == cells, "what is refused changes nothing"
+    assert all(one.why.hint for one in found.refused)
+
+
+def test_a_refused_accumulation_does_not_make_batches_smaller():
+    copy, found = made({"accumulation": 4}, LOOP.replace("opt.step()", "opt.step(); x = 1"))
+    assert refused(found) == [("accumulation", "change_in_one_line")]
+    assert "batch_size=64" in copy.content["cells"][0]["source"]
