@@ -49,6 +49,11 @@ export class Api {
     return this._options.serverSettings;
   }
 
+  /** The front end's own words. */
+  get trans(): TranslationBundle {
+    return this._options.trans;
+  }
+
   /** The language for sentences that the server writes, as a language tag. */
   get language(): string {
     return this._options.language().replace('_', '-') || 'en';
@@ -85,7 +90,7 @@ export class Api {
   place(
     notebook: INotebookBody,
     request: IEstimateRequest,
-    choice: { engine?: string; gpus?: number; device_ids?: string[] }
+    choice: { engine?: string; gpus?: number; device_ids?: string[]; trace?: string }
   ): Promise<IMatched> {
     return this._post('placements', { ...notebook, request, ...choice });
   }

@@ -766,6 +766,8 @@ export interface components {
             status: "needs_input" | "no_model" | "no_paddle" | "ok" | "would_stop";
             /** @enum {unknown} */
             evidence: "measured" | "scan" | "trace";
+            /** @default false */
+            live: boolean;
             /** @default [] */
             questions: components["schemas"]["Question"][];
             /** @default null */
@@ -1501,6 +1503,9 @@ export interface components {
         /**
          * PlacementBody
          * @description What to match: `gpus` and `device_ids` are the person's choice, None or empty leaves it to the policy.
+         *
+         *     Attributes:
+         *         trace: of live objects of the notebook's kernel, deflated, as base64: nothing of the notebook runs then.
          */
         PlacementBody: {
             path: string;
@@ -1531,6 +1536,8 @@ export interface components {
             gpus: number | null;
             /** @default [] */
             device_ids: string[];
+            /** @default  */
+            trace: string;
         };
         /**
          * Progress

@@ -13,7 +13,7 @@ import {
   WidgetTracker
 } from '@jupyterlab/apputils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
-import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
@@ -45,7 +45,11 @@ const model: JupyterFrontEndPlugin<IPaddleGpuModel> = {
       language: () => translator?.languageCode ?? 'en',
       trans
     });
-    const notebook = new ActiveNotebook(tracker, id => app.shell.activateById(id));
+    const notebook = new ActiveNotebook(
+      tracker,
+      id => app.shell.activateById(id),
+      NotebookActions.executed
+    );
     return new PanelModel(api, new EventStream(api), notebook);
   }
 };

@@ -256,6 +256,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     status: Status
     evidence: Evidence
+    live: bool = False
+    """Of live objects of a kernel, not of the notebook's cells."""
     questions: tuple[Question, ...] = ()
     stop: Stop | None = None
     """Where the notebook would end with an error; with a figure (`ok`) that lies behind the step it is for."""

@@ -105,6 +105,7 @@ class EstimateService:
         estimate = self._answer(nothing, Traced(trace), request, accelerator)
         return msgspec.structs.replace(
             estimate,
+            live=True,
             device=accelerator.name if accelerator else request.device,
             target=request.target,
             seconds=round(sum(trace.seconds.values()), 3),

@@ -25,11 +25,16 @@ class EstimateBody(NotebookBody, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class PlacementBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to match: `gpus` and `device_ids` are the person's choice, None or empty leaves it to the policy."""
+    """What to match: `gpus` and `device_ids` are the person's choice, None or empty leaves it to the policy.
+
+    Attributes:
+        trace: of live objects of the notebook's kernel, deflated, as base64: nothing of the notebook runs then.
+    """
 
     engine: str = ""
     gpus: int | None = None
     device_ids: tuple[str, ...] = ()
+    trace: str = ""
 
 
 class ResourcesBody(Resources, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ from ..domain.what_ifs import EstimateRequest
 from . import targets
 from .copies import copied, rewriting
 from .estimate_cache import EstimateCache
+from .live_traces import traced
 
 if TYPE_CHECKING:
     from ..domain.calibrations import CalibrationReport
@@ -72,10 +73,12 @@ class Estimating:
         return self.cache.has_any(source)
 
     def of_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:
-        """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects."""
-        from ..estimator.trace import Trace
+        """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects.
 
-        return self.estimator().of_trace(msgspec.convert(trace, Trace), request, self._accelerator(request))
+        Raises:
+            PaddleGpuError: `bad_trace` (400).
+        """
+        return self.estimator().of_trace(traced(trace), request, self._accelerator(request))
 
     def fits(
         self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, devices: tuple[str, ...]
@@ -95,11 +98,9 @@ class Estimating:
         devices: tuple[str, ...],
     ) -> Estimate:
         """The same for steps that are traced elsewhere: `trace` gives the JSON of one at a batch size."""
-        from ..estimator.trace import Trace
-
         accelerators = targets.several(devices, self.inventory, self.find)
         estimate = self.of_trace(trace(request.batch_size), request)
-        found = self.estimator().fits_of(lambda batch: msgspec.convert(trace(batch), Trace), request, accelerators)
+        found = self.estimator().fits_of(lambda batch: traced(trace(batch)), request, accelerators)
         return msgspec.structs.replace(estimate, fits=found)
 
     def calibrate(self, device: str, kernel_name: str, progress: Callable[[str], None]) -> CalibrationReport:

@@ -100,21 +100,28 @@ class Services(Components):
         engine: str = "",
         gpus: int | None = None,
         device_ids: tuple[str, ...] = (),
+        trace: str = "",
     ) -> Matched:
-        """Read, estimate and match: the verdict on each device, the choice, and why."""
+        """Read, estimate and match: the verdict on each device, the choice, and why.
+
+        Args:
+            trace: of live objects of the notebook's kernel (`live_traces`), instead of one of its cells.
+        """
         from .placing import place
 
         check_request(request := request or EstimateRequest())
         check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
-        self.estimates.begin(source)
+        estimated = self._estimated_from(trace) if trace else self.estimates.fresh
+        if not trace:
+            self.estimates.begin(source)
         facts = self.inspect(source)
         self.engines  # noqa: B018 - importing them takes a moment, which the worker needs as well
-        estimate = self.estimates.fresh(source, facts, request)
+        estimate = estimated(source, facts, request)
         # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
         # A job runs all of the notebook's trainings: they are judged for the one that needs most.
         judged, asked = estimate, msgspec.structs.replace(request, target="gpu", training=None)
         if asked != request and estimate.status == "ok":
-            judged = self.estimates.fresh(source, facts, asked)
+            judged = estimated(source, facts, asked)
         placement = place(
             self._site(),
             judged if judged.status == "ok" else None,
@@ -284,6 +291,12 @@ class Services(Components):
         from .submitting import Desk
 
         return Desk(self.engines, self._devices_now, self.policies, self.estimates)
+
+    def _estimated_from(self, trace: str) -> Callable[[NotebookSource, NotebookFacts, EstimateRequest], Estimate]:
+        from .live_traces import unpacked
+
+        live = unpacked(trace)
+        return lambda _source, _facts, request: self.estimates.of_trace(live, request)
 
     def _site(self) -> Site:
         from .placing import Site

@@ -138,6 +138,9 @@ function CellLink(props: {
   );
 }
 
+/** How a batch is written. */
+const BATCH_EXAMPLE = 'float32[32,3,224,224] int64[32,1]';
+
 /** Characters that an answer takes, by the kind of its question. */
 const WIDTHS: Record<IQuestion['kind'], number> = {
   value: 6,
@@ -171,7 +174,7 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
               className="jp-PaddleGpu-input"
               value={value}
               size={WIDTHS[question.kind]}
-              placeholder={question.kind === 'batch' ? 'float32[32,3,224,224] int64[32,1]' : ''}
+              placeholder={question.kind === 'batch' ? BATCH_EXAMPLE : ''}
               spellCheck={false}
               data-kind={question.kind}
               onChange={event => setValue(event.target.value)}

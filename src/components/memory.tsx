@@ -7,9 +7,10 @@ import { type IEstimate, type Kind, KINDS } from '../domain';
 import { byteRange, bytes, duration } from '../format';
 import type { Training } from '../models/training';
 import { AskedFor } from './askedFor';
-import { Bar, Busy, Button, Note, Prose, Section } from './common';
+import { Bar, Busy, Button, Chip, Note, Prose, Section } from './common';
 import { useApp } from './context';
 import { Inside } from './inside';
+import { LiveModels } from './liveModels';
 import { Timeline } from './timeline';
 import { Trainings } from './trainings';
 import { WhatIfForm } from './whatIfForm';
@@ -29,6 +30,7 @@ export function Memory({ training }: { training: Training }): JSX.Element {
       )}
       {isEstimating && <Busy>{trans.__('Tracing one training step…')}</Busy>}
       {!estimate && !isEstimating && !estimateError && <Invitation training={training} />}
+      <LiveModels training={training} />
       {estimate && <Answer estimate={estimate} training={training} />}
     </Section>
   );
@@ -96,6 +98,7 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
       )}
       <p className="jp-PaddleGpu-muted jp-PaddleGpu-row jp-PaddleGpu-wrap">
         {target(estimate, trans)}
+        {training.live && <Chip>{trans.__('%1 in the kernel', training.live)}</Chip>}
         <span className="jp-PaddleGpu-space" />
         {total !== null && (
           <span className="jp-PaddleGpu-faint">{evidence(estimate, trans)}</span>

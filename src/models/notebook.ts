@@ -1,12 +1,13 @@
 /** The notebook that is looked at, as the rest of the front end needs it. */
 
-import type { NotebookPanel, INotebookTracker } from '@jupyterlab/notebook';
+import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { INotebookBody } from '../api';
 import type { IChangedCell } from '../domain';
+import { type ILiveKernel, LiveKernel } from './liveKernel';
 
 /** A notebook that is open. */
 export interface INotebookSource {
@@ -23,6 +24,8 @@ export interface INotebookSource {
   reveal(cell: number): void;
   /** Write changed cells into the notebook, each as one step that Ctrl+Z in it takes back. */
   write(cells: readonly IChangedCell[]): void;
+  /** What can be asked of its kernel. */
+  readonly kernel?: ILiveKernel;
 }
 
 /** Two contents paths of the same notebook. */
@@ -35,10 +38,12 @@ export interface IRenaming {
 export class ActiveNotebook implements IDisposable {
   constructor(
     tracker: INotebookTracker,
-    private readonly _activate: (id: string) => void
+    private readonly _activate: (id: string) => void,
+    private readonly _cellRan?: ISignal<unknown, { notebook: Notebook }>
   ) {
     this._tracker = tracker;
     tracker.currentChanged.connect(this._onCurrent, this);
+    this._cellRan?.connect(this._onExecuted, this);
     this._onCurrent();
   }
 
@@ -62,6 +67,11 @@ export class ActiveNotebook implements IDisposable {
     return this._edited;
   }
 
+  /** Emitted when a cell of the active notebook has run. */
+  get executed(): ISignal<this, void> {
+    return this._executed;
+  }
+
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -69,6 +79,7 @@ export class ActiveNotebook implements IDisposable {
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;
+      this._cellRan?.disconnect(this._onExecuted, this);
       this._release();
       Signal.clearData(this);
     }
@@ -114,6 +125,12 @@ export class ActiveNotebook implements IDisposable {
     this._edited.emit();
   }
 
+  private _onExecuted(_: unknown, { notebook }: { notebook: Notebook }): void {
+    if (notebook === this._panel?.content) {
+      this._executed.emit();
+    }
+  }
+
   private _release(): void {
     const panel = this._panel;
     this._panel = null;
@@ -131,6 +148,7 @@ export class ActiveNotebook implements IDisposable {
   private readonly _changed = new Signal<this, void>(this);
   private readonly _renamed = new Signal<this, IRenaming>(this);
   private readonly _edited = new Signal<this, void>(this);
+  private readonly _executed = new Signal<this, void>(this);
 }
 
 class OpenNotebook implements INotebookSource {
@@ -140,8 +158,10 @@ class OpenNotebook implements INotebookSource {
   ) {
     this.path = _panel.context.path;
     this.name = this.path.split('/').pop() ?? this.path;
+    this.kernel = new LiveKernel(_panel.sessionContext);
   }
 
+  readonly kernel: ILiveKernel;
   readonly path: string;
   readonly name: string;
 

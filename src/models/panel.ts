@@ -2,6 +2,7 @@
 
 import { PathExt } from '@jupyterlab/coreutils';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
+import { Debouncer } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api, ApiError } from '../api';
@@ -22,6 +23,8 @@ import { Training } from './training';
 
 /** Milliseconds between two matches that nobody asked for. */
 const REMATCH_TIME = 20_000;
+/** Milliseconds after the last cell that ran before the kernel is asked for its models. */
+const KERNEL_DELAY = 500;
 /** Bytes by which a device's free memory must have moved before its verdict is made anew. */
 const REMATCH_BYTES = 512 * 2 ** 20;
 
@@ -37,6 +40,7 @@ export class PanelModel implements IDisposable {
     notebook.renamed.connect(this._onRenamed, this);
     notebook.changed.connect(this._onNotebook, this);
     notebook.edited.connect(this._onEdit, this);
+    notebook.executed.connect(this._onExecuted, this);
     this._onNotebook();
   }
 
@@ -185,6 +189,7 @@ export class PanelModel implements IDisposable {
     }
     this._isDisposed = true;
     this._expanded?.dispose();
+    this._kernelLook.dispose();
     this._trainings.forEach(training => training.dispose());
     this.jobs.dispose();
     this.notebook.dispose();
@@ -289,6 +294,11 @@ export class PanelModel implements IDisposable {
     }
   }
 
+  /** A cell ran: it may have made a model. Asked once the kernel has come to rest. */
+  private _onExecuted(): void {
+    this._kernelLook.invoke().catch(() => undefined);
+  }
+
   private _onTraining(): void {
     void this._readOwnDevices();
     this._changed.emit();
@@ -318,6 +328,7 @@ export class PanelModel implements IDisposable {
     if (!training || !this._looking || !this._isReady) {
       return;
     }
+    void training.lookAtKernel();
     void training.read().then(() => {
       const trains = training.facts && training.facts.loop !== 'none';
       if (this.autoEstimate && trains && training.source.trusted && !training.estimate) {
@@ -326,6 +337,11 @@ export class PanelModel implements IDisposable {
     });
   }
 
+  private readonly _kernelLook = new Debouncer(async () => {
+    if (this._looking) {
+      await this._training?.lookAtKernel();
+    }
+  }, KERNEL_DELAY);
   private readonly _trainings = new Map<string, Training>();
   private _training: Training | null = null;
   private _inventory: IInventory | null = null;

@@ -6,7 +6,7 @@ import { UUID } from '@lumino/coreutils';
 import { Debouncer } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, type ApiError, lasting } from '../api';
+import { type Api, ApiError, lasting } from '../api';
 import type {
   IChanges,
   IEstimate,
@@ -19,6 +19,7 @@ import type {
   IWhatIf,
   Value
 } from '../domain';
+import type { ILiveModel } from './liveKernel';
 import type { INotebookSource } from './notebook';
 
 /** Milliseconds after the last keystroke before the notebook is read anew. */
@@ -75,6 +76,10 @@ export class Training {
   /** What helps is still being computed. */
   isDetailing = false;
   isSubmitting = false;
+  /** The models that the notebook's kernel holds, as of the last look. */
+  liveModels: readonly ILiveModel[] = [];
+  /** The name of the live model that the estimate is of; empty: of the notebook's cells. */
+  live = '';
 
   /** An edit: what was read and estimated may no longer hold. New outputs change nothing. */
   edited(): void {
@@ -84,7 +89,7 @@ export class Training {
   /** Read the notebook without running it; not again while its code is as it was. */
   async read(): Promise<void> {
     const code = this._source.fingerprint();
-    this.stale = this.estimate !== null && code !== this._estimated;
+    this.stale = this._isStale(code);
     if (code === this._read && this.facts && !this.factsError) {
       this._changed.emit();
       return;
@@ -105,9 +110,24 @@ export class Training {
     this._changed.emit();
   }
 
-  /** Estimate one training step and match it; then compute what would help. */
-  async measure(): Promise<void> {
+  /** Look which models the notebook's kernel holds; nothing of it changes. */
+  async lookAtKernel(): Promise<void> {
+    const models = (await this._source.kernel?.models()) ?? [];
+    if (JSON.stringify(models) !== JSON.stringify(this.liveModels)) {
+      this.liveModels = models;
+      this._changed.emit();
+    }
+  }
+
+  /**
+   * Estimate one training step and match it; then compute what would help.
+   *
+   * @param live the name of a model in the kernel to estimate as it is there; empty for the notebook's cells.
+   */
+  async measure(live = this.live): Promise<void> {
     const run = ++this._estimates;
+    this.live = live;
+    this._trace = '';
     this.isEstimating = true;
     this.isDetailing = false;
     this.estimateError = null;
@@ -125,7 +145,8 @@ export class Training {
     this.isEstimating = false;
     void this.preflight();
     void this.compare();
-    this.isDetailing = this.estimate?.status === 'ok' && !this.estimateError;
+    // Each advice is a trace more, and the kernel is the person's.
+    this.isDetailing = this.estimate?.status === 'ok' && !this.estimateError && !live;
     this._changed.emit();
     if (this.isDetailing) {
       try {
@@ -272,10 +293,14 @@ export class Training {
   private async _place(run: number, details: boolean): Promise<void> {
     const { engine, gpus, deviceIds } = this.choice;
     const code = this._source.fingerprint();
+    if (this.live && !this._trace) {
+      this._trace = await this._traceLive();
+    }
     const answer = await this._api.place(
       this._source.body(),
       { ...this._asked(), details },
       {
+        ...(this.live ? { trace: this._trace } : {}),
         ...(engine ? { engine } : {}),
         ...(gpus !== null ? { gpus, device_ids: deviceIds } : {})
       }
@@ -286,10 +311,34 @@ export class Training {
       this.estimate = answer.estimate;
       this.placement = answer.placement;
       this.placed = Date.now();
-      this._estimated = this._read = code;
-      this.stale = code !== this._source.fingerprint();
+      this._estimated = this.live ? null : code;
+      this._read = code;
+      this.stale = this._isStale(this._source.fingerprint());
       this._changed.emit();
     }
+  }
+
+  /** Whether the estimate is of other code than this. */
+  private _isStale(code: string): boolean {
+    return this.estimate !== null && this._estimated !== null && code !== this._estimated;
+  }
+
+  private async _traceLive(): Promise<string> {
+    const answer = await this._source.kernel?.trace(this.live, this._asked());
+    if (!answer) {
+      throw new ApiError(
+        'kernel_silent',
+        this._api.trans.__('The kernel gave no answer.'),
+        this._api.trans.__(
+          'It may have been restarted: run the cells that make the model again.'
+        ),
+        0
+      );
+    }
+    if ('error' in answer) {
+      throw new ApiError(answer.error.code, answer.error.message, answer.error.hint, 422);
+    }
+    return answer.trace;
   }
 
   /** What was chosen for the job. */
@@ -312,7 +361,10 @@ export class Training {
   private readonly _reader: Debouncer<void>;
   private readonly _changed = new Signal<this, void>(this);
   private _read = '';
-  private _estimated = '';
+  /** The code that the estimate is of; null where it is of live objects, which no edit changes. */
+  private _estimated: string | null = null;
+  /** The trace of the live model, packed; empty before it was asked for. */
+  private _trace = '';
   private _reads = 0;
   private _estimates = 0;
   private _preflights = 0;

@@ -18,6 +18,7 @@ function training(facts: Partial<INotebookFacts>): { training: Training; asked: 
       factsError: null,
       estimate: null,
       estimateError: null,
+      liveModels: [],
       isEstimating: false,
       request: {},
       measure: () => {

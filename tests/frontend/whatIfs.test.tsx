@@ -83,6 +83,7 @@ function training(request: object, more: object = {}): Training {
     isEstimating: false,
     isSubmitting: false,
     choice: { engine: '', gpus: null, deviceIds: [] },
+    liveModels: [],
     ...more
   } as unknown as Training;
 }

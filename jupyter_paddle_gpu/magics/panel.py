@@ -1,0 +1,67 @@
+"""What the panel asks of a notebook's kernel: which models it holds, and the trace of a step of one of them.
+
+The panel sends these as user expressions of an empty, silent execution, as Jupyter's messaging has them: no name, no
+`In`, no `Out` and no execution count changes, and a trace runs in a forked child (`live`).
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import msgspec
+
+MIME = "application/vnd.jupyter-paddle-gpu+json"
+
+
+class Reply:
+    """A value that Jupyter's protocol carries as it is."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {MIME: self._value}
+
+
+def models() -> Reply:
+    """`{models: [{name, type, parameters}]}`, the one made last at the end; parameters is a count of numbers."""
+    from .live import models
+
+    names = _names()
+    return Reply({"models": [_described(name, names[name]) for name in models(names)]})
+
+
+def trace(name: str, request: str) -> Reply:
+    """The trace of a step of the model of that name.
+
+    Args:
+        request: an `EstimateRequest` as JSON.
+
+    Returns:
+        `{trace}`: the JSON of `estimator.trace.Trace`, deflated, as base64; or `{error: {code, message, hint}}`.
+    """
+    from ..domain.errors import PaddleGpuError
+    from ..domain.what_ifs import EstimateRequest
+    from ..i18n import terminal_language, to_json, translator
+    from .live import trace_live
+
+    try:
+        traced = trace_live(_names(), (name,), msgspec.json.decode(request, type=EstimateRequest))
+    except PaddleGpuError as error:
+        return Reply({"error": to_json(error.message, translator(terminal_language()))})
+    return Reply({"trace": base64.b64encode(zlib.compress(msgspec.json.encode(traced))).decode()})
+
+
+def _names() -> dict[str, Any]:
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    return {} if shell is None else shell.user_ns
+
+
+def _described(name: str, model: Any) -> dict[str, Any]:
+    network = getattr(model, "network", model)
+    count = sum(int(parameter.size) for parameter in network.parameters())
+    return {"name": name, "type": type(network).__name__, "parameters": count}

@@ -1,0 +1,79 @@
+/**
+ * What a notebook's kernel holds, asked beside its cells: an empty, silent execution with user expressions, which leaves
+ * names, history and execution count as they are.
+ */
+
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { Kernel } from '@jupyterlab/services';
+
+import type { IEstimateRequest, IMessage } from '../domain';
+
+/** Media type of the answers of `magics/panel.py`. */
+const MIME = 'application/vnd.jupyter-paddle-gpu+json';
+const MODULE = '__import__("jupyter_paddle_gpu.magics.panel", fromlist=["panel"])';
+
+/** A model that lives in a kernel. */
+export interface ILiveModel {
+  /** The name in the kernel. */
+  name: string;
+  /** Its class. */
+  type: string;
+  /** How many numbers its parameters have. */
+  parameters: number;
+}
+
+/** A step of a live model: its trace, packed for the server, or why there is none. */
+export type LiveTrace = { trace: string } | { error: IMessage };
+
+export interface ILiveKernel {
+  /** The models that the kernel holds; none where it is busy, is not there, or has no Paddle. */
+  models(): Promise<ILiveModel[]>;
+  /** Trace a step of a model; null where the kernel cannot be asked. */
+  trace(model: string, request: IEstimateRequest): Promise<LiveTrace | null>;
+}
+
+export class LiveKernel implements ILiveKernel {
+  constructor(private readonly _context: ISessionContext) {}
+
+  async models(): Promise<ILiveModel[]> {
+    if (this._kernel?.status !== 'idle') {
+      return [];
+    }
+    const answer = await this._ask<{ models: ILiveModel[] }>(
+      // What is not imported cannot have made a model; then nothing is imported for the question either.
+      `${MODULE}.models() if "paddle" in __import__("sys").modules else None`
+    );
+    return answer?.models ?? [];
+  }
+
+  trace(model: string, request: IEstimateRequest): Promise<LiveTrace | null> {
+    const asked = JSON.stringify(JSON.stringify(request));
+    return this._ask(`${MODULE}.trace(${JSON.stringify(model)}, ${asked})`);
+  }
+
+  private get _kernel(): Kernel.IKernelConnection | null {
+    return this._context.session?.kernel ?? null;
+  }
+
+  private async _ask<T>(expression: string): Promise<T | null> {
+    const kernel = this._kernel;
+    if (!kernel) {
+      return null;
+    }
+    try {
+      const { content } = await kernel.requestExecute({
+        code: '',
+        silent: true,
+        store_history: false,
+        allow_stdin: false,
+        user_expressions: { answer: expression }
+      }).done;
+      const found = (content.status === 'ok' ? content.user_expressions.answer : null) as {
+        data?: Record<string, unknown>;
+      } | null;
+      return (found?.data?.[MIME] as T | undefined) ?? null;
+    } catch {
+      return null; // the kernel was restarted or ended meanwhile
+    }
+  }
+}
