@@ -17,6 +17,7 @@ import type {
   IMatched,
   IMessage,
   INotebookFacts,
+  IPreflight,
   ISubmission,
   IWhatIf
 } from './domain';
@@ -103,10 +104,9 @@ export class Api {
     return this._get(`jobs/${encodeURIComponent(id)}`);
   }
 
-  /** What a submit of this would be refused with now. */
-  async preflight(notebook: INotebookBody, submission: ISubmission): Promise<IMessage[]> {
-    const body = { ...notebook, ...submission };
-    return (await this._post<{ problems: IMessage[] }>('preflights', body)).problems;
+  /** What a submit of this would lead to now. */
+  preflight(notebook: INotebookBody, submission: ISubmission): Promise<IPreflight> {
+    return this._post('preflights', { ...notebook, ...submission });
   }
 
   /** What a job with this request has otherwise than the notebook; nothing runs. */

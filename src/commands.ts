@@ -75,12 +75,22 @@ export function addCommands(options: ICommandOptions): void {
     // A toolbar shows the label only where there is no icon, and this button is what people look for.
     icon: args => (args.isPalette || args.toolbar ? undefined : paddleGpuIcon),
     isEnabled: hasNotebook,
-    execute: async () => {
+    execute: async args => {
       showPanel('side');
       await settled(model);
-      return (await model.submit())?.id;
+      return (await model.submit(args.anyway === true))?.id;
     },
-    describedBy: { args: { type: 'object', properties: {} } }
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: {
+          anyway: {
+            type: 'boolean',
+            description: trans.__('Also where it will not fit what is here')
+          }
+        }
+      }
+    }
   });
 
   commands.addCommand(CommandIDs.openJob, {

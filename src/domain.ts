@@ -56,6 +56,12 @@ export type IInventory = Schemas['Inventory'];
 export type IAccelerator = Schemas['Accelerator'];
 export type IVerdict = Schemas['Verdict'];
 export type IPlacement = Schemas['Placement'];
+/** What becomes of a training here and now. */
+export type IDecision = Schemas['Decision'];
+/** A change with which it fits; as with a remedy, the document tells no more of the request than that it is one. */
+export type IWay = Omit<Schemas['Way'], 'request'> & { request: IEstimateRequest };
+/** What a submit would lead to. */
+export type IPreflight = Schemas['Preflight'];
 /** Answer to a placement: all that the panel shows before a submit. */
 export type IMatched = Schemas['Matched'];
 export type IEngineFeatures = Schemas['Features'];
@@ -78,7 +84,9 @@ export type ILogLine = Omit<Schemas['LogLine'], 'r' | 'p'> & { r?: boolean; p?: 
 export type ILogPage = Omit<Schemas['LogPage'], 'lines'> & { lines: ILogLine[] };
 
 /** What a person chose for a job; what is left out is the policy's to choose. */
-export type ISubmission = Partial<Pick<Schemas['SubmitBody'], 'engine' | 'token'>> & {
+export type ISubmission = Partial<
+  Pick<Schemas['SubmitBody'], 'engine' | 'token' | 'anyway'>
+> & {
   request?: IEstimateRequest;
   resources?: Partial<Schemas['ResourcesBody']>;
 };

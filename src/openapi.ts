@@ -200,7 +200,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a submit would be refused with now */
+        /** What a submit would lead to now */
         post: operations["preflight"];
         delete?: never;
         options?: never;
@@ -572,6 +572,30 @@ export interface components {
             hides: boolean;
             /** @default false */
             may_fail: boolean;
+        };
+        /**
+         * Decision
+         * @description The one answer that panel, preflight, placement, submit and queue give.
+         *
+         *     Attributes:
+         *         device_ids: on which it starts, or for which it waits; empty where the engine gives out its devices itself.
+         *         reason: why, and what next: the sentence that all faces say.
+         *         notes: what else is worth knowing.
+         *         ways: what would make it fit, the nearest to what was asked first.
+         *         searched: whether ways out were looked for: where not, an estimate with details finds them.
+         */
+        Decision: {
+            /** @enum {unknown} */
+            outcome: "cpu" | "refuse" | "run" | "wait";
+            reason: components["schemas"]["Message"];
+            /** @default [] */
+            device_ids: string[];
+            /** @default [] */
+            notes: components["schemas"]["Message"][];
+            /** @default [] */
+            ways: components["schemas"]["Way"][];
+            /** @default false */
+            searched: boolean;
         };
         /**
          * Device
@@ -1232,6 +1256,9 @@ export interface components {
          *             estimate; None where the step was not traced, or for the CPU.
          *         estimated_batch_size, estimated_largest_batch: the batch that the estimate is for, and the largest that fits
          *             `estimated_device` when it is empty, where the estimate was asked for it.
+         *         need: what a training step takes of each device; None: not known, any device will do.
+         *         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
+         *             device.
          *         limits: of memory and processors, settled with their reasons; None: the engine's own.
          */
         JobSpec: {
@@ -1286,6 +1313,10 @@ export interface components {
             estimated_batch_size: number | null;
             /** @default null */
             estimated_largest_batch: number | null;
+            /** @default null */
+            need: components["schemas"]["Need"] | null;
+            /** @default null */
+            insisted: components["schemas"]["Message"] | null;
             /** @default null */
             limits: components["schemas"]["Limits"] | null;
             /** @default {} */
@@ -1414,6 +1445,24 @@ export interface components {
             hint: string;
         };
         /**
+         * Need
+         * @description What one training step takes of each of its devices, as far as a decision asks.
+         *
+         *     Attributes:
+         *         low, high: bytes that the driver will show for the process, at least and at most.
+         *         flops, bytes_moved: of a step, for its least time on a card; None: not known.
+         */
+        Need: {
+            low: number;
+            high: number;
+            /** @default null */
+            flops: number | null;
+            /** @default null */
+            bytes_moved: number | null;
+            /** @default null */
+            amp: ("O1" | "O2" | "off") | null;
+        };
+        /**
          * NotebookBody
          * @description A notebook by contents path, or its unsaved content as if it lay there.
          */
@@ -1486,9 +1535,12 @@ export interface components {
         /**
          * Placement
          * @description The match: chosen device ids (empty: run on the CPU), engine, image, and every device's verdict.
+         *
+         *     `decision` says what becomes of a submit here and now; `device_ids` and `reasons` are its own.
          */
         Placement: {
             engine: string;
+            decision: components["schemas"]["Decision"];
             /** @default [] */
             device_ids: string[];
             /** @default null */
@@ -1538,6 +1590,20 @@ export interface components {
             device_ids: string[];
             /** @default  */
             trace: string;
+        };
+        /**
+         * Preflight
+         * @description What a submit would lead to.
+         *
+         *     Attributes:
+         *         problems: what it would be refused with; empty where it would be accepted.
+         *         decision: what becomes of the job as it will run; None where it cannot even be read.
+         */
+        Preflight: {
+            /** @default [] */
+            problems: components["schemas"]["Message"][];
+            /** @default null */
+            decision: components["schemas"]["Decision"] | null;
         };
         /**
          * Progress
@@ -1620,7 +1686,7 @@ export interface components {
          *     Attributes:
          *         gpus: number of devices; 0 runs on the CPU.
          *         device_ids: devices the person chose; empty lets the match choose.
-         *         gpu_memory_bytes: what must be free on each device.
+         *         gpu_memory_bytes: what must be free on each device, whatever the estimate says.
          *         memory_bytes, cpus, shm_bytes: host memory, processors, shared memory.
          *         seconds: wall time after which the job is stopped.
          */
@@ -1746,7 +1812,7 @@ export interface components {
         };
         /**
          * SubmitBody
-         * @description What to run.
+         * @description What to run. `anyway`: also where it can never fit what is here; the job's row says so.
          */
         SubmitBody: {
             path: string;
@@ -1787,6 +1853,8 @@ export interface components {
             };
             /** @default {} */
             options: Record<string, never>;
+            /** @default false */
+            anyway: boolean;
         };
         /**
          * Subscription
@@ -1864,6 +1932,28 @@ export interface components {
             seconds_per_step: number | null;
             /** @default false */
             simulated: boolean;
+        };
+        /**
+         * Way
+         * @description A way out for a training that does not fit, computed and not guessed.
+         *
+         *     Attributes:
+         *         change: name of the what-if that makes it fit; `gpus` where another number of devices does.
+         *         request: what has to be asked for.
+         *         gpus: how many devices have to be asked for; None: as many as before.
+         *         message: the change in a sentence: `with batch size 252`.
+         *         label: the change on a button: `Batch 252`.
+         */
+        Way: {
+            change: string;
+            message: components["schemas"]["Message"];
+            label: components["schemas"]["Message"];
+            /** @default {} */
+            request: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @default null */
+            gpus: number | null;
         };
         /**
          * WhatIfChoice
@@ -2203,15 +2293,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Each with its next step; none where the job can start */
+            /** @description What becomes of the job, and what it would be refused with */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        problems: components["schemas"]["Message"][];
-                    };
+                    "application/json": components["schemas"]["Preflight"];
                 };
             };
             default: components["responses"]["Error"];

@@ -63,6 +63,21 @@ def paddle_python() -> Iterator[WarmPaddle]:
     made.close()
 
 
+@pytest.fixture(scope="session")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders `new` and `old`, each with a library that has NVML's binary interface, of today and before 510."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    assert compiler, "a C compiler (gcc) is needed to build the stand-in for NVML"
+    folder = tmp_path_factory.mktemp("nvml")
+    source = Path(__file__).parent / "devices" / "nvml_stand_in.c"
+    for name, options in {"new": [], "old": ["-DOLD_DRIVER"]}.items():
+        (folder / name).mkdir()
+        library = folder / name / "libnvidia-ml.so.1"
+        command = [compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", *options, "-o", library, source]
+        subprocess.run(command, check=True)
+    return folder
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
     """Makes folders that are file systems of their own, of so many MiB."""

@@ -11,7 +11,7 @@ from ..domain.estimates import Estimate, Question, QuestionKind
 from ..domain.messages import Message
 from ..domain.notebooks import Place
 from ..domain.placements import Placement, Verdict
-from . import markup, step_view
+from . import decision_view, markup, step_view
 from .face import View
 from .options import typed
 from .speech import Speech, count, duration, size
@@ -94,6 +94,12 @@ class EstimateView(View):
         others = [verdict for verdict in placement.catalogue if verdict.fit != "fits"]
         return [*placement.verdicts, *others[-EDGE:], *fitting[:EDGE]]
 
+    def _decided(self, say: Speech) -> list[tuple[str, str]]:
+        """What becomes of a submit here and now. None without a number."""
+        if self.placement is None or self.data.peak_bytes is None:
+            return []
+        return list(decision_view.lines(self.placement.decision, say))
+
     def _changes(self, say: Speech) -> list[tuple[str, str, str, str]]:
         """Each remedy with what the step would take then, the largest batch that would fit, and what asks for it."""
         return [
@@ -172,6 +178,7 @@ class EstimateView(View):
             parts += [Text(), grid]
         if verdicts := self._verdicts():
             parts += [Text(), _fit_table(say, verdicts)]
+        parts += [sentence(" ".join(filter(None, line))) for line in self._decided(say)]
         parts += [sentence(line) for line in self._largest(say)]
         if changes := self._changes(say):
             remedies = Table.grid(padding=(0, 2))
@@ -208,6 +215,8 @@ class EstimateView(View):
             head = (say("Device"), say("Fit"), say("Free"), say("Why"))
             fits = [[*map(escape, _fit_row(say, item)), markup.message(say, item.reason)] for item in verdicts]
             out.append(markup.section(say("Where it fits"), markup.table(fits, head)))
+        for words, option in self._decided(say):
+            out.append(f"<p>{escape(words)}{f' <code>{escape(option)}</code>' if option else ''}</p>")
         out += [f"<p>{escape(line)}</p>" for line in self._largest(say)]
         if changes := self._changes(say):
             rows = ([escape(cell) for cell in change] for change in changes)

@@ -8,8 +8,10 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
+from ..domain.decisions import RefusedError
+from ..domain.errors import PaddleGpuError
 from ..version import __version__
-from . import options
+from . import decision_view, options
 from .changes_view import ChangesView
 from .estimate_view import EstimateView
 from .explain_view import ExplainView
@@ -186,6 +188,7 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 @click.option("--token", default="", help="A second submit with the same token returns the first job.")
 @click.option("--estimate/--no-estimate", "estimated", default=True, help="Attach the estimate (default) or not.")
 @click.option("--dry-run", is_flag=True, help="Only show what the job's copy of the notebook has otherwise.")
+@click.option("--anyway", is_flag=True, help="Submit it though it will not fit what is here.")
 @_follow
 @_json
 @click.pass_obj
@@ -199,7 +202,10 @@ def submit(face: Face, /, notebook: str | None, follow: bool, dry_run: bool, **c
         return ChangesView(face.services.changes(source, options.submission(**chosen).request))
     if follow:
         face.attend()
-    job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
+    try:
+        job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
+    except RefusedError as error:
+        raise PaddleGpuError.of(decision_view.refusal(error.decision), status=error.status) from None
     return _followed(face, job.id, 0, status=True) if follow else JobView(job)
 
 

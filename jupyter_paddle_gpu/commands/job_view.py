@@ -91,6 +91,8 @@ class JobView(TableView):
             rows.append((say("Time left"), duration(job.progress.seconds_left)))
         if job.device_ids:
             rows.append((say("Devices"), ", ".join(job.device_ids)))
+        if job.spec.insisted is not None:
+            rows.append((say("Submitted anyway"), job.spec.insisted.render(say.translate)))
         if job.spec.limits is not None and job.spec.limits.why:
             rows.append((say("Limits"), " ".join(why.render(say.translate) for why in job.spec.limits.why)))
         if job.spec.estimated_peak_bytes is not None:

@@ -167,6 +167,7 @@ def submission(
     token: str,
     environment: dict[str, str],
     estimated: bool,
+    anyway: bool,
     **rest: Any,
 ) -> Submission:
     """The submission that the options say."""
@@ -186,6 +187,7 @@ def submission(
         token=token,
         environment=environment,
         estimate=estimated,
+        anyway=anyway,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .decisions import Need
 from .errors import PaddleGpuError
 from .estimates import DeviceTerms
 from .limits import Limits
@@ -43,7 +44,7 @@ class Resources(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         gpus: number of devices; 0 runs on the CPU.
         device_ids: devices the person chose; empty lets the match choose.
-        gpu_memory_bytes: what must be free on each device.
+        gpu_memory_bytes: what must be free on each device, whatever the estimate says.
         memory_bytes, cpus, shm_bytes: host memory, processors, shared memory.
         seconds: wall time after which the job is stopped.
     """
@@ -74,6 +75,9 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
             estimate; None where the step was not traced, or for the CPU.
         estimated_batch_size, estimated_largest_batch: the batch that the estimate is for, and the largest that fits
             `estimated_device` when it is empty, where the estimate was asked for it.
+        need: what a training step takes of each device; None: not known, any device will do.
+        insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
+            device.
         limits: of memory and processors, settled with their reasons; None: the engine's own.
     """
 
@@ -98,6 +102,8 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     estimated_terms: DeviceTerms | None = None
     estimated_batch_size: int | None = None
     estimated_largest_batch: int | None = None
+    need: Need | None = None
+    insisted: Message | None = None
     limits: Limits | None = None
     options: dict[str, Any] = {}
     """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""

@@ -8,10 +8,12 @@ their translations under the domain `jupyter_paddle_gpu`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Union
 
 import msgspec
 
-Param = str | int | float
+Param = Union[str, int, float, "Message"]
+"""What stands in a field of a template: a value, or another sentence, which is put into the reader's language too."""
 Translate = Callable[[str], str]
 """Maps an English template to the reader's language (the template itself where there is no translation)."""
 
@@ -38,16 +40,18 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     def render(self, translate: Translate = untranslated) -> str:
         """The sentence in the reader's language."""
-        return _fill(translate(self.text), self.params)
+        return _fill(translate(self.text), self.params, translate)
 
     def render_hint(self, translate: Translate = untranslated) -> str:
         """The next step in the reader's language, or an empty string."""
-        return _fill(translate(self.hint), self.params) if self.hint else ""
+        return _fill(translate(self.hint), self.params, translate) if self.hint else ""
 
 
-def _fill(template: str, params: Mapping[str, Param]) -> str:
+def _fill(template: str, params: Mapping[str, Param], translate: Translate) -> str:
     # A translation with a field that the code does not give must not turn a message into a crash.
     try:
-        return template.format_map(dict(params))
+        return template.format_map(
+            {name: value.render(translate) if isinstance(value, Message) else value for name, value in params.items()}
+        )
     except (KeyError, IndexError, ValueError):
         return template

@@ -6,7 +6,10 @@ from typing import Literal
 
 import msgspec
 
+from .decisions import Decision
 from .messages import Message
+
+Fit = Literal["fits", "tight", "short", "never", "unknown"]
 
 
 class ImageChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +34,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     device_id: str
     device_name: str
-    fit: Literal["fits", "tight", "short", "never", "unknown"]
+    fit: Fit
     reason: Message
     free_bytes: int | None = None
     needed_bytes: int | None = None
@@ -42,9 +45,13 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
-    """The match: chosen device ids (empty: run on the CPU), engine, image, and every device's verdict."""
+    """The match: chosen device ids (empty: run on the CPU), engine, image, and every device's verdict.
+
+    `decision` says what becomes of a submit here and now; `device_ids` and `reasons` are its own.
+    """
 
     engine: str
+    decision: Decision
     device_ids: tuple[str, ...] = ()
     image: ImageChoice | None = None
     verdicts: tuple[Verdict, ...] = ()

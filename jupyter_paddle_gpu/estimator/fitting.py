@@ -28,7 +28,7 @@ def fits(high: HighOf, accelerators: Sequence[Accelerator], usable_share: float)
 
 def _fit(high: HighOf, accelerator: Accelerator, usable_share: float, batches: set[int]) -> Fit:
     """The largest batch on one; `batches`: those that were traced already, which tell where to look."""
-    limit = round((accelerator.usable_bytes or accelerator.memory_bytes) * usable_share)
+    limit = int((accelerator.usable_bytes or accelerator.memory_bytes) * usable_share)
     seen = {batch: found for batch in batches if (found := high(batch, accelerator)) is not None}
 
     def peak(batch: int) -> int | None:

@@ -49,7 +49,8 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
         traces_kept: traces that are remembered, so that another device or target is answered at once.
         workers: interpreters that are kept warm at the same time.
         calibration: file of the machine's constants; None is the one in Jupyter's data folder.
-        usable_share: part of a card's memory that a process may take when the largest batch is sought.
+        usable_share: part of a card's memory that a process may take when the largest batch is sought: the same that
+            policy lets a job plan for, so that a batch that is offered is one that is given a card.
         details_seconds: after this time no further remedy or batch is computed for one request.
         expecting_bytes: memory that must be available for a worker to start before an estimate is asked for; one
             takes a quarter of that.
@@ -59,7 +60,7 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
     traces_kept: int = 16
     workers: int = 2
     calibration: Path | None = None
-    usable_share: float = 0.95
+    usable_share: float = 0.9
     details_seconds: float = 60.0
     expecting_bytes: int = 1 << 30
 
@@ -246,7 +247,7 @@ class EstimateService:
         estimate = msgspec.structs.replace(estimate, notes=(*replaced, *estimate.notes))
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
             return estimate  # real steps for every remedy would take minutes
-        limit = round(_memory(accelerator) * self.settings.usable_share) if accelerator else None
+        limit = int(_memory(accelerator) * self.settings.usable_share) if accelerator else None
         meant = msgspec.structs.replace(request, training=estimate.training) if len(estimate.trainings) > 1 else request
         steps = _Steps(self, folder, interpreter, accelerator, rewrite)
         return Details(meant, steps, self.settings.details_seconds).add_to(estimate, accelerator, limit)

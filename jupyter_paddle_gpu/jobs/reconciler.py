@@ -104,9 +104,16 @@ class Reconciler:
 
     # ---- dispatching
 
+    def turn_of(self, job: Job) -> queue.Turn:
+        """The turn of a job if it were the only one and nobody had a device. Any thread may ask."""
+        asked = {job.spec.engine} if _wants_device(job) else set()
+        supply = Supplies(self._engines, self._settings, self._inventory).ask(asked)
+        now, settings = time.time(), self._settings
+        (turn,) = queue.turns((job,), (), claims={}, supply=supply, settings=settings, now=now, policy=self._policy)
+        return turn
+
     def _dispatch(self, queued: tuple[Job, ...]) -> None:
-        asking = [job for job in queued if job.spec.resources.gpus and not job.spec.resources.device_ids]
-        supply = self._supplies.ask({job.spec.engine for job in asking})
+        supply = self._supplies.ask({job.spec.engine for job in queued if _wants_device(job)})
         active = self._store.select(states=ACTIVE)
         claims = self._store.claims()
         plan = queue.turns(

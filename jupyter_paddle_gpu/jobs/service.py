@@ -133,7 +133,8 @@ class JobService:
             source_content: the notebook (nbformat 4 JSON), kept as it is now.
 
         Raises:
-            PaddleGpuError: `engine_unknown`, `disk_full`, or what the engine finds missing before it starts.
+            PaddleGpuError: `engine_unknown`, `disk_full`, what the queue would call hopeless, or what the engine finds
+                missing before it starts.
         """
         if known := self.store.by_token(spec.token):
             return known
@@ -165,7 +166,9 @@ class JobService:
         engine = self.engines.get(job.spec.engine)
         if engine is None:
             return (reasons.engine_unknown(job.spec.engine),)
-        return engine.check(job, metadata_of(source_content))
+        turn = self._reconciler.turn_of(job)
+        hopeless = (turn.reason,) if turn.hopeless and turn.reason is not None else ()
+        return (*hopeless, *engine.check(job, metadata_of(source_content)))
 
     def get(self, job_id: str) -> Job:
         """A job. Raises `PaddleGpuError` (404)."""

@@ -6,33 +6,50 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..domain.decisions import Need, need_of
 from ..domain.devices import Accelerator, Device, DeviceProcess
 from ..domain.estimates import Estimate
 from ..domain.messages import Message
-from ..domain.placements import Verdict
+from ..domain.placements import Fit, Verdict
 from ..domain.sizes import human
+from .candidates import allowed_bytes, room_bytes
 from .policy import Policy
 
 _AMPERE = (8, 0)
 
 
 class _Card(NamedTuple):
-    """What is judged: total and free memory in bytes."""
+    """What is judged: bytes to be had now, and of the empty card (None: not known)."""
 
     identity: str
     name: str
-    total: int
-    free: int
+    room: int
+    allowed: int | None
+
+
+def fit_of(need: Need | None, room: int | None, allowed: int | None) -> Fit:
+    """The verdict in a word.
+
+    Args:
+        room: bytes to be had now; None: not known.
+        allowed: bytes to be had of the empty device; None: not known.
+    """
+    if need is None or room is None:
+        return "unknown"
+    if need.high <= room:
+        return "fits"
+    if need.low <= room:
+        return "tight"
+    return "short" if allowed is None or need.low <= allowed else "never"
 
 
 def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator: Accelerator | None = None) -> Verdict:
     """The verdict on one live (or simulated) device; `accelerator` is its row of the catalogue, for the step time."""
-    if device.memory_total is None:
+    room = room_bytes(device, policy)
+    if room is None:
         verdict = _unknown(device.id, device.name, device.problem or _NO_FIGURES)
     else:
-        used = device.memory_used or 0
-        free = device.memory_total - used if device.memory_free is None else device.memory_free
-        verdict = _judge(_Card(device.id, device.name, device.memory_total, free), estimate, policy)
+        verdict = _judge(_Card(device.id, device.name, room, allowed_bytes(device, policy)), estimate)
         if verdict.fit == "short" and (holder := _largest(device.processes)) is not None:
             verdict = _with_holder(verdict, holder)
     return _completed(verdict, estimate, accelerator, simulated=device.simulated)
@@ -40,46 +57,44 @@ def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator
 
 def judge_model(accelerator: Accelerator, estimate: Estimate | None, policy: Policy) -> Verdict:
     """The verdict on an empty card of a known model."""
-    total = accelerator.usable_bytes or accelerator.memory_bytes
-    verdict = _judge(_Card(accelerator.name, accelerator.name, total, total), estimate, policy)
+    allowed = policy.allowed(accelerator.usable_bytes or accelerator.memory_bytes)
+    verdict = _judge(_Card(accelerator.name, accelerator.name, allowed, allowed), estimate)
     return _completed(verdict, estimate, accelerator, simulated=False)
 
 
-def seconds_per_step(estimate: Estimate, accelerator: Accelerator) -> float | None:
+def seconds_per_step(need: Need, accelerator: Accelerator) -> float | None:
     """Lower bound of a training step's time in seconds.
 
     The roofline (Williams, Waterman, Patterson 2009): a step takes at least its FLOPs over the card's peak rate, and
     at least its bytes over the memory bandwidth. In fp32, cards from Ampere on may use TF32 at half the FP16 rate.
     """
     rate = accelerator.fp32
-    if estimate.amp in ("O1", "O2"):  # a card with slow FP16 arithmetic (P40) computes it in FP32
+    if need.amp in ("O1", "O2"):  # a card with slow FP16 arithmetic (P40) computes it in FP32
         rate = max(accelerator.fp16 or 0, accelerator.fp32 or 0)
     elif accelerator.fp32 and accelerator.fp16 and (accelerator.compute_capability or (0, 0)) >= _AMPERE:
         rate = max(accelerator.fp32, accelerator.fp16 / 2)
     bounds = []
-    if estimate.flops_per_step and rate:
-        bounds.append(estimate.flops_per_step / rate)
-    if estimate.bytes_moved and accelerator.bandwidth:
-        bounds.append(estimate.bytes_moved / accelerator.bandwidth)
+    if need.flops and rate:
+        bounds.append(need.flops / rate)
+    if need.bytes_moved and accelerator.bandwidth:
+        bounds.append(need.bytes_moved / accelerator.bandwidth)
     return max(bounds, default=None)
 
 
-def _judge(card: _Card, estimate: Estimate | None, policy: Policy) -> Verdict:
-    identity, name, total, free = card
-    needed = _upper(estimate)
-    allowed = int(total * policy.memory_threshold)
-    room = max(0, min(free, allowed - (total - free)))
-    if estimate is None or needed is None:
+def _judge(card: _Card, estimate: Estimate | None) -> Verdict:
+    identity, name, room, allowed = card
+    need = need_of(estimate)
+    if need is None:
         for_cpu = estimate is not None and estimate.target == "cpu"
         return _unknown(identity, name, _FOR_CPU if for_cpu else _NO_ESTIMATE, free_bytes=room)
-    low = min(needed, needed if estimate.low is None else estimate.low)
-    figures = {"needed": human(needed), "free": human(room), "total": human(allowed), "low": human(low)}
-    if needed <= room:
+    fit, needed = fit_of(need, room, allowed), need.high
+    figures = {"needed": human(needed), "free": human(room), "total": human(allowed or room), "low": human(need.low)}
+    if fit == "fits":
         text = Message(code="fits", text="Fits with {spare} to spare.", params={"spare": human(room - needed)})
         return Verdict(
             device_id=identity, device_name=name, fit="fits", reason=text, free_bytes=room, needed_bytes=needed
         )
-    if low <= room:
+    if fit == "tight":
         return Verdict(
             device_id=identity,
             device_name=name,
@@ -94,7 +109,7 @@ def _judge(card: _Card, estimate: Estimate | None, policy: Policy) -> Verdict:
             needed_bytes=needed,
             missing_bytes=needed - room,
         )
-    if low <= allowed:
+    if fit == "short":
         return Verdict(
             device_id=identity,
             device_name=name,
@@ -123,12 +138,6 @@ def _judge(card: _Card, estimate: Estimate | None, policy: Policy) -> Verdict:
         needed_bytes=needed,
         missing_bytes=needed - room,
     )
-
-
-def _upper(estimate: Estimate | None) -> int | None:
-    if estimate is None or estimate.status != "ok" or estimate.target == "cpu":
-        return None
-    return estimate.high if estimate.high is not None else estimate.peak_bytes
 
 
 def _unknown(identity: str, name: str, reason: Message, free_bytes: int | None = None) -> Verdict:
@@ -172,7 +181,8 @@ def _completed(
     names = {verdict.device_id, verdict.device_name, accelerator.name if accelerator else ""}
     fits = estimate.fits if estimate is not None else ()
     largest = next((fit.largest_batch for fit in fits if fit.device in names), None)
-    seconds = seconds_per_step(estimate, accelerator) if estimate is not None and accelerator is not None else None
+    need = need_of(estimate)
+    seconds = seconds_per_step(need, accelerator) if need is not None and accelerator is not None else None
     return _replaced(verdict, largest_batch=largest, seconds_per_step=seconds, simulated=simulated)
 
 

@@ -15,11 +15,18 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         memory_threshold: share of a card's total memory that may be in use once the job runs.
+        plan_for: which end of an estimate must find room before a job starts: `low` starts one that may just fit,
+            `high` only one that fits in any case.
         prefer: among devices that fit, `most_free` (room to be wrong), `least_free` (keeps large cards for large
             jobs) or `fastest` (lowest bound of the step time, where figures exist).
         excluded: ids, indices (as text) or names of devices that are never chosen by themselves.
     """
 
     memory_threshold: Annotated[float, msgspec.Meta(gt=0, le=1)] = DEFAULT_THRESHOLD
+    plan_for: Literal["low", "high"] = "low"
     prefer: Literal["most_free", "least_free", "fastest"] = "most_free"
     excluded: tuple[str, ...] = ()
+
+    def allowed(self, total: int) -> int:
+        """How many bytes of an empty card with `total` bytes may be planned for."""
+        return int(total * self.memory_threshold)

@@ -42,7 +42,7 @@ class ResourcesBody(Resources, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to run."""
+    """What to run. `anyway`: also where it can never fit what is here; the job's row says so."""
 
     engine: str = ""
     resources: ResourcesBody | None = None
@@ -51,6 +51,7 @@ class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=
     token: str = ""
     environment: dict[str, str] = {}
     options: dict[str, Any] = {}
+    anyway: bool = False
 
     def submission(self) -> Submission:
         """The same for the services."""
@@ -63,6 +64,7 @@ class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=
             token=self.token,
             environment=self.environment,
             options=self.options,
+            anyway=self.anyway,
         )
 
 

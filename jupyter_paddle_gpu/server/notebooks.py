@@ -72,8 +72,7 @@ class PreflightsHandler(PaddleGpuHandler):
 
     @permitted("execute")
     async def post(self) -> None:
-        """Answer `{problems: […]}`: what the same body sent to `jobs` would be refused with."""
+        """Answer `{problems, decision}`: what becomes of the same body sent to `jobs`."""
         body = self.body(SubmitBody)
         source = await self.context.call(self.services.open, body.path, body.content)
-        problems = await self.context.call_long(self.services.preflight, source, body.submission())
-        self.answer({"problems": problems})
+        self.answer(await self.context.call_long(self.services.preflight, source, body.submission()))

@@ -20,7 +20,7 @@ from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
 from ..domain.statistics import JobStatistics
 from ..domain.what_ifs import WHAT_IFS, EstimateRequest
-from ..services import Matched
+from ..services import Matched, Preflight
 from .bodies import CancelBody, EstimateBody, NotebookBody, PlacementBody, SubmitBody, Subscription
 from .what_ifs import WhatIfField
 
@@ -51,6 +51,7 @@ def components() -> dict[str, Any]:
             Placement,
             Matched,
             Changes,
+            Preflight,
             Inventory,
             Accelerator,
             ImageChoice,

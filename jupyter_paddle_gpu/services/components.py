@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import msgspec
+
+from ..domain.errors import PaddleGpuError
 from .settings import POLICY_VARIABLE, Settings
 
 if TYPE_CHECKING:
@@ -66,7 +70,11 @@ class Components:
         def build() -> EstimateService:
             from ..estimator.service import EstimateService, EstimateSettings
 
-            return EstimateService(EstimateSettings(calibration=self.settings.data_folder / "calibration.json"))
+            settings = EstimateSettings(calibration=self.settings.data_folder / "calibration.json")
+            with contextlib.suppress(PaddleGpuError):  # a policy that is wrong is told by whoever matches and submits
+                share = self.policy.memory_threshold
+                settings = msgspec.structs.replace(settings, usable_share=share)
+            return EstimateService(settings)
 
         return self._once("estimator", build)
 

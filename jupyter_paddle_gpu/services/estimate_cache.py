@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..domain.devices import Accelerator
 from ..domain.estimates import Estimate
 from ..domain.what_ifs import EstimateRequest
 
@@ -17,16 +18,18 @@ if TYPE_CHECKING:
 
 
 class EstimateCache:
-    """The last `limit` estimates by notebook code and request; safe to use from several threads."""
+    """The last `limit` estimates by notebook code, request and accelerator; safe to use from several threads."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._estimates: OrderedDict[tuple[bytes, bytes], Estimate] = OrderedDict()
         self._lock = threading.Lock()
 
-    def put(self, source: NotebookSource, request: EstimateRequest, estimate: Estimate) -> None:
+    def put(
+        self, source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None, estimate: Estimate
+    ) -> None:
         """Keep an estimate; the one unused for longest goes."""
-        key = _key(source, request)
+        key = _key(source, request, accelerator)
         with self._lock:
             self._estimates[key] = estimate
             self._estimates.move_to_end(key)
@@ -39,18 +42,19 @@ class EstimateCache:
         with self._lock:
             return any(key[0] == code for key in self._estimates)
 
-    def get(self, source: NotebookSource, request: EstimateRequest) -> Estimate | None:
-        """The estimate for the same code and request, or None."""
-        key = _key(source, request)
+    def get(self, source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None) -> Estimate | None:
+        """The estimate for the same code, request and accelerator, or None."""
+        key = _key(source, request, accelerator)
         with self._lock:
             if key in self._estimates:
                 self._estimates.move_to_end(key)
             return self._estimates.get(key)
 
 
-def _key(source: NotebookSource, request: EstimateRequest) -> tuple[bytes, bytes]:
-    asked = msgspec.structs.replace(request, details=False)  # `details` only adds to an estimate
-    return _code(source), msgspec.json.encode(asked, order="sorted")
+def _key(source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None) -> tuple[bytes, bytes]:
+    # `details` only adds to an estimate; a device has many names.
+    asked = msgspec.structs.replace(request, details=False, device=None)
+    return _code(source), msgspec.json.encode((asked, accelerator), order="sorted")
 
 
 def _code(source: NotebookSource) -> bytes:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..domain.changes import Changes
-from ..domain.devices import Accelerator, Inventory
+from ..domain.decisions import Choice
+from ..domain.devices import Accelerator, Device, Inventory
 from ..domain.estimates import Estimate
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
+from ..matching.decision import best_device
+from ..matching.policy import Policy
 from . import targets
 from .copies import copied, rewriting
 from .estimate_cache import EstimateCache
@@ -24,6 +27,26 @@ if TYPE_CHECKING:
     from ..estimator.service import EstimateService
 
 
+EITHER = Choice()
+"""Nothing was chosen."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """What an estimate without a card's name is for.
+
+    Attributes:
+        inventory: the devices that the job's engine can give now; None: this machine's.
+        choice: the person's.
+    """
+
+    inventory: Callable[[], Inventory] | None = None
+    choice: Choice = EITHER
+
+
+ANYWHERE = Where()
+
+
 @dataclass(frozen=True)
 class Estimating:
     """Makes estimates and remembers them.
@@ -32,11 +55,13 @@ class Estimating:
         estimator: gives the workers; called when one is needed.
         inventory: this machine's devices now.
         find: the catalogue's row for a name.
+        policy: which devices may be chosen.
     """
 
     estimator: Callable[[], EstimateService]
     inventory: Callable[[], Inventory]
     find: targets.Find
+    policy: Callable[[], Policy]
     cache: EstimateCache
 
     def expect(self, facts: NotebookFacts) -> None:
@@ -52,33 +77,37 @@ class Estimating:
         if any("paddle" in str(cell.get("source")) for cell in source.content.get("cells", ())):
             self.estimator().begin(source.kernel_name)
 
-    def fresh(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
+    def fresh(
+        self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, where: Where = ANYWHERE
+    ) -> Estimate:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
-        accelerator = self._accelerator(request)
+        accelerator = self._accelerator(request, where)
         rewrite = rewriting(source, facts, accelerator)
         estimate = self.estimator().estimate(facts, source.path.parent, request, accelerator, rewrite)
-        self.cache.put(source, request, estimate)
+        self.cache.put(source, request, accelerator, estimate)
         return estimate
 
-    def copy(self, source: NotebookSource, request: EstimateRequest) -> tuple[NotebookSource, Changes]:
+    def copy(
+        self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE
+    ) -> tuple[NotebookSource, Changes]:
         """The notebook as a job with this request has it, and what is otherwise in it; nothing of it runs."""
-        return copied(source, request, self._accelerator(request))
+        return copied(source, request, self._accelerator(request, where))
 
-    def known(self, source: NotebookSource, request: EstimateRequest) -> Estimate | None:
+    def known(self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE) -> Estimate | None:
         """The estimate of the same notebook and request that was made before, where it is still known."""
-        return self.cache.get(source, request)
+        return self.cache.get(source, request, self._accelerator(request, where))
 
     def was_estimated(self, source: NotebookSource) -> bool:
         """Whether this notebook, as it is now, was estimated before: then another estimate takes milliseconds."""
         return self.cache.has_any(source)
 
-    def of_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:
+    def of_trace(self, trace: dict[str, Any], request: EstimateRequest, where: Where = ANYWHERE) -> Estimate:
         """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects.
 
         Raises:
             PaddleGpuError: `bad_trace` (400).
         """
-        return self.estimator().of_trace(traced(trace), request, self._accelerator(request))
+        return self.estimator().of_trace(traced(trace), request, self._accelerator(request, where))
 
     def fits(
         self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, devices: tuple[str, ...]
@@ -120,5 +149,10 @@ class Estimating:
             self.estimator(), device=chosen, accelerator=accelerator, kernel_name=kernel_name, progress=progress
         )
 
-    def _accelerator(self, request: EstimateRequest) -> Accelerator | None:
-        return targets.resolve(request, self.inventory, self.find)
+    def _accelerator(self, request: EstimateRequest, where: Where = ANYWHERE) -> Accelerator | None:
+        choice = where.choice if where.choice.gpus != 0 else EITHER
+
+        def pick(devices: Sequence[Device]) -> Device | None:
+            return best_device(devices, self.policy(), choice)
+
+        return targets.resolve(request, where.inventory or self.inventory, self.find, pick)

@@ -13,8 +13,8 @@ from ..domain.images import AskRegistry, LocalImage
 from ..domain.jobs import Job
 from ..domain.placements import ImageChoice
 from ..domain.what_ifs import EstimateRequest
+from ..matching.decision import Offer, decide
 from ..matching.policy import Policy
-from ..matching.waiting import usable, with_room
 from . import targets
 
 if TYPE_CHECKING:
@@ -67,10 +67,13 @@ def expected_devices(job: Job, inventory: Inventory, policy: Policy) -> tuple[st
     wanted = job.spec.resources
     if job.device_ids or wanted.device_ids or not wanted.gpus:
         return job.device_ids or wanted.device_ids
-    devices = usable(inventory.devices, policy, wanted.gpus)
-    large = with_room(devices, wanted.gpu_memory_bytes or 0, policy, ())
-    chosen = large if len(large) >= wanted.gpus else with_room(devices, 0, policy, ())
-    return tuple(item.id for item in chosen[: wanted.gpus])
+    from ..jobs.scheduling.queue import choice_of, need_of
+
+    offer, choice = Offer(devices=inventory.devices), choice_of(job)
+    decision = decide(need_of(job), offer, policy, choice)
+    if decision.outcome == "refuse":  # nothing is large enough now: what it would get whatever it needs
+        decision = decide(None, offer, policy, choice)
+    return decision.device_ids
 
 
 def kernel_paddle(kernel_name: str) -> str | None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
 from ..devices import catalogue
+from ..domain.decisions import Choice
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.placements import Placement
+from ..domain.what_ifs import EstimateRequest
 from ..engines.base import Engine
-from ..engines.capabilities import accelerators, inventory_of, local_images_of
+from ..engines.capabilities import accelerators, assigns_devices, inventory_of, local_images_of
+from ..matching.decision import Offer
+from ..matching.match import resolved
 from .imaging import image_for
 from .policies import Policies
 
@@ -53,13 +57,43 @@ def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
     return name
 
 
+def offer_of(chosen: Engine, inventory: Inventory, others: Iterable[Engine] = ()) -> Offer:
+    """What an engine has for a job that is first in the queue.
+
+    Args:
+        others: engines that are asked which devices other users' jobs have.
+    """
+    from ..jobs.scheduling.holders import DeviceHolders
+    from ..jobs.scheduling.supplies import trouble_of
+
+    held = DeviceHolders(others, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
+    return Offer(devices=inventory.devices, held=held, trouble=trouble_of(inventory), assigned=assigns_devices(chosen))
+
+
+def choice_of(
+    engine: Engine,
+    inventory: Inventory,
+    request: EstimateRequest,
+    gpus: int | None = None,
+    device_ids: tuple[str, ...] = (),
+) -> Choice:
+    """What a person chose of an engine's devices. Who says nothing chose as many as are to train together.
+
+    Raises `PaddleGpuError` for a device that cannot be chosen.
+    """
+    if not engine.supported_features().gpus:
+        gpus = 0
+    elif gpus is None and (request.devices or 1) > 1 and accelerators(inventory):
+        gpus = request.devices
+    return resolved(Choice(gpus=gpus, device_ids=device_ids), inventory.devices)
+
+
 def place(
     site: Site,
     estimate: Estimate | None,
     *,
     engine: str = "",
-    gpus: int | None = None,
-    device_ids: tuple[str, ...] = (),
+    choice: Choice = Choice(),  # noqa: B008  # frozen
     image: str = "",
     paddle_version: str | None = None,
 ) -> Placement:
@@ -67,11 +101,9 @@ def place(
 
     Args:
         estimate: for the GPU target; None where there is none.
-        gpus: None leaves the number to the match.
         image: a container image that the person named.
         paddle_version: of the notebook's kernel.
     """
-    from ..jobs.scheduling.holders import DeviceHolders
     from ..matching.match import match
 
     name = engine_name(site.engines, engine)
@@ -82,14 +114,13 @@ def place(
         inventory,
         catalogue.accelerators(),
         site.policies.matching,
+        choice=choice,
+        offer=offer_of(chosen, inventory, site.engines.values()),
         engine=name,
-        gpus=gpus if features.gpus else 0,
-        chosen=device_ids,
-        held=DeviceHolders(site.engines.values(), patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {},
     )
     if not (features.containers and features.available):
         return placement
-    choice = image_for(
+    image_choice = image_for(
         inventory,
         placement.device_ids,
         paddle_version,
@@ -97,4 +128,4 @@ def place(
         local=local_images_of([chosen]),
         policy=site.policies.images,
     )
-    return msgspec.structs.replace(placement, image=choice)
+    return msgspec.structs.replace(placement, image=image_choice)

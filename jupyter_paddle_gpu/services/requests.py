@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from ..domain.decisions import Decision
 from ..domain.estimates import Estimate
 from ..domain.jobs import Resources
 from ..domain.messages import Message
@@ -26,6 +27,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
         token: idempotency token: a second submit with the same one returns the first job.
         estimate: attach an estimate: True computes it where none was shown yet, False never does, None uses the one
             that was shown before and computes one only for a job that wants a device.
+        anyway: accept it though it can never fit what is here.
     """
 
     engine: str = ""
@@ -37,6 +39,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     options: dict[str, Any] = {}
     estimate: bool | None = None
+    anyway: bool = False
 
 
 class Matched(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +48,18 @@ class Matched(msgspec.Struct, frozen=True, kw_only=True):
     facts: NotebookFacts
     estimate: Estimate
     placement: Placement
+
+
+class Preflight(msgspec.Struct, frozen=True, kw_only=True):
+    """What a submit would lead to.
+
+    Attributes:
+        problems: what it would be refused with; empty where it would be accepted.
+        decision: what becomes of the job as it will run; None where it cannot even be read.
+    """
+
+    problems: tuple[Message, ...] = ()
+    decision: Decision | None = None
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

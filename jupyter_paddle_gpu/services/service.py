@@ -12,20 +12,21 @@ import msgspec
 from ..devices import catalogue
 from ..domain.bounds import check_request, check_resources
 from ..domain.changes import Changes
+from ..domain.decisions import RefusedError
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.jobs import Job, Resources
-from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
 from ..domain.what_ifs import EstimateRequest
+from ..engines.capabilities import inventory_of
 from .components import Components
 from .estimate_cache import EstimateCache
-from .estimating import Estimating
+from .estimating import Estimating, Where
 from .locations import contents_path
 from .notebooks import open_notebook
-from .requests import Check, Matched, Submission
+from .requests import Check, Matched, Preflight, Submission
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ class Services(Components):
     def __init__(self, settings: Settings | None = None, engine_types: Iterable[EngineType[Any]] | None = None) -> None:
         super().__init__(settings or Settings(), engine_types)
         cache = EstimateCache(self.settings.estimates_kept)
-        self.estimates = Estimating(lambda: self.estimator, self._devices_now, catalogue.find, cache)
+        self.estimates = Estimating(
+            lambda: self.estimator, self._devices_now, catalogue.find, lambda: self.policy, cache
+        )
 
     # Notebooks
 
@@ -107,7 +110,7 @@ class Services(Components):
         Args:
             trace: of live objects of the notebook's kernel (`live_traces`), instead of one of its cells.
         """
-        from .placing import place
+        from .placing import choice_of, engine_name, place
 
         check_request(request := request or EstimateRequest())
         check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
@@ -115,19 +118,22 @@ class Services(Components):
         if not trace:
             self.estimates.begin(source)
         facts = self.inspect(source)
-        self.engines  # noqa: B018 - importing them takes a moment, which the worker needs as well
-        estimate = estimated(source, facts, request)
+        # Importing the engines takes a moment, which the worker needs as well.
+        chosen = self.engines[engine_name(self.engines, engine)]
+        inventory = inventory_of(chosen, self._devices_now)
+        choice = choice_of(chosen, inventory, request, gpus, device_ids)
+        where = Where(lambda: inventory, choice)
+        estimate = estimated(source, facts, request, where)
         # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
         # A job runs all of the notebook's trainings: they are judged for the one that needs most.
         judged, asked = estimate, msgspec.structs.replace(request, target="gpu", training=None)
         if asked != request and estimate.status == "ok":
-            judged = estimated(source, facts, asked)
+            judged = estimated(source, facts, asked, where)
         placement = place(
             self._site(),
             judged if judged.status == "ok" else None,
             engine=engine,
-            gpus=gpus,
-            device_ids=device_ids,
+            choice=choice,
             paddle_version=estimate.paddle_version,
         )
         return Matched(facts=facts, estimate=estimate, placement=placement)
@@ -234,7 +240,7 @@ class Services(Components):
         """
         from .submitting import settle
 
-        spec, content = settle(self.desk(), source, submission or Submission())
+        spec, content, _ = settle(self.desk(), source, submission or Submission())
         accepting()
         return self.jobs.submit(spec, content)
 
@@ -252,19 +258,22 @@ class Services(Components):
 
         write(source, changes)
 
-    def preflight(self, source: NotebookSource, submission: Submission | None = None) -> tuple[Message, ...]:
-        """What `submit` would refuse now, each with its next step; nothing is submitted, nothing of the notebook runs.
+    def preflight(self, source: NotebookSource, submission: Submission | None = None) -> Preflight:
+        """What a submit would lead to now, and what it would be refused with, each with its next step.
 
-        It goes the way of a submit up to the point where that would make the job. An engine may try out with a
-        container of its own whether it sees the folders and hands out the devices.
+        It goes the way of a submit up to the point where that would make the job: nothing is submitted, and nothing of
+        a notebook runs that was not estimated before. An engine may try out with a container of its own whether it
+        sees the folders and hands out the devices.
         """
         from .submitting import settle
 
         try:
-            spec, content = settle(self.desk(), source, submission or Submission(), runs=False)
+            spec, content, decision = settle(self.desk(), source, submission or Submission(), runs=False)
+        except RefusedError as error:
+            return Preflight(problems=(error.message,), decision=error.decision)
         except PaddleGpuError as error:
-            return (error.message,)
-        return self.jobs.preflight(spec, content)
+            return Preflight(problems=(error.message,))
+        return Preflight(problems=self.jobs.preflight(spec, content), decision=decision)
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.
@@ -292,11 +301,13 @@ class Services(Components):
 
         return Desk(self.engines, self._devices_now, self.policies, self.estimates)
 
-    def _estimated_from(self, trace: str) -> Callable[[NotebookSource, NotebookFacts, EstimateRequest], Estimate]:
+    def _estimated_from(
+        self, trace: str
+    ) -> Callable[[NotebookSource, NotebookFacts, EstimateRequest, Where], Estimate]:
         from .live_traces import unpacked
 
         live = unpacked(trace)
-        return lambda _source, _facts, request: self.estimates.of_trace(live, request)
+        return lambda _source, _facts, request, where: self.estimates.of_trace(live, request, where)
 
     def _site(self) -> Site:
         from .placing import Site

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from ..domain.bounds import check_request, check_resources
-from ..domain.devices import Device, Inventory, divided
+from ..domain.decisions import Decision, Need, RefusedError, need_of
+from ..domain.devices import Inventory, divided
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, processes_of
 from ..domain.jobs import JobSpec, Resources
@@ -25,9 +26,10 @@ from ..engines.capabilities import (
     shared_memory_of,
     takes_options,
 )
-from ..matching.policy import Policy
-from .estimating import Estimating
-from .placing import engine_name
+from ..matching.decision import decide
+from ..matching.ways import ways_out
+from .estimating import Estimating, Where
+from .placing import choice_of, engine_name, offer_of
 from .policies import Policies
 from .requests import Submission
 
@@ -54,20 +56,27 @@ class Desk:
     estimates: Estimating
 
 
+class Settled(NamedTuple):
+    """A job before it is accepted: what it is, the notebook that it runs, and what becomes of it now."""
+
+    spec: JobSpec
+    content: dict[str, Any]
+    decision: Decision
+
+
 def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True) -> JobSpec:
     """The job's specification (`settle` gives its copy of the notebook as well)."""
-    return settle(desk, source, submission, runs=runs)[0]
+    return settle(desk, source, submission, runs=runs).spec
 
 
-def settle(
-    desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True
-) -> tuple[JobSpec, dict[str, Any]]:
+def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True) -> Settled:
     """The job's specification, and the notebook that it runs: the person's with what the request changes in it.
 
     Args:
-        runs: whether the notebook's model cells may run for an estimate; else only one that was made before counts.
+        runs: whether the notebook's model cells may run for an estimate though they never did.
 
     Raises:
+        RefusedError: it can never start on what is here, and nobody insists.
         PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), why the notebook cannot
             be changed as asked (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
     """
@@ -89,22 +98,33 @@ def settle(
     name = engine_name(desk.engines, submission.engine)
     engine = desk.engines[name]
     inventory = inventory_of(engine, desk.inventory)
-    devices = inventory.devices
     _check_unused(engine, submission)
     answers = answers_for_job(facts, submission.request.answers)
-    resources = _resources(engine, inventory, submission.request)
-    if submission.resources is not None:
-        resources = _named(submission.resources, devices)
-    request = _request(submission.request, on_gpu=resources.gpus > 0)
-    copy, changed = desk.estimates.copy(source, request)
+    policy, asked = desk.policies.matching, submission.resources
+    offer = offer_of(engine, inventory, () if runs else desk.engines.values())
+    gpus, ids = (None, ()) if asked is None else (asked.gpus, asked.device_ids)
+    choice = choice_of(engine, inventory, submission.request, gpus, ids)
+    on_gpu = decide(None, offer, policy, choice).outcome != "cpu"
+    request, where = _request(submission.request, on_gpu=on_gpu), Where(lambda: inventory, choice)
+    copy, changed = desk.estimates.copy(source, request, where)
     for refusal in changed.refused:
         raise PaddleGpuError.of(refusal.why, status=422)
-    wanted = submission.estimate or resources.gpus > 0 or limits_follow_estimate(engine)
-    estimate = _estimate(desk.estimates, source, facts, request, submission.estimate, wanted=wanted, runs=runs)
+    wanted = submission.estimate or on_gpu or limits_follow_estimate(engine)
+    estimate = None
+    if submission.estimate is not False and facts.loop != "none":
+        estimate = _estimate(desk.estimates, source, facts, request, where, wanted=wanted, runs=runs)
+    need, insisted = _need(submission, estimate), None
+    decision = decide(need, offer, policy, choice, lambda limit: ways_out(estimate, limit))
+    if decision.outcome == "refuse":
+        if not submission.anyway:
+            raise RefusedError(decision)
+        insisted = decision.reason
+        choice = msgspec.structs.replace(choice, anyway=True)
+        decision = decide(need, offer, policy, choice)
+    resources = msgspec.structs.replace(
+        asked or Resources(), gpus=(choice.gpus or 1) if on_gpu else 0, device_ids=choice.device_ids
+    )
     limits = limits_of(engine, resources, estimate, _whole(inventory))
-    if estimate is not None and resources.gpus and resources.gpu_memory_bytes is None:
-        needed = _needed(estimate, resources.gpus, devices, desk.policies.matching)
-        resources = msgspec.structs.replace(resources, gpu_memory_bytes=needed)
     if estimate is not None and resources.shm_bytes is None:
         shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
         resources = msgspec.structs.replace(resources, shm_bytes=shared)
@@ -129,10 +149,12 @@ def settle(
         estimated_terms=estimate.terms if estimate and estimate.evidence == "trace" else None,
         estimated_batch_size=estimate.batch_size if estimate else None,
         estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
+        need=need,
+        insisted=insisted,
         limits=limits,
         options={**options_of(engine, _launched(inspect_notebook(copy), request)), **submission.options},
     )
-    return spec, copy.content
+    return Settled(spec, copy.content, decision)
 
 
 def _check_unused(engine: Engine, submission: Submission) -> None:
@@ -170,37 +192,10 @@ def _launched(facts: NotebookFacts, request: EstimateRequest) -> NotebookFacts:
     return msgspec.structs.replace(facts, distribution=Fact(value="launch", source="", place=None, how="default"))
 
 
-def _resources(engine: Engine, inventory: Inventory, request: EstimateRequest) -> Resources:
-    """As many devices as are to train together where the engine can hand some out and there are any; else the CPU."""
-    if not engine.supported_features().gpus:
-        return Resources()
-    return Resources(gpus=(request.devices or 1) if accelerators(inventory) else 0)
-
-
-def _named(resources: Resources, devices: Sequence[Device]) -> Resources:
-    """Devices under the identity by which they are claimed, however the person named them: `0` and its UUID are one.
-
-    Where no device is known here (the driver does not answer this process) the engine is to judge the names.
-    """
-    if not resources.device_ids:
-        return resources
-    from ..matching.match import named
-
-    if all(device.simulated for device in devices):
-        return resources
-    ids = tuple(device.id for device in named(resources.device_ids, devices))
-    return msgspec.structs.replace(resources, device_ids=ids, gpus=len(ids))
-
-
-def _needed(estimate: Estimate, count: int, devices: Sequence[Device], policy: Policy) -> int | None:
-    """Bytes that must be free on a device before the job starts: the estimate's upper bound, or, where no device here
-    offers that much even when it is empty, the lower one (what the match calls tight)."""
-    from ..matching.waiting import too_small, usable
-
-    upper = estimate.high or estimate.peak_bytes
-    if upper is None or too_small(usable(devices, policy, count), upper, policy) is None:
-        return upper
-    return estimate.low or upper
+def _need(submission: Submission, estimate: Estimate | None) -> Need | None:
+    """What the job needs of each of its devices: what the person asks for, else the estimate."""
+    asked = submission.resources.gpu_memory_bytes if submission.resources is not None else None
+    return Need(low=asked, high=asked) if asked else need_of(estimate)
 
 
 def _whole(inventory: Inventory) -> int:
@@ -215,18 +210,16 @@ def _estimate(
     source: NotebookSource,
     facts: NotebookFacts,
     request: EstimateRequest,
-    asked: bool | None,
+    where: Where,
     *,
     wanted: bool,
     runs: bool,
 ) -> Estimate | None:
     """The number to stand beside the measured one: for the allocator the job will really use."""
-    if asked is False or facts.loop == "none":
-        return None
-    kept = estimates.known(source, request)
-    if kept is None and runs and (wanted or estimates.was_estimated(source)):
+    kept = estimates.known(source, request, where)
+    if kept is None and ((wanted and runs) or estimates.was_estimated(source)):
         try:
-            kept = estimates.fresh(source, facts, request)
+            kept = estimates.fresh(source, facts, request, where)
         except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job
             return None
     return kept if kept is not None and kept.status == "ok" else None

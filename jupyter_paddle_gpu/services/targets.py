@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -16,12 +16,22 @@ NEAR = 0.6
 SIZES = 6
 """Sizes of memory that stand for the catalogue where this machine has no accelerator, the smallest first."""
 Find = Callable[[str], Accelerator | None]
+Pick = Callable[[Sequence[Device]], Device | None]
 
 
-def resolve(request: EstimateRequest, inventory: Callable[[], Inventory], find: Find) -> Accelerator | None:
-    """The accelerator for `request.device`: a device of this machine by id or index, else a row of the catalogue.
+def largest(devices: Sequence[Device]) -> Device | None:
+    """The real device with the most memory, the first of several; one that does not tell comes last."""
+    real = [device for device in devices if not device.simulated]
+    return max(real, key=lambda device: device.memory_total or 0, default=None)
 
-    Without a name: this machine's first real accelerator, None where it has none. The CPU target has none.
+
+def resolve(
+    request: EstimateRequest, inventory: Callable[[], Inventory], find: Find, pick: Pick = largest
+) -> Accelerator | None:
+    """The accelerator for `request.device`: a device that is here by id or index, else a row of the catalogue.
+
+    Without a name: the one that `pick` chooses of those that are here, else the largest real one, None where there is
+    none. The CPU target has none.
 
     Raises:
         PaddleGpuError: `unknown_device` (400).
@@ -31,7 +41,8 @@ def resolve(request: EstimateRequest, inventory: Callable[[], Inventory], find: 
     real = [device for device in inventory().devices if device.vendor != "cpu"]
     named = (request.device or "").strip()
     if not named:
-        return next((of_device(device, find) for device in real if not device.simulated), None)
+        best = pick(real) or largest(real)
+        return None if best is None else of_device(best, find)
     for device in real:
         if named in (device.id, str(device.index)):
             return of_device(device, find)

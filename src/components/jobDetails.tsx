@@ -42,6 +42,7 @@ export function Details({ job }: { job: IJob }): JSX.Element {
         ? String(result.exit_code)
         : ''
     ],
+    [trans.__('Submitted anyway'), spec.insisted?.message ?? ''],
     [trans.__('Limits'), (spec.limits?.why ?? []).map(why => why.message).join('\n')],
     [trans.__('Attempts'), job.attempts > 1 ? String(job.attempts) : ''],
     [trans.__('Run again of'), spec.rerun_of]

@@ -192,6 +192,11 @@ function JobRow(props: IItemProps): JSX.Element {
         </div>
       )}
       {remark && <div className="jp-PaddleGpu-jobMore">{remark}</div>}
+      {job.spec.insisted && (
+        <div className="jp-PaddleGpu-jobMore">
+          {trans.__('Submitted anyway: %1', job.spec.insisted.message)}
+        </div>
+      )}
       {running && job.progress.cells_total > 0 && (
         <Bar
           thin

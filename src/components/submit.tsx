@@ -11,6 +11,7 @@ import { CommandIDs } from '../tokens';
 import { Busy, Button, Note, Prose, Section } from './common';
 import { useApp, useInView } from './context';
 import { Difference } from './difference';
+import { Refusal } from './refusal';
 
 export function Submit(props: { model: PanelModel; training: Training }): JSX.Element {
   const { trans, commands } = useApp();
@@ -20,13 +21,16 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const engine = model.engineOf(training);
   const refusal = refuse(engine, training);
   const blocked = !!refusal || training.isSubmitting;
+  const { decision, submitError } = training;
+  const hopeless = decision?.outcome === 'refuse' ? decision : null;
   const told = new Set([
     refusal?.code,
+    hopeless?.reason.code,
     ...(training.changes?.refused ?? []).map(({ why }) => why.code)
   ]);
   const hindrances = training.hindrances.filter(({ code }) => !told.has(code));
   const button = useInView<HTMLDivElement>(training.isSubmitting);
-  const error = useInView<HTMLDivElement>(!!training.submitError);
+  const answer = useInView<HTMLDivElement>(!!submitError);
   return (
     <Section title={trans.__('Submit')}>
       <div className="jp-PaddleGpu-row jp-PaddleGpu-submit" ref={button}>
@@ -51,8 +55,11 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
       {hindrances.map(problem => (
         <Note key={problem.code} kind="warning" message={problem} />
       ))}
-      <div ref={error}>
-        {training.submitError && <Note kind="error" message={training.submitError} />}
+      <div ref={answer}>
+        {submitError && submitError.code !== hopeless?.reason.code && (
+          <Note kind="error" message={submitError} />
+        )}
+        {hopeless && <Refusal decision={hopeless} training={training} />}
       </div>
       {open && <Choices model={model} training={training} engine={engine} />}
     </Section>
@@ -184,12 +191,13 @@ function summary(
   trans: TranslationBundle
 ): string {
   const { placement, choice } = training;
-  const ids = choice.deviceIds.length ? choice.deviceIds : (placement?.device_ids ?? []);
+  const decision = training.decision ?? placement?.decision;
+  const ids = choice.deviceIds.length ? choice.deviceIds : (decision?.device_ids ?? []);
   const inventory = model.devicesOf(engine);
   const names = (inventory?.devices ?? [])
     .filter(device => ids.includes(device.id))
     .map(device => trans.__('GPU %1', device.index));
-  const known = placement !== null || choice.gpus === 0 || names.length > 0;
+  const known = decision?.outcome === 'cpu' || choice.gpus === 0;
   const none = inventory !== null && !inventory.devices.some(d => !d.simulated);
   const place = names.join(', ') || (known || none ? trans.__('CPU') : '');
   const image = engine?.containers ? placement?.image?.reference : '';

@@ -165,8 +165,8 @@ export class PanelModel implements IDisposable {
   }
 
   /** Submit the active notebook and show the job's first lines. */
-  async submit(): Promise<IJob | null> {
-    const job = (await this._training?.submit()) ?? null;
+  async submit(anyway = false): Promise<IJob | null> {
+    const job = (await this._training?.submit(anyway)) ?? null;
     if (job) {
       this.jobs.put(job);
       this._show(job.id);

@@ -9,13 +9,16 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import { type Api, ApiError, lasting } from '../api';
 import type {
   IChanges,
+  IDecision,
   IEstimate,
   IEstimateRequest,
   IJob,
   IMessage,
   INotebookFacts,
   IPlacement,
+  IPreflight,
   ISubmission,
+  IWay,
   IWhatIf,
   Value
 } from '../domain';
@@ -64,6 +67,8 @@ export class Training {
   hindrances: IMessage[] = [];
   /** What the job's copy has otherwise than the notebook; null where nothing was asked for. */
   changes: IChanges | null = null;
+  /** What becomes of the job as it will run, as of the last match or choice; null: nobody can say. */
+  decision: IDecision | null = null;
   /** When the last match was made, in milliseconds since the epoch. */
   placed = 0;
   request: IEstimateRequest = {};
@@ -157,6 +162,9 @@ export class Training {
       if (run === this._estimates) {
         this.isDetailing = false;
         this._changed.emit();
+        if (this.decision?.outcome === 'refuse') {
+          void this.preflight(); // now the ways out are known
+        }
       }
     }
   }
@@ -191,6 +199,14 @@ export class Training {
     this._changed.emit();
   }
 
+  /** Take a way out: ask for the change, or choose another number of devices. */
+  take({ request, gpus }: IWay): Promise<void> {
+    if (gpus !== null) {
+      this.choose({ gpus, deviceIds: [] });
+    }
+    return Object.keys(request).length ? this.ask(request) : Promise.resolve();
+  }
+
   /** Note what the next estimate is to be asked, without making one. */
   prepare(change: IEstimateRequest): void {
     this.request = { ...this.request, ...change };
@@ -205,23 +221,22 @@ export class Training {
   /** Choose engine or devices; the match is made anew where there is an estimate. */
   choose(choice: Partial<IChoice>): void {
     this.choice = { ...this.choice, ...choice };
-    this.submitError = null;
-    this.hindrances = [];
-    this._changed.emit();
+    this._forget();
     void (this.estimate ? this.measure() : this.preflight());
   }
 
   /** Ask what a submit would be refused with, before somebody tries. */
   async preflight(): Promise<void> {
     const run = ++this._preflights;
-    let found: IMessage[] = [];
+    let found: IPreflight = { problems: [], decision: null };
     try {
       found = await this._api.preflight(this._source.body(), this._wanted());
     } catch {
       // The submit itself will say it.
     }
     if (run === this._preflights) {
-      this.hindrances = found;
+      this.hindrances = found.problems;
+      this.decision = found.decision;
       this._changed.emit();
     }
   }
@@ -261,8 +276,8 @@ export class Training {
     await this.measure();
   }
 
-  /** Submit the notebook as it is on the screen. */
-  async submit(): Promise<IJob | null> {
+  /** Submit the notebook as it is on the screen; `anyway`: though it will not fit. */
+  async submit(anyway = false): Promise<IJob | null> {
     if (this.isSubmitting) {
       return null;
     }
@@ -273,10 +288,12 @@ export class Training {
     try {
       return await this._api.submit(this._source.body(), {
         token: UUID.uuid4(),
-        ...this._wanted()
+        ...this._wanted(),
+        ...(anyway ? { anyway } : {})
       });
     } catch (reason) {
       this.submitError = reason as ApiError;
+      void this.preflight(); // what would lead to a job
       return null;
     } finally {
       this.isSubmitting = false;
@@ -339,6 +356,14 @@ export class Training {
       throw new ApiError(answer.error.code, answer.error.message, answer.error.hint, 422);
     }
     return answer.trace;
+  }
+
+  /** What was said of another choice does not hold for this one. */
+  private _forget(): void {
+    this.submitError = null;
+    this.hindrances = [];
+    this.decision = null;
+    this._changed.emit();
   }
 
   /** What was chosen for the job. */

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,21 +25,6 @@ for change in sys.argv[3:] or [None]:
 reader.close()
 sys.stdout.buffer.write(msgspec.json.encode(readings))
 """
-
-
-@pytest.fixture(scope="session")
-def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders `new` and `old`, each with a library that has NVML's binary interface, of today and before 510."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    assert compiler, "a C compiler (gcc) is needed to build the stand-in for NVML"
-    folder = tmp_path_factory.mktemp("nvml")
-    source = Path(__file__).with_name("nvml_stand_in.c")
-    for name, options in {"new": [], "old": ["-DOLD_DRIVER"]}.items():
-        (folder / name).mkdir()
-        library = folder / name / "libnvidia-ml.so.1"
-        command = [compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", *options, "-o", library, source]
-        subprocess.run(command, check=True)
-    return folder
 
 
 @pytest.fixture

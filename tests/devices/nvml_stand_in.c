@@ -6,6 +6,7 @@
  *   memory INDEX CODE             what asking for its memory answers
  *   mute INDEX                    the card answers NOT_SUPPORTED to all but name, UUID and memory
  *   mig INDEX SLICES              the card is divided
+ *   total INDEX BYTES             of a whole card, 80 GiB where nothing is said
  *   used INDEX BYTES
  *   process INDEX PID BYTES
  *   xid INDEX CODE                an event that is waited for, once for each line of the file as it is then
@@ -33,7 +34,7 @@ typedef struct { char bus_legacy[16]; unsigned int domain, bus, device, id, subs
 typedef struct {
     int index, slice; /* slice -1: the whole card */
     int handle_code, memory_code, mute, slices;
-    unsigned long long used;
+    unsigned long long total, used;
     int processes;
     process_t process[PROCESSES];
 } card_t;
@@ -103,6 +104,7 @@ static void load(void) {
         if (!strcmp(key, "memory")) card->memory_code = (int)b;
         if (!strcmp(key, "mute")) card->mute = 1;
         if (!strcmp(key, "mig")) card->slices = (int)b;
+        if (!strcmp(key, "total")) card->total = b;
         if (!strcmp(key, "used")) card->used = b;
         if (!strcmp(key, "process")) add_process(card, (unsigned int)b, c);
         if (!strcmp(key, "xid") && xid_count < PROCESSES) {
@@ -161,7 +163,7 @@ int nvmlDeviceGetUUID(card_t *card, char *out, unsigned int length) {
 }
 int nvmlDeviceGetMemoryInfo(card_t *card, memory_t *out) {
     if (card->memory_code) return card->memory_code;
-    out->total = card->slice >= 0 ? 10 * GIB : 80 * GIB;
+    out->total = card->slice >= 0 ? 10 * GIB : card->total ? card->total : 80 * GIB;
     out->used = card->used;
     out->free = out->total - out->used;
     return SUCCESS;

@@ -65,6 +65,8 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       estimated_terms: null,
       estimated_batch_size: null,
       estimated_largest_batch: null,
+      need: null,
+      insisted: null,
       limits: null,
       options: {}
     },

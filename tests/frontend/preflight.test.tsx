@@ -41,7 +41,9 @@ function server(...answers: object[][]): { training: Training; asked: object[] }
       return Promise.resolve(answer(409, JSON.stringify(problem)));
     }
     asked.push(JSON.parse(init.body as string) as object);
-    return Promise.resolve(answer(200, JSON.stringify({ problems: answers.shift() ?? [] })));
+    return Promise.resolve(
+      answer(200, JSON.stringify({ problems: answers.shift() ?? [], decision: null }))
+    );
   });
   return { training: new Training(api, source), asked };
 }

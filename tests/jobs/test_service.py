@@ -14,6 +14,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import Job, Resources
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.engines.base import JobFolder
 from jupyter_paddle_gpu.engines.local import LocalEngine
@@ -328,10 +329,14 @@ def test_list_is_newest_first_and_filtered(
     assert len(service.list(limit=2)) == 2
 
 
-def test_gpu_job_without_a_device_fails_with_the_reason(service: JobService, spec: Any, make_notebook: Any) -> None:
-    job = service.submit(spec(resources=Resources(gpus=1)), make_notebook("1"))
-    ended = service.wait(job.id, 180)
-    assert ended.state == "failed" and ended.reason and ended.reason.code == "too_few_devices"
+def test_a_job_that_could_never_start_is_not_accepted(service: JobService, spec: Any, make_notebook: Any) -> None:
+    with pytest.raises(PaddleGpuError) as refused:
+        service.submit(spec(resources=Resources(gpus=1)), make_notebook("1"))
+    assert (refused.value.code, refused.value.status) == ("too_few_devices", 409)
+    told = Message(code="too_few_devices", text="There is none.")
+    job = service.submit(spec(resources=Resources(gpus=1), insisted=told), make_notebook("1"))
+    assert service.wait(job.id, 1).state == "queued", "whoever insists waits for one"
+    service.cancel(job.id)
 
 
 @pytest.mark.parametrize(("seconds", "successors"), [(3600.0, 0), (0.0, 1)])

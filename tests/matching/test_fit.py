@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.devices.catalogue import find
+from jupyter_paddle_gpu.domain.decisions import Need, need_of
 from jupyter_paddle_gpu.domain.devices import Accelerator, Device, DeviceProcess
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
 from jupyter_paddle_gpu.matching.fit import judge, judge_model, seconds_per_step
@@ -108,6 +109,12 @@ def test_largest_batch_and_step_time_come_along() -> None:
     assert (on_empty.fit, on_empty.largest_batch, on_empty.seconds_per_step) == ("fits", 48, None)
 
 
+def need(step: Estimate) -> Need:
+    found = need_of(step)
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize(
     ("card", "amp", "flops", "moved", "seconds"),
     [
@@ -122,9 +129,9 @@ def test_largest_batch_and_step_time_come_along() -> None:
 )
 def test_the_roofline(card: str, amp: str, flops: float, moved: float, seconds: float) -> None:
     step = estimate(GIB, amp=amp, flops_per_step=int(flops), bytes_moved=int(moved))
-    assert seconds_per_step(step, model(card)) == pytest.approx(seconds)
+    assert seconds_per_step(need(step), model(card)) == pytest.approx(seconds)
 
 
 def test_no_figures_no_bound() -> None:
-    assert seconds_per_step(estimate(GIB), model("T4")) is None
-    assert seconds_per_step(estimate(GIB, flops_per_step=10**12, bytes_moved=GIB), model("Ascend 910B")) is None
+    assert seconds_per_step(need(estimate(GIB)), model("T4")) is None
+    assert seconds_per_step(need(estimate(GIB, flops_per_step=10**12, bytes_moved=GIB)), model("Ascend 910B")) is None

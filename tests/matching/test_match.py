@@ -3,10 +3,12 @@ from __future__ import annotations
 import pytest
 
 from jupyter_paddle_gpu.devices.catalogue import accelerators
+from jupyter_paddle_gpu.domain.decisions import Choice
 from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.placements import Placement
+from jupyter_paddle_gpu.matching.decision import Offer
 from jupyter_paddle_gpu.matching.match import match
 from jupyter_paddle_gpu.matching.policy import Policy
 
@@ -54,15 +56,17 @@ def test_the_device_with_the_most_room_is_chosen() -> None:
 def test_a_device_that_another_users_job_has_is_the_last_choice_and_says_so() -> None:
     devices = inventory(device(0), device(1, used=20))
     held = {"GPU-0": DeviceHolder(job="j1", owner="alice")}
-    placement = match(estimate(10), devices, held=held)
+    placement = match(estimate(10), devices, offer=Offer(held=held))
     assert placement.device_ids == ("GPU-1",)
     assert [(verdict.fit, verdict.reason.code) for verdict in placement.verdicts] == [
         ("short", "held_by_other"),
         ("fits", "fits"),
     ]
     assert "alice" in placement.verdicts[0].reason.render()
-    assert codes(match(estimate(10), devices, chosen=["0"], held=held)) == ["held_by_other"]
-    assert codes(match(estimate(10), inventory(device(0)), held=held)) == ["held_by_other"]
+    assert codes(match(estimate(10), devices, choice=Choice(device_ids=("0",)), offer=Offer(held=held))) == [
+        "device_held"
+    ]
+    assert codes(match(estimate(10), inventory(device(0)), offer=Offer(held=held))) == ["device_held"]
 
 
 def test_preferences_of_the_place_are_followed() -> None:
@@ -86,10 +90,10 @@ def test_where_nothing_is_free_now_the_least_short_one_is_waited_for() -> None:
     assert codes(placement) == ["chosen_later"]
 
 
-def test_too_large_for_every_device_goes_to_the_cpu() -> None:
+def test_too_large_for_every_device_is_refused() -> None:
     placement = match(estimate(100), inventory(device(0), device(1)))
-    assert placement.device_ids == ()
-    assert codes(placement) == ["cpu_never_fits"]
+    assert (placement.device_ids, placement.decision.outcome) == ((), "refuse")
+    assert codes(placement) == ["fits_nowhere"]
 
 
 def test_no_device_goes_to_the_cpu_with_the_catalogue_beside_it() -> None:
@@ -107,16 +111,14 @@ def test_the_machine_itself_may_be_too_small_as_well() -> None:
 
 
 def test_the_cpu_on_request() -> None:
-    placement = match(estimate(1), inventory(device(0)), gpus=0)
+    placement = match(estimate(1), inventory(device(0)), choice=Choice(gpus=0))
     assert (placement.device_ids, codes(placement)) == ((), ["cpu_on_request"])
 
 
 def test_several_devices() -> None:
     devices = inventory(device(0, used=30), device(1), device(2, used=5))
-    assert match(estimate(10), devices, gpus=2).device_ids == ("GPU-1", "GPU-2")
-    with pytest.raises(PaddleGpuError) as caught:
-        match(estimate(10), devices, gpus=4)
-    assert caught.value.code == "too_few_devices"
+    assert match(estimate(10), devices, choice=Choice(gpus=2)).device_ids == ("GPU-1", "GPU-2")
+    assert codes(match(estimate(10), devices, choice=Choice(gpus=4))) == ["too_few_devices"]
 
 
 def test_simulated_devices_are_judged_and_never_chosen() -> None:
@@ -127,19 +129,19 @@ def test_simulated_devices_are_judged_and_never_chosen() -> None:
     assert codes(placement) == ["cpu_no_device"]
     assert placement.catalogue
     with pytest.raises(PaddleGpuError) as caught:
-        match(estimate(10), inventory(simulated), chosen=["simulated-0"])
+        match(estimate(10), inventory(simulated), choice=Choice(device_ids=("simulated-0",)))
     assert caught.value.code == "device_simulated"
 
 
 def test_the_persons_choice_wins_and_is_commented() -> None:
     devices = inventory(device(0, used=38), device(1), device(2, 8))
-    assert codes(match(estimate(10), devices, chosen=["1"])) == ["your_choice"]
-    short = match(estimate(10), devices, chosen=["GPU-0"])
+    assert codes(match(estimate(10), devices, choice=Choice(device_ids=("1",)))) == ["your_choice"]
+    short = match(estimate(10), devices, choice=Choice(device_ids=("GPU-0",)))
     assert (short.device_ids, codes(short)) == (("GPU-0",), ["your_choice_short"])
-    assert codes(match(estimate(10), devices, chosen=["2"])) == ["your_choice_never"]
+    assert codes(match(estimate(10), devices, choice=Choice(device_ids=("2",)))) == ["fits_not_there"]
     for chosen, refusal in ((["1", "GPU-1"], ("device_twice", 400)), (["7"], ("device_unknown", 404))):
         with pytest.raises(PaddleGpuError) as caught:
-            match(estimate(10), devices, chosen=chosen)
+            match(estimate(10), devices, choice=Choice(device_ids=tuple(chosen)))
         assert (caught.value.code, caught.value.status) == refusal
 
 
@@ -151,11 +153,10 @@ def test_a_divided_card_gives_way_to_its_slices() -> None:
     assert [v.reason.code for v in placement.verdicts] == ["divided", "fits", "fits"]
     for chosen, code in ((["0"], "device_divided"), (["GPU-0"], "device_divided")):
         with pytest.raises(PaddleGpuError) as caught:
-            match(estimate(5), inventory(whole, *parts), chosen=chosen)
+            match(estimate(5), inventory(whole, *parts), choice=Choice(device_ids=tuple(chosen)))
         assert caught.value.code == code
-    assert match(estimate(5), inventory(whole, *parts), chosen=["MIG-1"]).device_ids == ("MIG-1",)
-    with pytest.raises(PaddleGpuError):
-        match(estimate(5), inventory(whole, *parts), gpus=2)
+    assert match(estimate(5), inventory(whole, *parts), choice=Choice(device_ids=("MIG-1",))).device_ids == ("MIG-1",)
+    assert codes(match(estimate(5), inventory(whole, *parts), choice=Choice(gpus=2))) == ["too_few_devices"]
 
 
 def test_without_an_estimate_the_freest_device_is_taken() -> None:
@@ -165,9 +166,10 @@ def test_without_an_estimate_the_freest_device_is_taken() -> None:
     assert match(open_questions, inventory(device(0))).verdicts[0].fit == "unknown"
 
 
-def test_devices_without_figures_are_not_chosen_by_themselves() -> None:
+def test_devices_without_figures_are_chosen_where_there_is_no_other() -> None:
     mute = device(0, vendor="ascend", memory_total=None, memory_used=None, memory_free=None)
     placement = match(estimate(1), inventory(mute))
-    assert (placement.device_ids, codes(placement)) == ((), ["cpu_none_usable"])
+    assert (placement.device_ids, codes(placement)) == (("GPU-0",), ["chosen_silent"])
+    assert match(estimate(1), inventory(mute, device(1))).device_ids == ("GPU-1",)
     assert placement.verdicts[0].reason.code == "no_memory_figures"
-    assert match(estimate(1), inventory(mute), chosen=["0"]).device_ids == ("GPU-0",)
+    assert match(estimate(1), inventory(mute), choice=Choice(device_ids=("0",))).device_ids == ("GPU-0",)

@@ -103,7 +103,7 @@ async def test_answers_about_a_notebook_are_as_described(api, check, example, pa
 async def test_answers_of_a_preflight_are_as_described(api, check):
     body = {"path": "a.ipynb", "content": NOTEBOOK, "engine": "local"}
     status, answer = await api("POST", "preflights", body=body)
-    assert (status, answer) == (200, {"problems": []})
+    assert (status, answer["problems"], answer["decision"]["outcome"]) == (200, [], "cpu")
     check("/preflights", "post", status, answer)
     empty = {"path": "a.ipynb", "content": {**NOTEBOOK, "cells": []}, "engine": "local"}
     chinese = {"Accept-Language": "zh-CN"}

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ...domain import reasons
+from ...domain.decisions import Choice, Need
 from ...domain.devices import Device, DeviceHolder
 from ...domain.jobs import Job
 from ...domain.messages import Message
-from ...domain.sizes import human
+from ...matching.decision import Offer, decide
 from ...matching.policy import Policy
-from ...matching.waiting import is_failed, too_small, usable, with_room
 from ..settings import JobSettings
 
 
@@ -125,57 +125,43 @@ class _State:
 
     def _device_turn(self, job: Job) -> Turn:
         supply, wanted = self.supply(job.spec.engine), job.spec.resources
-        if supply.assigned:  # nothing to claim; what the engine cannot tell beforehand it says of the job
-            impossible = None if wanted.device_ids else self._impossible(job, supply)
-            return impossible or Turn(job, True)
-        if wanted.device_ids:
-            return self._chosen(job, wanted.device_ids)
-        if (impossible := self._impossible(job, supply)) is not None:
-            return impossible
-        if (first := self.any_wanted.get(supply.pool)) is not None:
+        first = None if wanted.device_ids or supply.assigned else self.any_wanted.get(supply.pool)
+        offer = Offer(
+            devices=supply.devices or (),
+            taken={device: holder for device, holder in {**self.wanted, **self.busy}.items() if holder != job.id},
+            held={device: holder for device, holder in self.held.items() if self.busy.get(device) != job.id},
+            trouble=supply.trouble,
+            assigned=supply.assigned,
+        )
+        decision = decide(need_of(job), offer, self.policy, choice_of(job))
+        if decision.outcome == "refuse":
+            return Turn(job, False, reason=decision.reason, hopeless=True)
+        if decision.outcome == "run" and first is None:
+            self.busy.update(dict.fromkeys(decision.device_ids, job.id))
+            return Turn(job, True, device_ids=decision.device_ids)
+        if not decision.device_ids:  # for what is not here: nobody behind it waits for that
+            return Turn(job, False, reason=decision.reason)
+        if first is not None:
             return Turn(job, False, reason=_waits_job(first))
-        return self._any(job, supply)
+        if wanted.device_ids:
+            for device in wanted.device_ids:
+                self.wanted.setdefault(device, job.id)
+        else:
+            self.any_wanted[supply.pool] = job.id
+        return Turn(job, False, reason=decision.reason)
 
-    def _impossible(self, job: Job, supply: Supply) -> Turn | None:
-        """The turn of a job that the devices could not serve even if all were free; None where they could."""
-        count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
-        trouble = supply.trouble or next((d.problem for d in supply.devices or () if is_failed(d)), None)
-        devices = usable(supply.devices or (), self.policy, count)
-        if len(devices) < count:
-            if trouble is not None:
-                return Turn(job, False, reason=trouble)
-            return Turn(job, False, reason=_too_few(job, len(devices)), hopeless=True)
-        if trouble is None and (largest := too_small(devices, need, self.policy)) is not None:
-            return Turn(job, False, reason=_too_small(need, largest), hopeless=True)
-        return None
 
-    def _chosen(self, job: Job, ids: tuple[str, ...]) -> Turn:
-        blocked = [(device, self.busy.get(device) or self.wanted.get(device)) for device in ids]
-        taken = [(device, holder) for device, holder in blocked if holder and holder != job.id]
-        others = [device for device in ids if device in self.held and self.busy.get(device) != job.id]
-        if not taken and not others:
-            for device in ids:
-                self.busy[device] = job.id
-            return Turn(job, True, device_ids=ids)
-        for device in ids:
-            self.wanted.setdefault(device, job.id)
-        if not taken:
-            holder = self.held[others[0]]
-            return Turn(job, False, reason=reasons.device_held(others[0], holder.job, holder.owner))
-        return Turn(job, False, reason=_waits_device(*taken[0]))
+def need_of(job: Job) -> Need | None:
+    """What a job needs of each of its devices: as it was estimated, or as the person asked."""
+    asked = job.spec.resources.gpu_memory_bytes
+    return job.spec.need or (Need(low=asked, high=asked) if asked else None)
 
-    def _any(self, job: Job, supply: Supply) -> Turn:
-        count, need = job.spec.resources.gpus, job.spec.resources.gpu_memory_bytes or 0
-        devices = usable(supply.devices or (), self.policy, count)
-        free = with_room(devices, need, self.policy, {*self.busy, *self.wanted, *self.held})
-        if len(free) >= count:
-            chosen = tuple(device.id for device in free[:count])
-            for device in chosen:
-                self.busy[device] = job.id
-            return Turn(job, True, device_ids=chosen)
-        self.any_wanted[supply.pool] = job.id
-        others = {self.held[device.id].owner for device in devices if device.id in self.held}
-        return Turn(job, False, reason=_waits_free(count, len(free), sorted(others)))
+
+def choice_of(job: Job) -> Choice:
+    """What the person chose for it."""
+    wanted = job.spec.resources
+    gpus = len(wanted.device_ids) or wanted.gpus
+    return Choice(gpus=gpus, device_ids=wanted.device_ids, anyway=job.spec.insisted is not None)
 
 
 def _is_for_engine(job: Job) -> bool:
@@ -213,45 +199,5 @@ def _waits_engine(engine: str, job: str) -> Message:
     )
 
 
-def _waits_device(device: str, job: str) -> Message:
-    return Message(
-        code="waits_device",
-        text="Waits for device {device}, which job {job} has.",
-        params={"device": device, "job": job},
-    )
-
-
 def _waits_job(job: str) -> Message:
     return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})
-
-
-def _waits_free(count: int, free: int, others: list[str]) -> Message:
-    if others:
-        return Message(
-            code="waits_free_device",
-            text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
-            params={"count": count, "free": free, "owners": ", ".join(others)},
-        )
-    return Message(
-        code="waits_free_device",
-        text="Waits for {count} free devices with enough memory; {free} are free now.",
-        params={"count": count, "free": free},
-    )
-
-
-def _too_few(job: Job, devices: int) -> Message:
-    return Message(
-        code="too_few_devices",
-        text="The job asks for {wanted} devices; {devices} can be used here.",
-        hint="Submit it without a device to run on the CPU, or on a machine that has them.",
-        params={"wanted": job.spec.resources.gpus, "devices": devices},
-    )
-
-
-def _too_small(need: int, largest: int) -> Message:
-    return Message(
-        code="too_small_devices",
-        text="The job needs {needed} of device memory; the largest device here offers {largest} when it is empty.",
-        hint="Choose a smaller batch or mixed precision, or name a device to try it all the same.",
-        params={"needed": human(need), "largest": human(largest)},
-    )

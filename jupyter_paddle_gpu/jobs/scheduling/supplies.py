@@ -37,7 +37,7 @@ class Supplies:
         own = {name for name in engines if isinstance(self._engines.get(name), OwnDevices)}
         answers = self._own(own)
         seen = self._here() if self._here is not None and set(engines) - own else None
-        here = Supply() if seen is None else Supply(devices=seen.devices, trouble=_trouble(seen))
+        here = Supply() if seen is None else Supply(devices=seen.devices, trouble=trouble_of(seen))
         return lambda name: self._of(name, here, answers)
 
     def _of(self, name: str, here: Supply, answers: Mapping[str, Inventory | Message]) -> Supply:
@@ -50,7 +50,7 @@ class Supplies:
             return Supply(devices=here.devices, trouble=here.trouble, slots=slots)
         answer, assigned = answers.get(name), assigns_devices(engine)
         if isinstance(answer, Inventory):
-            return Supply(pool=name, devices=answer.devices, trouble=_trouble(answer), assigned=assigned, slots=slots)
+            return Supply(pool=name, devices=answer.devices, trouble=trouble_of(answer), assigned=assigned, slots=slots)
         return Supply(pool=name, trouble=answer, assigned=assigned, slots=slots)
 
     def _own(self, names: Collection[str]) -> dict[str, Inventory | Message]:
@@ -91,5 +91,6 @@ class _Question:
             self.answer = reasons.engine_unreachable(type(self._engine).__name__, f"{type(error).__name__}: {error}")
 
 
-def _trouble(seen: Inventory) -> Message | None:
+def trouble_of(seen: Inventory) -> Message | None:
+    """Why not all devices can be seen just now, where that passes."""
     return next((problem for problem in seen.problems if problem.code in PASSING), None)

@@ -297,7 +297,7 @@ def test_a_preflight_says_what_a_submit_would_be_refused_with(daemon, tmp_path, 
     services = Services(Settings(data_folder=tmp_path / "data", policy_file=policy))
     try:
         submission = Submission(**{"engine": "docker", "image": IMAGE, "estimate": False, **wish})
-        found = codes(services.preflight(services.open(notebook), submission))
+        found = codes(services.preflight(services.open(notebook), submission).problems)
         assert found == [code] * (code is not None)
         assert services.jobs.list() == ()
         with pytest.raises(PaddleGpuError) if code else contextlib.nullcontext() as caught:

@@ -33,7 +33,7 @@ def both(services, folder, metadata=None, **wish):
     (folder / "a.ipynb").write_text(json.dumps(notebook_of("print(1)", metadata=metadata)))
     source = services.open(folder / "a.ipynb")
     submission = Submission(**{"engine": "docker", "estimate": False, **wish})
-    told = services.preflight(source, submission)
+    told = services.preflight(source, submission).problems
     try:
         job = services.submit(source, submission)
     except PaddleGpuError as error:

@@ -1,0 +1,50 @@
+"""A decision for people who type: the sentence, and what to type for each way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ..domain.decisions import Decision, Way
+from ..domain.messages import Message
+from ..domain.what_ifs import BY_NAME
+from .options import typed
+from .speech import Speech
+
+
+def refusal(decision: Decision) -> Message:
+    """Why a job is not accepted, and what to type instead."""
+    reason = decision.reason
+    options = [option for option in map(_option_of_job, decision.ways) if option]
+    then = Message(code="then", text=reason.hint, params=reason.params)
+    if options:
+        hint = "{then} Submit it with {options}, or as it is with `--anyway`."
+    elif decision.ways or decision.searched or reason.code == "too_few_devices":
+        hint = "{then} `--anyway` submits it as it is."
+    else:
+        hint = "{then} `estimate --details` computes it; `--anyway` submits it as it is."
+    ticked = ", ".join(f"`{option}`" for option in options)
+    return msgspec.structs.replace(reason, hint=hint, params={**reason.params, "then": then, "options": ticked})
+
+
+def lines(decision: Decision, say: Speech) -> Iterator[tuple[str, str]]:
+    """What becomes of the training: pairs of a sentence and what to type for it, which may be empty."""
+    yield decision.reason.render(say.translate), ""
+    if decision.outcome == "refuse" and not decision.searched and decision.reason.code.startswith("fits_"):
+        yield say("What would fit is computed with:"), "--details"
+    elif hint := decision.reason.render_hint(say.translate):
+        yield hint, ""
+    for way in decision.ways:
+        yield f"  {way.label.render(say.translate)}", _option(way)
+    for note in decision.notes:
+        yield " ".join(filter(None, (note.render(say.translate), note.render_hint(say.translate)))), ""
+
+
+def _option(way: Way) -> str:
+    return typed(way.request) if way.gpus is None else f"--gpus {way.gpus}"
+
+
+def _option_of_job(way: Way) -> str:
+    """What `submit` takes of it; empty where the change is of the estimate alone."""
+    return _option(way) if all(BY_NAME[name].in_jobs for name in way.request) else ""

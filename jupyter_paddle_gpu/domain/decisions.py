@@ -1,0 +1,103 @@
+"""What becomes of a training here and now (it runs, waits, goes to the CPU, is refused), and what would change that."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .errors import PaddleGpuError
+from .estimates import Estimate
+from .messages import Message
+from .notebooks import FactValue
+from .what_ifs import AmpLevel
+
+Outcome = Literal["run", "wait", "cpu", "refuse"]
+"""`run`: it starts on `Decision.device_ids`; `wait`: it starts when others leave room; `cpu`: it needs no device, or
+there is none; `refuse`: it could never start on what is here."""
+
+
+class Need(msgspec.Struct, frozen=True, kw_only=True):
+    """What one training step takes of each of its devices, as far as a decision asks.
+
+    Attributes:
+        low, high: bytes that the driver will show for the process, at least and at most.
+        flops, bytes_moved: of a step, for its least time on a card; None: not known.
+    """
+
+    low: int
+    high: int
+    flops: int | None = None
+    bytes_moved: int | None = None
+    amp: AmpLevel | None = None
+
+
+def need_of(estimate: Estimate | None) -> Need | None:
+    """What an estimate says of a device; None where it says nothing: it is for the CPU, or a question is open."""
+    if estimate is None or estimate.status != "ok" or estimate.target == "cpu":
+        return None
+    high = estimate.peak_bytes if estimate.high is None else estimate.high
+    if high is None:
+        return None
+    low = high if estimate.low is None else min(high, estimate.low)
+    return Need(low=low, high=high, flops=estimate.flops_per_step, bytes_moved=estimate.bytes_moved, amp=estimate.amp)
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person chose.
+
+    Attributes:
+        gpus: how many devices; None: one where one is here; 0: the CPU.
+        device_ids: these devices and no others, by the identity under which they are claimed.
+        anyway: to be started though it will not fit: the person was told and insists.
+    """
+
+    gpus: int | None = None
+    device_ids: tuple[str, ...] = ()
+    anyway: bool = False
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True):
+    """A way out for a training that does not fit, computed and not guessed.
+
+    Attributes:
+        change: name of the what-if that makes it fit; `gpus` where another number of devices does.
+        request: what has to be asked for.
+        gpus: how many devices have to be asked for; None: as many as before.
+        message: the change in a sentence: `with batch size 252`.
+        label: the change on a button: `Batch 252`.
+    """
+
+    change: str
+    message: Message
+    label: Message
+    request: dict[str, FactValue] = {}
+    gpus: int | None = None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The one answer that panel, preflight, placement, submit and queue give.
+
+    Attributes:
+        device_ids: on which it starts, or for which it waits; empty where the engine gives out its devices itself.
+        reason: why, and what next: the sentence that all faces say.
+        notes: what else is worth knowing.
+        ways: what would make it fit, the nearest to what was asked first.
+        searched: whether ways out were looked for: where not, an estimate with details finds them.
+    """
+
+    outcome: Outcome
+    reason: Message
+    device_ids: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
+    ways: tuple[Way, ...] = ()
+    searched: bool = False
+
+
+class RefusedError(PaddleGpuError):
+    """A job that could never start on what is here, so that it is not accepted; `decision` has the ways out."""
+
+    def __init__(self, decision: Decision) -> None:
+        reason = decision.reason
+        super().__init__(reason.code, reason.text, hint=reason.hint, status=409, **reason.params)
+        self.decision = decision

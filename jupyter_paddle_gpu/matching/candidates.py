@@ -1,0 +1,86 @@
+"""Which devices a job may have, and how much can be had of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..domain.bounds import device_twice
+from ..domain.devices import Device, divided
+from ..domain.errors import PaddleGpuError
+from .policy import Policy
+
+
+def usable(devices: Iterable[Device], policy: Policy, count: int = 1) -> list[Device]:
+    """Devices that may be chosen without a person naming them: real, at work, not divided into slices, not excluded."""
+    known = list(devices)
+    cut = divided(known)
+    found = [
+        device
+        for device in known
+        if not (device.simulated or is_failed(device) or device.id in cut or is_excluded(device, policy))
+    ]
+    if count > 1:  # CUDA gives a process one slice at most (MIG User Guide, "CUDA Device Enumeration")
+        found = [device for device in found if device.parent is None]
+    return found
+
+
+def is_failed(device: Device) -> bool:
+    """Whether its driver says that this one card does not answer; a card that is merely not read is none."""
+    return device.problem is not None and device.problem.code.startswith("card_")
+
+
+def is_excluded(device: Device, policy: Policy) -> bool:
+    """Whether the policy keeps a device from being chosen by itself: by id, name or index."""
+    return bool({device.id, device.name, str(device.index)} & set(policy.excluded))
+
+
+def allowed_bytes(device: Device, policy: Policy) -> int | None:
+    """How much of the empty device may be planned for; None where it does not tell."""
+    return None if device.memory_total is None else policy.allowed(device.memory_total)
+
+
+def room_bytes(device: Device, policy: Policy) -> int | None:
+    """How much can be had now: what is free, and not beyond the share that may be planned for; None where it does not
+    tell."""
+    free, total = device.memory_free, device.memory_total
+    if free is None and total is not None:
+        free = total - (device.memory_used or 0)
+    if free is None or total is None:
+        return free
+    return max(0, min(free, policy.allowed(total) - (total - free)))
+
+
+def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
+    """The devices that a person named, by id or index, none twice. Raises `PaddleGpuError` for one that cannot be."""
+    cut = divided(devices)
+    found: list[Device] = []
+    for name in chosen:
+        device = next((d for d in devices if d.id == name), None)
+        if device is None:  # an index means a whole card
+            device = next((d for d in devices if str(d.index) == name and d.parent is None and not d.simulated), None)
+        if device is None:
+            raise PaddleGpuError(
+                "device_unknown",
+                "There is no device {device} on this machine.",
+                hint="Choose one of the devices in the list.",
+                status=404,
+                device=name,
+            )
+        if device.simulated:
+            raise PaddleGpuError(
+                "device_simulated",
+                "{device} is simulated: it is shown for teaching, and nothing can run on it.",
+                hint="Run on the CPU, or choose a real device.",
+                device=device.name,
+            )
+        if device.id in cut:
+            raise PaddleGpuError(
+                "device_divided",
+                "{device} is divided into slices (MIG) and cannot be used as a whole.",
+                hint="Choose one of its slices.",
+                device=device.name,
+            )
+        if device in found:
+            raise device_twice(name)
+        found.append(device)
+    return found

@@ -1,0 +1,242 @@
+"""The one decision: what a training needs, what is here, what the place allows and what the person chose, in one value.
+
+Panel, preflight, placement, submit and queue all ask `decide`; they differ in what they know to be taken just now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ..devices.catalogue import find
+from ..domain import reasons
+from ..domain.decisions import Choice, Decision, Need, Way
+from ..domain.devices import Device, DeviceHolder
+from ..domain.messages import Message
+from ..domain.placements import Fit
+from . import sentences
+from .candidates import allowed_bytes, is_failed, room_bytes, usable
+from .fit import fit_of, seconds_per_step
+from .policy import Policy
+
+_ORDER: dict[Fit, int] = {"fits": 0, "tight": 1, "unknown": 2, "short": 3, "never": 4}
+
+Ways = Callable[[int], tuple[Way, ...] | None]
+"""What would fit into so many bytes; None where nobody looked for it."""
+
+
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is here for a job: its engine's devices at one moment.
+
+    Attributes:
+        taken: device id -> the job of this queue that has it, or waits for it further ahead.
+        held: device id -> the job of another user that has it.
+        trouble: why not all devices can be seen just now; it passes.
+        assigned: the engine gives out its devices itself, and has a queue for them.
+    """
+
+    devices: tuple[Device, ...] = ()
+    taken: Mapping[str, str] = {}
+    held: Mapping[str, DeviceHolder] = {}
+    trouble: Message | None = None
+    assigned: bool = False
+
+    def blocking(self, device: str) -> Message | None:
+        """Who else has a device or waits for it; None where it is free."""
+        if (job := self.taken.get(device)) is not None:
+            return sentences.claimed(device, job)
+        if (holder := self.held.get(device)) is not None:
+            return reasons.device_held(device, holder.job, holder.owner)
+        return None
+
+    def is_free(self, device: str) -> bool:
+        """Whether nobody else has it or waits for it."""
+        return device not in self.taken and device not in self.held
+
+
+class _Seat(NamedTuple):
+    """One device as the training would find it.
+
+    `starts`: a job may start on it as it is now; `possible`: one may when it is empty.
+    """
+
+    device: Device
+    room: int | None
+    allowed: int | None
+    fit: Fit
+    starts: bool
+    possible: bool
+    seconds: float | None
+
+
+class _Case(NamedTuple):
+    """What is asked about, with the devices that come into question, the best first."""
+
+    need: Need | None
+    offer: Offer
+    choice: Choice
+    policy: Policy
+    seats: Sequence[_Seat] = ()
+
+    @property
+    def wanted(self) -> int:
+        """How many devices are wanted."""
+        return len(self.choice.device_ids) or self.choice.gpus or 1
+
+    @property
+    def possible(self) -> list[_Seat]:
+        """Devices on which it may start when they are empty."""
+        return [seat for seat in self.seats if seat.possible]
+
+    @property
+    def starting(self) -> list[_Seat]:
+        """Devices on which it may start now."""
+        return [seat for seat in self.seats if seat.starts and self.offer.is_free(seat.device.id)]
+
+
+def decide(
+    need: Need | None,
+    offer: Offer,
+    policy: Policy,
+    choice: Choice,
+    ways: Ways = lambda limit: None,
+) -> Decision:
+    """What becomes of a training here and now.
+
+    Args:
+        need: of each of its devices; None: not known, then any device will do.
+        choice: the person's; devices by their ids.
+        ways: asked where it fits nowhere, with the bytes into which it would have to fit.
+    """
+    if choice.gpus == 0 and not choice.device_ids:
+        return Decision(outcome="cpu", reason=sentences.ON_REQUEST)
+    real = [device for device in offer.devices if not device.simulated]
+    case = _Case(need, offer, choice, policy)
+    if choice.device_ids:
+        here = {device.id: device for device in real}
+        missing = [name for name in choice.device_ids if name not in here]
+        if missing:
+            return _unseen(case, missing, known=bool(real))
+        candidates = [here[name] for name in choice.device_ids]
+    else:
+        candidates = usable(real, policy, case.wanted)
+        if choice.gpus is None and not candidates:
+            return Decision(outcome="cpu", reason=sentences.NONE_USABLE if real else sentences.NO_DEVICE)
+    asked = None if choice.anyway else need
+    return _on_devices(case._replace(seats=_seats(asked, candidates, policy)), ways)
+
+
+def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Device | None:
+    """The device that settles whether a training could ever run: of as many as are wanted, those with most memory, the
+    one with least. None where none tells how much it has."""
+    count = len(choice.device_ids) or choice.gpus or 1
+    known = list(devices)
+    chosen = [device for device in known if device.id in choice.device_ids]
+    found = chosen or usable(known, policy, count)
+    sized = sorted((one for one in found if one.memory_total), key=lambda one: -(one.memory_total or 0))
+    return sized[min(count, len(sized)) - 1] if sized else None
+
+
+def _on_devices(case: _Case, ways: Ways) -> Decision:
+    """Of a training for which devices come into question."""
+    if len(case.possible) < case.wanted:
+        return _impossible(case, ways)
+    if case.offer.assigned and not case.choice.device_ids:
+        return Decision(outcome="run", reason=sentences.ASSIGNED)
+    best = case.starting[: case.wanted]
+    if len(best) < case.wanted:
+        return _wait(case)
+    ids = case.choice.device_ids or tuple(seat.device.id for seat in best)
+    return Decision(outcome="run", device_ids=ids, reason=_why(case, best[-1]))
+
+
+def _seats(need: Need | None, devices: Sequence[Device], policy: Policy) -> list[_Seat]:
+    seats = [_seat(need, device, policy) for device in devices]
+    seats.sort(key=lambda one: (not one.possible, _ORDER[one.fit], _preference(one, policy), one.device.index))
+    return seats
+
+
+def _seat(need: Need | None, device: Device, policy: Policy) -> _Seat:
+    room, allowed = room_bytes(device, policy), allowed_bytes(device, policy)
+    fit = fit_of(need, room, allowed)
+    starts = fit in ("fits", "unknown") or (fit == "tight" and policy.plan_for == "low")
+    planned = 0 if need is None else need.low if policy.plan_for == "low" else need.high
+    possible = starts or allowed is None or planned <= allowed
+    card = find(device.name) if need is not None and policy.prefer == "fastest" else None
+    seconds = seconds_per_step(need, card) if need is not None and card is not None else None
+    return _Seat(device, room, allowed, fit, starts, possible, seconds)
+
+
+def _preference(seat: _Seat, policy: Policy) -> tuple[float, float]:
+    if seat.room is None:  # one that tells nothing comes last
+        return float("inf"), 0.0
+    room = float(seat.room)
+    if seat.fit in ("fits", "unknown") and policy.prefer == "least_free":
+        return room, 0.0
+    if seat.fit in ("fits", "unknown") and policy.prefer == "fastest":
+        return (float("inf") if seat.seconds is None else seat.seconds), -room
+    return -room, 0.0  # where it is scarce, memory alone counts
+
+
+def _why(case: _Case, last: _Seat) -> Message:
+    """Why it starts where it does. `last`: the least of its devices."""
+    if case.choice.anyway:
+        return sentences.ANYWAY
+    if not case.choice.device_ids:
+        prefer = "" if case.policy.prefer == "fastest" and last.seconds is None else case.policy.prefer
+        return sentences.chosen(last.device, last.fit, last.room, prefer=prefer, among=len(case.seats))
+    if last.fit == "tight":
+        return sentences.your_choice_tight(last.device, last.room or 0)
+    return sentences.your_choice(last.device)
+
+
+def _unseen(case: _Case, missing: Sequence[str], *, known: bool) -> Decision:
+    """Of devices that were named and are not among those here.
+
+    Args:
+        known: whether there are others. Where none is known, the engine is to judge the names.
+    """
+    ids = case.choice.device_ids
+    if known or case.offer.trouble is not None:
+        reason = case.offer.trouble or sentences.gone(missing[0])
+        return Decision(outcome="wait", reason=reason, device_ids=ids)
+    blocking = next(filter(None, map(case.offer.blocking, ids)), None)
+    if blocking is not None:
+        return Decision(outcome="wait", reason=blocking, device_ids=ids)
+    return Decision(outcome="run", reason=sentences.your_choice_unseen(missing[0]), device_ids=ids)
+
+
+def _impossible(case: _Case, ways: Ways) -> Decision:
+    """Of a training that these devices could not serve if all of them were free."""
+    need, count, seats = case.need, case.wanted, case.seats
+    trouble = case.offer.trouble or next((one.problem for one in case.offer.devices if is_failed(one)), None)
+    if trouble is not None and not case.choice.device_ids:  # what does not answer now may be what could
+        return Decision(outcome="wait", reason=trouble)
+    if len(seats) < count or need is None:
+        reason = sentences.too_few(count, len(seats))
+        return Decision(outcome="wait" if case.choice.anyway else "refuse", reason=reason)
+    most = sorted((seat.allowed or 0 for seat in seats), reverse=True)[count - 1]
+    found = ways(most)
+    only = seats[0].device if case.choice.device_ids and count == 1 else None
+    reason = sentences.fits_nowhere(need, most, count, found, only=only)
+    return Decision(outcome="refuse", reason=reason, ways=found or (), searched=found is not None)
+
+
+def _wait(case: _Case) -> Decision:
+    """Of a training that could start if others left."""
+    need, offer, choice, possible = case.need, case.offer, case.choice, case.possible
+    expected = choice.device_ids or tuple(seat.device.id for seat in possible[: case.wanted])
+    if choice.device_ids or len(possible) == case.wanted:  # no other will do
+        blocking = next(filter(None, map(offer.blocking, expected)), None)
+        if blocking is not None:
+            return Decision(outcome="wait", reason=blocking, device_ids=expected)
+    full = [seat for seat in possible if not seat.starts and offer.is_free(seat.device.id)]
+    if need is not None and full and (choice.device_ids or (case.wanted == 1 and len(full) == len(possible))):
+        first, only = full[0], bool(choice.device_ids)
+        reason = sentences.short(first.device, need.high, first.room or 0, only=only)
+        return Decision(outcome="wait", reason=reason, device_ids=choice.device_ids or (first.device.id,))
+    others = sorted({offer.held[seat.device.id].owner for seat in possible if seat.device.id in offer.held})
+    reason = sentences.too_few_free(case.wanted, len(case.starting), others)
+    return Decision(outcome="wait", reason=reason, device_ids=expected)

@@ -1,0 +1,232 @@
+"""What is said of a decision: why a training runs where it does, what it waits for, and why it cannot run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ..domain.decisions import Need, Way
+from ..domain.devices import Device
+from ..domain.messages import Message, Param
+from ..domain.placements import Fit
+from ..domain.sizes import human
+
+ON_REQUEST = Message(code="cpu_on_request", text="Runs on the CPU, as asked.")
+NO_DEVICE = Message(
+    code="cpu_no_device",
+    text="Runs on the CPU: there is no GPU here.",
+    hint="See on which cards it would fit.",
+)
+NONE_USABLE = Message(
+    code="cpu_none_usable",
+    text="Runs on the CPU: no device here can be used.",
+    hint="Each device says why in the list.",
+)
+ASSIGNED = Message(code="assigned", text="The engine gives it a device when one is free.")
+ANYWAY = Message(
+    code="chosen_anyway",
+    text="Starts as soon as a device is free, whatever memory it has: you insisted.",
+)
+
+
+def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: int) -> Message:
+    """Why this device is the one that it starts on.
+
+    Args:
+        prefer: what the policy prefers among devices that fit.
+        among: how many devices there were to choose from.
+    """
+    params: dict[str, Param] = {"device": device.name, "index": device.index, "free": human(room or 0)}
+    if fit == "tight":
+        return Message(
+            code="chosen_tight",
+            text="GPU {index} ({device}) is chosen, but it may be too small: {free} can be had.",
+            hint="A smaller batch is the safe side.",
+            params=params,
+        )
+    if room is None:
+        return Message(
+            code="chosen_silent",
+            text="GPU {index} ({device}) is chosen, though it does not tell how much memory is free.",
+            params=params,
+        )
+    if fit == "unknown":
+        return Message(
+            code="chosen_unjudged",
+            text="GPU {index} ({device}) is chosen for its free memory, {free}; what the training needs is not known.",
+            hint="Answer the open questions of the estimate.",
+            params=params,
+        )
+    if among == 1:
+        return Message(code="chosen_only", text="GPU {index} ({device}) has room for it.", params=params)
+    return msgspec.structs.replace(_PREFERRED.get(prefer, _FREEST), params=params)
+
+
+_FREEST = Message(
+    code="chosen_freest",
+    text="GPU {index} ({device}) fits and has the most free memory: {free} can be had.",
+)
+_PREFERRED = {
+    "least_free": Message(
+        code="chosen_smallest",
+        text="GPU {index} ({device}) is the smallest room that fits: {free} can be had.",
+    ),
+    "fastest": Message(code="chosen_fastest", text="GPU {index} ({device}) is the fastest of those that fit."),
+}
+
+
+def your_choice(device: Device) -> Message:
+    """A device that the person named, where it can start."""
+    params: dict[str, Param] = {"device": device.name, "index": device.index}
+    return Message(code="your_choice", text="GPU {index} ({device}) is your choice.", params=params)
+
+
+def your_choice_tight(device: Device, room: int) -> Message:
+    """A device that the person named and that may just do."""
+    return Message(
+        code="your_choice_tight",
+        text="GPU {index} ({device}) is your choice, but it may be too small: {free} can be had.",
+        hint="A smaller batch is the safe side.",
+        params={"device": device.name, "index": device.index, "free": human(room)},
+    )
+
+
+def your_choice_unseen(device: str) -> Message:
+    """A device that the person named, of which nothing is known here."""
+    return Message(code="your_choice_unseen", text="Device {device} is your choice.", params={"device": device})
+
+
+def short(device: Device, need: int, room: int, *, only: bool) -> Message:
+    """What has to become free. `only`: the person named it."""
+    params: dict[str, Param] = {"index": device.index, "device": device.name, "missing": human(need - room)}
+    hint = "A job waits in the queue until then; a smaller batch may start sooner."
+    if only:
+        return Message(
+            code="your_choice_short",
+            text="GPU {index} ({device}) is your choice; it has room when {missing} more are free there.",
+            hint=hint,
+            params=params,
+        )
+    return Message(
+        code="chosen_later",
+        text="No device has room now; GPU {index} ({device}) will when {missing} more are free.",
+        hint=hint,
+        params=params,
+    )
+
+
+def claimed(device: str, job: str) -> Message:
+    """Another job of this queue has the device."""
+    return Message(
+        code="waits_device",
+        text="Waits for device {device}, which job {job} has.",
+        params={"device": device, "job": job},
+    )
+
+
+def too_few_free(count: int, free: int, others: Sequence[str]) -> Message:
+    """Not as many devices are free as are asked for. `others`: users whose jobs have some."""
+    if others:
+        return Message(
+            code="waits_free_device",
+            text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
+            params={"count": count, "free": free, "owners": ", ".join(others)},
+        )
+    return Message(
+        code="waits_free_device",
+        text="Waits for {count} free devices with enough memory; {free} are free now.",
+        params={"count": count, "free": free},
+    )
+
+
+def gone(device: str) -> Message:
+    """A device that was named is not here now."""
+    return Message(
+        code="device_gone",
+        text="Waits for device {device}, which is not here any more.",
+        hint="Cancel the job and submit it for another device if it does not come back.",
+        params={"device": device},
+    )
+
+
+def too_few(count: int, there: int) -> Message:
+    """More devices are asked for than there are."""
+    return Message(
+        code="too_few_devices",
+        text="{asked} GPUs were asked for; {there} can be used here.",
+        hint="Ask for fewer, or run on the CPU (0 GPUs).",
+        params={"asked": count, "there": there},
+    )
+
+
+def fits_nowhere(
+    need: Need, most: int, count: int, ways: Sequence[Way] | None, *, only: Device | None = None
+) -> Message:
+    """It is too large for what is here.
+
+    Args:
+        most: bytes that the last of the devices that it would need offers when it is empty.
+        ways: what would fit; None: nobody looked for it.
+        only: the device that the person named.
+    """
+    then, fields = _then(ways)
+    hint = then.text
+    params: dict[str, Param] = {**fields, "needed": human(need.high), "free": human(most)}
+    if only is not None:
+        return Message(
+            code="fits_not_there",
+            text="Needs {needed}; GPU {index} ({device}) has at most {free} free.",
+            hint=hint,
+            params={**params, "index": only.index, "device": only.name},
+        )
+    if count > 1:
+        return Message(
+            code="fits_nowhere",
+            text="Needs {needed} on each of {count} cards; the {count} largest here have at most {free} free each.",
+            hint=hint,
+            params={**params, "count": count},
+        )
+    return Message(
+        code="fits_nowhere",
+        text="Needs {needed}; the largest card here has at most {free} free.",
+        hint=hint,
+        params=params,
+    )
+
+
+def _then(ways: Sequence[Way] | None) -> tuple[Message, dict[str, Param]]:
+    """What to do where it does not fit, and what stands in its fields."""
+    if ways is None:
+        return _NOT_SEARCHED, {}
+    if not ways:
+        return _NO_WAY, {}
+    words = ways[-1].message
+    for way in reversed(ways[:-1]):
+        words = Message(code="or", text="{first}, or {other}", params={"first": way.message, "other": words})
+    return _WAYS, {"ways": words}
+
+
+_WAYS = Message(code="ways", text="Fits {ways}.")
+_NOT_SEARCHED = Message(code="not_searched", text="An estimate with details says what would fit.")
+_NO_WAY = Message(code="no_way", text="Nothing that was tried makes it fit: choose a larger card, or the CPU.")
+
+
+def step_too_large(needs: int, limit: int) -> Message:
+    """A training on the CPU that the machine, or what a job may have of it, cannot hold."""
+    return Message(
+        code="step_too_large",
+        text="One training step alone takes {needs} of memory, and the job may have {limit}.",
+        hint="Use a smaller batch, or give the job more memory.",
+        params={"needs": human(needs), "limit": human(limit)},
+    )
+
+
+def host_short(needs: int, free: int) -> Message:
+    """A training on the CPU for which the machine has no memory left now."""
+    return Message(
+        code="host_short",
+        text="The training needs {needed} on the CPU; this machine has {free} left.",
+        hint="Choose a smaller batch, or a machine with more memory.",
+        params={"needed": human(needs), "free": human(free)},
+    )

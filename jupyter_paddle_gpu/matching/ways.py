@@ -1,0 +1,58 @@
+"""What would make a training fit: read off an estimate with details, which computed it for a card's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..domain.decisions import Way
+from ..domain.estimates import Estimate, Remedy
+from ..domain.messages import Message, Param
+from ..domain.what_ifs import BY_NAME
+
+MOST_WAYS = 4
+"""As many as are read before one chooses."""
+
+
+def ways_out(estimate: Estimate | None, limit: int) -> tuple[Way, ...] | None:
+    """Changes with which the step fits into `limit` bytes: a smaller batch first, then what saves most.
+
+    Nothing is guessed: None where the estimate was made without its details, or these were computed for a larger card.
+    """
+    fit = next((fit for fit in estimate.fits if fit.limit_bytes <= limit), None) if estimate is not None else None
+    if estimate is None or fit is None:
+        return None
+    found = {"batch_size": _batch(fit.largest_batch)} if fit.largest_batch else {}
+    for remedy in estimate.remedies:
+        for way in _of_remedy(estimate, remedy):
+            found.setdefault(remedy.change, way)
+    return tuple(found.values())[:MOST_WAYS]
+
+
+def _batch(batch: int) -> Way:
+    return Way(
+        change="batch_size",
+        request={"batch_size": batch},
+        message=Message(code="with_batch", text="with batch size {batch}", params={"batch": batch}),
+        label=Message(code="batch", text="Batch size {batch}", params={"batch": batch}),
+    )
+
+
+def _of_remedy(estimate: Estimate, remedy: Remedy) -> Iterator[Way]:
+    """A change by itself where the batch may stay as it is, else together with the batch that fits then."""
+    largest, batch = remedy.largest_batch, estimate.batch_size
+    if largest is None or batch is None or remedy.change == "batch_size":
+        return
+    row, value = BY_NAME[remedy.change], remedy.request[remedy.change]
+    words = Message(code=remedy.change, text=row.words_of(value).asked, params={"value": str(value)})
+    if largest >= batch:
+        yield Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says)
+        return
+    if "batch_size" in remedy.request:  # it says what becomes of that very batch
+        return
+    params: dict[str, Param] = {"change": words, "says": remedy.says, "batch": largest}
+    yield Way(
+        change=remedy.change,
+        request={**remedy.request, "batch_size": largest},
+        message=Message(code="with_change_and_batch", text="{change} at batch size {batch}", params=params),
+        label=Message(code="change_and_batch", text="{says}, batch size {batch}", params=params),
+    )

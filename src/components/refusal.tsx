@@ -1,0 +1,40 @@
+/** A training that fits nothing that is here: the sentence that every face says, and each way out as a button. */
+
+import * as React from 'react';
+
+import type { IDecision, IWay } from '../domain';
+import type { Training } from '../models/training';
+import { CommandIDs } from '../tokens';
+import { Busy, Button, Note } from './common';
+import { useApp } from './context';
+
+export function Refusal(props: { decision: IDecision; training: Training }): JSX.Element {
+  const { trans, commands } = useApp();
+  const { decision, training } = props;
+  const { reason, searched } = decision;
+  const looking = training.isDetailing && !searched;
+  return (
+    <Note kind="warning" message={looking ? { ...reason, hint: '' } : reason}>
+      {looking && <Busy>{trans.__('Looking for what would fit…')}</Busy>}
+      {(decision.ways as IWay[]).map((way, index) => (
+        <Button
+          key={index}
+          disabled={training.isEstimating || training.isSubmitting}
+          onClick={() => void training.take(way)}
+        >
+          {way.label.message}
+        </Button>
+      ))}
+      <Button
+        look="link"
+        disabled={training.isSubmitting}
+        title={trans.__(
+          'The job starts as soon as a device is free, and may run out of memory'
+        )}
+        onClick={() => void commands.execute(CommandIDs.submit, { anyway: true })}
+      >
+        {trans.__('Submit anyway')}
+      </Button>
+    </Note>
+  );
+}

@@ -1,0 +1,126 @@
+/** A training that fits nothing here: the sentence, and each way out as a button that leads on. */
+
+import { Submit } from '../../src/components/submit';
+import type { INotebookSource } from '../../src/models/notebook';
+import type { PanelModel } from '../../src/models/panel';
+import { Training } from '../../src/models/training';
+import { draw } from './drawing';
+import { answer, apiOn, settle } from './helpers';
+import * as React from 'react';
+
+const source: INotebookSource = {
+  path: 'a.ipynb',
+  name: 'a.ipynb',
+  trusted: true,
+  body: () => ({ path: 'a.ipynb' }),
+  fingerprint: () => 'x = 1',
+  reveal: () => undefined
+};
+const model = {
+  engines: [],
+  engineOf: () => undefined,
+  devicesOf: () => null
+} as unknown as PanelModel;
+const sentence = (message: string, code = '') => ({ code, message, hint: '' });
+const decision = {
+  outcome: 'refuse',
+  reason: {
+    code: 'fits_nowhere',
+    message: 'Needs 24.1 GiB; the largest card here has at most 22.3 GiB free.',
+    hint: 'Fits with batch size 252, or with mixed precision O1 at batch size 410.'
+  },
+  device_ids: [],
+  notes: [],
+  searched: true,
+  ways: [
+    {
+      change: 'batch_size',
+      message: sentence('with batch size 252'),
+      label: sentence('Batch size 252'),
+      request: { batch_size: 252 },
+      gpus: null
+    },
+    {
+      change: 'amp',
+      message: sentence('with mixed precision O1 at batch size 410'),
+      label: sentence('AMP O1, batch size 410'),
+      request: { amp: 'O1', batch_size: 410 },
+      gpus: null
+    },
+    {
+      change: 'gpus',
+      message: sentence('on 1 GPU'),
+      label: sentence('1 GPU'),
+      request: {},
+      gpus: 1
+    }
+  ]
+};
+
+beforeAll(() => {
+  Element.prototype.scrollIntoView = () => undefined; // jsdom lays nothing out
+});
+
+/** A server that refuses every submit for want of memory, and remembers what it was sent. */
+async function refused(): Promise<{ training: Training; sent: [string, object][] }> {
+  const sent: [string, object][] = [];
+  const api = apiOn((url, init) => {
+    const route = url.split('/').pop() ?? '';
+    sent.push([route, JSON.parse(init.body as string) as object]);
+    return route === 'preflights'
+      ? Promise.resolve(answer(200, JSON.stringify({ problems: [decision.reason], decision })))
+      : Promise.resolve(answer(409, JSON.stringify(decision.reason)));
+  });
+  const training = new Training(api, source);
+  await training.preflight();
+  return { training, sent };
+}
+
+const buttons = (box: HTMLElement) => [
+  ...box.querySelectorAll<HTMLButtonElement>('[data-code=fits_nowhere] button')
+];
+
+test('the sentence stands once, with a button for each way out', async () => {
+  const { training } = await refused();
+  await training.submit();
+  await settle();
+  const box = draw(<Submit model={model} training={training} />);
+  expect(box.textContent?.split(decision.reason.message)).toHaveLength(2);
+  expect(box.textContent).toContain(decision.reason.hint);
+  expect(buttons(box).map(button => button.textContent)).toEqual([
+    'Batch size 252',
+    'AMP O1, batch size 410',
+    '1 GPU',
+    'Submit anyway'
+  ]);
+});
+
+test('a way out is asked for, or chosen', async () => {
+  const { training, sent } = await refused();
+  const box = draw(<Submit model={model} training={training} />);
+  buttons(box)[1].click();
+  await settle();
+  expect(training.request).toEqual({ amp: 'O1', batch_size: 410 });
+  expect(sent[1]).toEqual([
+    'placements',
+    { path: 'a.ipynb', request: { amp: 'O1', batch_size: 410, details: false } }
+  ]);
+  buttons(box)[2].click();
+  await settle();
+  expect(training.choice.gpus).toBe(1);
+});
+
+test('whoever insists says so to the server', async () => {
+  const { training, sent } = await refused();
+  await training.submit(true);
+  expect(sent[1][1]).toMatchObject({ anyway: true });
+});
+
+test('while it is looked for, that is said', async () => {
+  const { training } = await refused();
+  training.decision = { ...decision, searched: false, ways: [] } as typeof training.decision;
+  training.isDetailing = true;
+  const box = draw(<Submit model={model} training={training} />);
+  expect(box.querySelector('[role=status]')?.textContent).toBe('Looking for what would fit…');
+  expect(box.textContent).not.toContain('Fits with');
+});
