@@ -127,6 +127,13 @@ def warm_seconds(service: EstimateService, programs: list[str]) -> tuple[float, 
     return statistics.median(seconds for seconds, _ in runs), runs[0][1]
 
 
+def unchanged_seconds(service: EstimateService, program: str) -> float:
+    """The median after an edit that leaves the training as it is: a comment above it, and a print below it."""
+    estimate(service, program)
+    edited = [f"# edit {number}\n{program}\nprint({number})" for number in range(REPEATS)]
+    return statistics.median(timed(lambda one=one: estimate(service, one))[0] for one in edited)  # type: ignore[misc]
+
+
 class Worker:
     """The service's worker, looked at from beside."""
 
@@ -167,6 +174,7 @@ def measured(service: EstimateService, worker: Worker, import_cpu: float) -> lis
                 "cold_over_import": first.ratio,
                 "warm_seconds": warm,
                 "warm_over_import": warm / first.base_seconds,
+                "unchanged_seconds": unchanged_seconds(service, program(batch)),
                 "trace_cpu_seconds": cpu,
                 "trace_cpu_over_import_cpu": cpu / import_cpu,
                 "real_step_batch": small,
@@ -214,7 +222,7 @@ def main() -> None:
         f"Estimates (import paddle: {paddle:.2f} s; `jupyter paddle-gpu estimate` of the first: "
         f"{terminal.seconds:.2f} s, {terminal.ratio:.2f} of that; idle worker: {idle / MIB:.0f} MiB)",
         [
-            *("program", "batch", "cold s", "/import", "warm s", "/import", "CPU s", "/import"),
+            *("program", "batch", "cold s", "/import", "warm s", "/import", "unchanged ms", "CPU s", "/import"),
             *("real step s", "warm/step", "MiB", "peak GB"),
         ],
         [
@@ -225,6 +233,7 @@ def main() -> None:
                 row["cold_over_import"],
                 row["warm_seconds"],
                 row["warm_over_import"],
+                1000 * row["unchanged_seconds"],
                 row["trace_cpu_seconds"],
                 row["trace_cpu_over_import_cpu"],
                 f"{row['real_step_seconds']:.2f} (b {row['real_step_batch']})" if row["real_step_batch"] else "-",

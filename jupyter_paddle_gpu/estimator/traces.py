@@ -18,6 +18,7 @@ from .cache import Cache, trace_key
 from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted
 from .interpreters import Interpreter
 from .libraries import imported
+from .programs import Program, moved, program
 from .scan import scanned
 from .selftest import Trust, examine
 from .trace import Trace
@@ -57,6 +58,7 @@ class Traces:
         self._workers: dict[tuple[str, ...], Worker] = {}
         self._trusts: dict[tuple[str, ...], Trust] = {}
         self._known: Cache[Traced] = Cache(kept)
+        self._alike: Cache[tuple[Program, Traced]] = Cache(kept)
 
     def worker(self, interpreter: Interpreter) -> Worker:
         """The interpreter's worker; the one unused for longest makes room for a new one."""
@@ -92,8 +94,12 @@ class Traces:
     ) -> Traced:
         """The notebook's step under a request, from memory where nothing changed; `keep` remembers it."""
         asked = {**tracer_request(facts, folder, request), "alone": not keep}
-        key = trace_key(asked, folder, interpreter.python, interpreter.paddle_version or "")
-        if (known := self._known.get(key)) is not None:
+        written = program(asked["cells"])
+        key, alike = (
+            trace_key({**asked, "cells": cells}, folder, interpreter.python, interpreter.paddle_version or "")
+            for cells in (written.exact, written.loose)
+        )
+        if (known := self._known.get(key) or self._elsewhere(alike, written)) is not None:
             return known
         try:
             traced = self._ask(facts, folder, asked, interpreter)
@@ -101,7 +107,16 @@ class Traces:
             return Traced(None, (error.message,))
         if keep and traced.trace is not None:
             self._known.put(key, traced)
+            self._alike.put(alike, (written, traced))
         return traced
+
+    def _elsewhere(self, alike: bytes, written: Program) -> Traced | None:
+        """The trace of the same program whose lines stood at other places."""
+        known = self._alike.get(alike)
+        if known is None or known[1].trace is None:
+            return None
+        trace = moved(known[1].trace, known[0], written)
+        return None if trace is None else Traced(trace, known[1].notes)
 
     def _ask(self, facts: NotebookFacts, folder: Path, asked: dict[str, Any], interpreter: Interpreter) -> Traced:
         worker = self.worker(interpreter)

@@ -50,6 +50,8 @@ def test_what_did_not_change_is_answered_from_memory(service, folder):
 
     again = service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
     assert asked == [] and again.peak_bytes == on_cpu.peak_bytes
+    service.estimate(facts("# which\nx = 1\nprint(x)"), folder, EstimateRequest(target="cpu"))
+    assert asked == []
     service.estimate(facts("x = 2"), folder, EstimateRequest(target="cpu"))
     service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu", batch_size=4))
     (folder / "model.py").write_text("")
