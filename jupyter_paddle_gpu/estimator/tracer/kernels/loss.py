@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from ..memory.dtypes import SIZE
 from .rules import Arrays, Attributes, Operator, Rule, Strides, per_element
 
 
 def _ctc(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
-    """Forward variables and probabilities, and the kernel's padded copy of the logits."""
+    """Forward variables and probabilities (an element too many), the kernel's padded logits and unpadded labels."""
     logits, labels = operands[0][0], operands[1][0]
     steps, batch, symbols = logits.shape
-    longest = 2 * labels.shape[-1] + 1
-    each = 4 * symbols + 4 * longest * steps + 4 * longest + 12 * longest
-    return int(batch * each + 8 * symbols * steps * batch)
+    size, longest = SIZE[logits.dtype], 2 * labels.shape[-1] + 1
+    each = size * (symbols + longest * steps + longest) + 12 * longest
+    elements = (batch * each + logits.nbytes) // size + 1
+    return elements * size + logits.nbytes + labels.numel * 4
 
 
 _API = "`nn/functional/loss.py`"
@@ -31,7 +33,7 @@ OPERATORS = (
     ),
     Operator(
         "warpctc",
-        "get_workspace_size in `ctc_entrypoint.cpp`, measured to the byte; " + _STRIDES,
+        "get_workspace_size in `ctc_entrypoint.cpp`, `warpctc_kernel_impl.h`, measured to the byte; " + _STRIDES,
         Rule(strides=Strides.KEPT, workspace=_ctc, loss="ctc_loss"),
     ),
     Operator("huber_loss", _STRIDES, Rule(strides=Strides.KEPT, loss="smooth_l1_loss")),

@@ -6,7 +6,7 @@ from math import prod
 
 from ..memory.arrays import Array
 from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Further, Operator, Rule, Strides, nothing
+from .rules import Arrays, Attributes, Further, Meta, Operator, Place, Rule, Strides, nothing
 
 
 def _corners(attrs: Attributes, x: Array, grid: Array) -> int:
@@ -31,6 +31,33 @@ def _grid_sample_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> i
     return corners + (6 + wanted) * grid.nbytes if corners else 2 * grid.nbytes
 
 
+def _points(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """A point for each pixel that is asked for; the builder leaves open how many those are."""
+    theta, pixels = operands[0][0], attrs["output_shape"][2:]
+    return (theta.shape[0], *pixels, len(pixels)), theta.dtype
+
+
+def _maps(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Every point as it was before, the maps of one image that these are put together from, and the axes."""
+    return _maps_of(results[0][0])
+
+
+def _maps_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """The same once more, beside the points' gradient."""
+    return _maps_of(operands[1][0])
+
+
+def _maps_of(points: Array) -> int:
+    batch, *pixels, axes = points.shape
+    maps = axes + 1 + sum(range(2, axes + 2))
+    return (prod(pixels) * (batch * (axes + 1) + maps) + sum(pixels)) * SIZE[points.dtype]
+
+
+def _images_of_boxes(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """The image of each box, as an int32."""
+    return 4 * operands[1][0].shape[0]
+
+
 _STRIDES = "strided operands: measured (`test_strided_operands.py`)"
 _NAMES = _STRIDES + "; `TransToFluidOpName`"
 
@@ -47,7 +74,19 @@ OPERATORS = (
     Operator("bicubic_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="bicubic_interp_v2")),
     Operator("trilinear_interp", "`TransToFluidOpName`", Rule(amp_name="trilinear_interp_v2")),
     Operator(
-        "affine_grid channel_shuffle pixel_shuffle pixel_unshuffle temporal_shift unfold",
+        "affine_grid",
+        "`affine_grid_utils.h`, measured to the byte on images and volumes; " + _STRIDES,
+        Rule(result=_points, sized_here=True, strides=Strides.KEPT, workspace=_maps),
+        gradient=Rule(workspace=_maps_grad),
+    ),
+    Operator(
+        "roi_align roi_pool psroi_pool",
+        "`roi_align_grad_kernel.cc` and its like, measured to the byte",
+        Rule(workspace=_images_of_boxes),
+        gradient=Rule(workspace=_images_of_boxes),
+    ),
+    Operator(
+        "channel_shuffle pixel_shuffle pixel_unshuffle temporal_shift unfold",
         _STRIDES,
         Rule(strides=Strides.KEPT),
     ),

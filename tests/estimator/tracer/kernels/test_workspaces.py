@@ -42,6 +42,11 @@ MATRICES = {
     "eigh": f"sum(x.mean() for x in paddle.linalg.eigh({REGULAR}))",
     "eigvalsh": f"paddle.linalg.eigvalsh({REGULAR})",
 }  # fmt: skip
+BOXES = "paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]] * 600), paddle.to_tensor([200, 400], dtype='int32')"
+CTC = (
+    "F.ctc_loss({logits}, paddle.ones([w.shape[1], 7], 'int32'), paddle.full([w.shape[1]], w.shape[0], 'int64'), "
+    "paddle.full([w.shape[1]], 7, 'int64'))"
+)
 RECTANGLE = "paddle.eye(w.shape[-2], w.shape[-1])"
 CASES = {
     "inverse": ("8, 60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
@@ -55,6 +60,15 @@ CASES = {
         "last": "paddle.ones([40, 50]), w[:1] * 2", "last-same": "paddle.ones([40, 50]), w", "first": "w, w[0] * 2, 1",
         "largest": "w, w[0] * 2, float('inf')", "batches": "w.reshape([4, 10, 50]), w[:10] * 2"}.items()},
     "bilinear": ("20, 30", "F.bilinear(w, w[:, :9] * 2, paddle.ones([7, 30, 9]))"),
+    "ctc": ("20, 4, 30", CTC.format(logits="w")), "ctc-double": ("33, 9, 11", CTC.format(logits="w.astype('float64')")),
+    "affine": ("24", "F.affine_grid(w.reshape([4, 2, 3]), [4, 3, 64, 64])"),
+    "affine-edges": ("48", "F.affine_grid(w.reshape([8, 2, 3]), [8, 3, 40, 24], align_corners=False)"),
+    "affine-double": ("24", "F.affine_grid(w.astype('float64').reshape([4, 2, 3]), paddle.to_tensor([4, 3, 9, 5]))"),
+    "affine-volume": ("24", "F.affine_grid(w.reshape([2, 3, 4]), [2, 1, 5, 6, 7])"),
+    "boxes-align": ("2, 3, 16, 16", f"paddle.vision.ops.roi_align(w, {BOXES}, 5)"),
+    "boxes-align-alone": ("2, 3, 16, 16", f"w + paddle.vision.ops.roi_align(w.detach(), {BOXES}, 1).mean()"),
+    "boxes-pool": ("2, 3, 16, 16", f"paddle.vision.ops.roi_pool(w, {BOXES}, 5)"),
+    "boxes-pool-parts": ("2, 50, 16, 16", f"paddle.vision.ops.psroi_pool(w, {BOXES}, 5)"),
     "grid": ("4, 16, 32, 32", GRID.format(size=48, options="")),
     "grid-tall": ("4, 8, 64, 32", GRID.format(size=96, options=", align_corners=False")),
     "grid-border": ("4, 8, 32, 32", GRID.format(size=48, options=", padding_mode='border'")),
