@@ -76,9 +76,9 @@ def resolved(choice: Choice, devices: Sequence[Device]) -> Choice:
     if not choice.device_ids:
         return choice
     known = {device.id for device in devices}
-    if all(device.simulated for device in devices) and not known & set(choice.device_ids):
-        return choice
-    ids = tuple(device.id for device in named(choice.device_ids, devices))
+    ids = choice.device_ids
+    if known & set(ids) or not all(device.simulated for device in devices):
+        ids = tuple(device.id for device in named(ids, devices))
     return msgspec.structs.replace(choice, device_ids=ids, gpus=len(ids))
 
 

@@ -92,7 +92,8 @@ async def test_what_fits_no_card_is_told_alike_with_the_ways_out(ask, api):
     _, told = await ask("preflights", first["request"])
     assert (told["problems"], told["decision"]["outcome"]) == ([], "run")
     status, job = await ask("jobs", first["request"])
-    assert (status, job["spec"]["sets"], job["spec"]["insisted"]) == (201, {"BATCH_SIZE": more["batch_size"] - 1}, None)
+    assert (status, job["spec"]["insisted"]) == (201, None)
+    assert job["spec"]["estimated_batch_size"] == first["request"]["batch_size"]
     await api("POST", "jobs", job["id"], "cancel", body={"force": True})
 
     # Whoever insists gets a job whose row says so.
