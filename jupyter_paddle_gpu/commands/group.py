@@ -199,7 +199,7 @@ def submit(face: Face, /, notebook: str | None, follow: bool, dry_run: bool, **c
     """
     source = face.source(notebook)
     if dry_run:
-        return ChangesView(face.services.changes(source, options.submission(**chosen).request))
+        return ChangesView(face.services.changes(source, options.submission(**chosen).request, runs=True))
     if follow:
         face.attend()
     try:
@@ -221,7 +221,7 @@ def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> Vie
     Exit status: 0, or 1 where something cannot be changed.
     """
     source = face.source(notebook)
-    changes = face.services.changes(source, options.request(**asked))
+    changes = face.services.changes(source, options.request(**asked), runs=True)
     done = face.write(source, changes) if write and changes.cells else ""
     return ChangesView(changes, done)
 

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from ..domain.devices import Accelerator
 from ..domain.estimates import Estimate, Fit
-from ..domain.messages import Message
 from ..domain.what_ifs import EstimateRequest
 from . import messages
+from .changed_steps import SOUGHT, Steps
 from .memory.assemble import Peak
 from .remedies import remedies
 from .search import SearchFailedError, largest_batch
-
-SOUGHT = frozenset({"batch_size", "accumulation"})
-"""What a search tries by the tracer alone: a data set of few samples in the cells limits none of its batches."""
-
-
-class Steps(Protocol):
-    """Where changed steps come from."""
-
-    def peak(self, request: EstimateRequest, told: Container[str] = ()) -> Peak | None:
-        """The peak of the step as it will run, None where it cannot be had; what is `told` is left to the tracer."""
-        ...
-
-    def refused(self, request: EstimateRequest) -> Message | None:
-        """Why a job cannot be run with what is asked for; None where it can."""
-        ...
 
 
 class Details:

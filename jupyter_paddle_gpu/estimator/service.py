@@ -9,12 +9,11 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from ..domain.changes import Rewriting
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, Fit
@@ -22,7 +21,8 @@ from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import messages, trainings
-from .details import SOUGHT, Details
+from .changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
+from .details import Details
 from .fallback import widened
 from .fitting import fits
 from .interpreters import Interpreter, find_interpreter
@@ -32,11 +32,9 @@ from .memory.narrowed import narrowed
 from .scan import scanned
 from .trace import Trace
 from .traces import Traced, Traces
-from .translate import KEPT, note, question
+from .translate import note, question
 from .worker import Greeting, WorkerSettings, available_memory
 
-Rewrite = Callable[[EstimateRequest, Container[str]], Rewriting]
-"""A notebook with a request's what-ifs in its cells; those named in the second argument are left to the tracer."""
 DEFAULT_KERNEL = "python3"
 """The kernel that every installation of ipykernel brings."""
 
@@ -92,7 +90,7 @@ class EstimateService:
             rewrite: puts what-ifs into the cells as a job will have them; None leaves all of them to the tracer.
         """
         started = time.monotonic()
-        estimate = self._estimate(facts, folder, request, accelerator, rewrite or _as_it_is(facts))
+        estimate = self._estimate(facts, folder, request, accelerator, rewrite or as_it_is(facts))
         return msgspec.structs.replace(
             estimate,
             device=accelerator.name if accelerator else request.device,
@@ -142,7 +140,8 @@ class EstimateService:
             SearchFailedError: the step could not be traced at a batch size that was needed.
             PaddleGpuError: there is no interpreter to ask.
         """
-        steps = _Steps(self, folder, find_interpreter(facts.kernel_name), accelerator, _as_it_is(facts))
+        changed = ChangedSteps(self.traces, folder, find_interpreter(facts.kernel_name), as_it_is(facts))
+        steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
         return Details(request, steps, self.settings.details_seconds).largest_batch(limit, {})
 
     def fits(
@@ -161,7 +160,7 @@ class EstimateService:
 
         def trace(batch: int) -> Trace | None:
             asked = msgspec.structs.replace(request, batch_size=batch)
-            return _answering(self.traces.trace(facts, folder, asked, interpreter, keep=False).trace)
+            return answering(self.traces.trace(facts, folder, asked, interpreter, keep=False).trace)
 
         return self.fits_of(trace, request, accelerators)
 
@@ -242,39 +241,18 @@ class EstimateService:
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
-        traced, facts = self.rewritten(rewrite, folder, trainings.plain(request), interpreter)
+        changed = ChangedSteps(self.traces, folder, interpreter, rewrite)
+        traced, facts = changed.trace(trainings.plain(request))
         estimate = self._answer(facts, traced, request, accelerator)
-        estimate = msgspec.structs.replace(estimate, notes=(*replaced, *estimate.notes))
+        estimate = msgspec.structs.replace(
+            estimate, notes=(*replaced, *estimate.notes), batch_from=estimate.batch_from or changed.places
+        )
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
             return estimate  # real steps for every remedy would take minutes
         limit = int(_memory(accelerator) * self.settings.usable_share) if accelerator else None
         meant = msgspec.structs.replace(request, training=estimate.training) if len(estimate.trainings) > 1 else request
-        steps = _Steps(self, folder, interpreter, accelerator, rewrite)
+        steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
         return Details(meant, steps, self.settings.details_seconds).add_to(estimate, accelerator, limit)
-
-    def rewritten(
-        self,
-        rewrite: Rewrite,
-        folder: Path,
-        request: EstimateRequest,
-        interpreter: Interpreter,
-        told: Container[str] = (),
-        *,
-        keep: bool = True,
-    ) -> tuple[Traced, NotebookFacts]:
-        """The step of the notebook with a request's changes in its cells, and the facts of those cells.
-
-        Where the cells cannot have them, or a batch size in them does not arrive at the step (a data set of fewer
-        samples), the tracer does what they ask for.
-        """
-        changed = rewrite(request, told)
-        traced = self.traces.trace(changed.facts, folder, changed.request, interpreter, keep=keep)
-        if "batch_size" in changed.made and request.batch_size is not None and traced.trace is not None:
-            wanted = max(1, request.batch_size // (request.accumulation or 1))
-            if traced.trace.status == "ok" and wanted not in traced.trace.batch_sizes:
-                changed = rewrite(request, SOUGHT)
-                traced = self.traces.trace(changed.facts, folder, changed.request, interpreter, keep=keep)
-        return traced, changed.facts
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None
@@ -309,44 +287,6 @@ class EstimateService:
             return cpu_peak(trace)
         key = Key(accelerator.name, "", trace.paddle_version) if accelerator else None
         return gpu_peak(trace, accelerator, self.calibration, key=key)
-
-
-class _Steps:
-    """Changed steps of one notebook."""
-
-    def __init__(
-        self,
-        service: EstimateService,
-        folder: Path,
-        interpreter: Interpreter,
-        accelerator: Accelerator | None,
-        rewrite: Rewrite,
-    ) -> None:
-        self._service, self._folder, self._interpreter = service, folder, interpreter
-        self._accelerator, self._rewrite = accelerator, rewrite
-
-    def peak(self, request: EstimateRequest, told: Container[str] = ()) -> Peak | None:
-        """The peak of the step with what is asked for; None where there is no such step."""
-        traced, _ = self._service.rewritten(self._rewrite, self._folder, request, self._interpreter, told, keep=False)
-        trace = _answering(traced.trace)
-        return None if trace is None else self._service.peak(trace, request, self._accelerator)
-
-    def refused(self, request: EstimateRequest) -> Message | None:
-        """Why a job cannot be run with it."""
-        return next((one.why for one in self._rewrite(request, ()).refused), None)
-
-
-def _as_it_is(facts: NotebookFacts) -> Rewrite:
-    return lambda request, _told: Rewriting(facts=facts, request=request)
-
-
-def _answering(trace: Trace | None) -> Trace | None:
-    """A trace that answers what was asked, else None."""
-    if trace is None or trace.status != "ok" or trace.evidence != "trace":
-        return None  # real steps know of no what-if but the batch
-    if any(one.code in KEPT for one in trace.notes):
-        return None  # another step than the one asked for is no answer
-    return trace
 
 
 def _interpreter(facts: NotebookFacts) -> tuple[Interpreter, tuple[Message, ...]]:

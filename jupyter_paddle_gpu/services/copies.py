@@ -9,11 +9,12 @@ import msgspec
 
 from ..domain.changes import Changes, Rewriting
 from ..domain.devices import Accelerator
+from ..domain.estimates import BatchPlace
 from ..domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
     from ..domain.notebooks import NotebookFacts, NotebookSource
-    from ..estimator.service import Rewrite
+    from ..estimator.changed_steps import Rewrite
 
 HAS_BFLOAT16 = (8, 0)
 """Compute capability from which on NVIDIA's cards compute in bfloat16."""
@@ -33,11 +34,11 @@ def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Acceler
     from ..notebook.changes.table import rewritten, without
     from ..notebook.inspection import inspect_notebook
 
-    known: dict[NotebookSourceKey, NotebookFacts] = {}
+    known: dict[tuple[str, ...], NotebookFacts] = {}
 
-    def rewrite(request: EstimateRequest, told: Container[str]) -> Rewriting:
+    def rewrite(request: EstimateRequest, told: Container[str] = (), places: tuple[BatchPlace, ...] = ()) -> Rewriting:
         request = settled(request, accelerator)
-        copy = rewritten(source, request, but=told)
+        copy = rewritten(source, request, but=told, places=places)
         if copy.source is source:
             changed = facts
         else:
@@ -51,13 +52,13 @@ def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Acceler
     return rewrite
 
 
-NotebookSourceKey = tuple[str, ...]
-
-
 def copied(
-    source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None
+    source: NotebookSource,
+    request: EstimateRequest,
+    accelerator: Accelerator | None,
+    places: tuple[BatchPlace, ...] = (),
 ) -> tuple[NotebookSource, Changes]:
     """The copy that a job is run with, and what is otherwise in it; what cannot be is refused in `Changes`."""
     from ..notebook.changes.table import changes
 
-    return changes(source, settled(request, accelerator))
+    return changes(source, settled(request, accelerator), places)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..domain.devices import Accelerator
-from ..domain.estimates import Estimate
+from ..domain.estimates import BatchPlace, Estimate
 from ..domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
@@ -35,6 +35,14 @@ class EstimateCache:
             self._estimates.move_to_end(key)
             while len(self._estimates) > self._limit:
                 self._estimates.popitem(last=False)
+
+    def places(self, source: NotebookSource) -> tuple[BatchPlace, ...]:
+        """What estimates of this code have found to size its batch."""
+        code = _code(source)
+        with self._lock:
+            return next(
+                (one.batch_from for key, one in self._estimates.items() if key[0] == code and one.batch_from), ()
+            )
 
     def has_any(self, source: NotebookSource) -> bool:
         """Whether there is an estimate for this code, whatever was asked."""

@@ -88,10 +88,25 @@ class Estimating:
         return estimate
 
     def copy(
-        self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE
+        self,
+        source: NotebookSource,
+        request: EstimateRequest,
+        where: Where = ANYWHERE,
+        *,
+        facts: NotebookFacts | None = None,
     ) -> tuple[NotebookSource, Changes]:
-        """The notebook as a job with this request has it, and what is otherwise in it; nothing of it runs."""
-        return copied(source, request, self._accelerator(request, where))
+        """The notebook as a job with this request has it, and what is otherwise in it.
+
+        Args:
+            facts: with them, the notebook's model cells may run where only a trace can tell what sizes the batch; None:
+                nothing of it runs, and what estimates have found before is used.
+        """
+        accelerator = self._accelerator(request, where)
+        copy, changes = copied(source, request, accelerator, self.cache.places(source))
+        if facts is None or facts.loop == "none" or all(one.change != "batch_size" for one in changes.refused):
+            return copy, changes
+        self.fresh(source, facts, request, where)
+        return copied(source, request, accelerator, self.cache.places(source))
 
     def known(self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE) -> Estimate | None:
         """The estimate of the same notebook and request that was made before, where it is still known."""

@@ -244,13 +244,15 @@ class Services(Components):
         accepting()
         return self.jobs.submit(spec, content)
 
-    def changes(self, source: NotebookSource, request: EstimateRequest | None = None) -> Changes:
+    def changes(self, source: NotebookSource, request: EstimateRequest | None = None, *, runs: bool = False) -> Changes:
         """What a job with this request has otherwise than the notebook, and what cannot be changed so.
 
-        Nothing of the notebook runs.
+        Args:
+            runs: whether the notebook's model cells may run, where only a trace can tell what sizes the batch.
         """
         check_request(request := request or EstimateRequest())
-        return self.estimates.copy(source, request)[1]
+        facts = self.inspect(source) if runs else None
+        return self.estimates.copy(source, request, facts=facts)[1]
 
     def write(self, source: NotebookSource, changes: Changes) -> None:
         """Write changed cells into the notebook's file, which must be as it was read."""

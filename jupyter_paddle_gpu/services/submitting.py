@@ -106,7 +106,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     choice = choice_of(engine, inventory, submission.request, gpus, ids)
     on_gpu = decide(None, offer, policy, choice).outcome != "cpu"
     request, where = _request(submission.request, on_gpu=on_gpu), Where(lambda: inventory, choice)
-    copy, changed = desk.estimates.copy(source, request, where)
+    copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     for refusal in changed.refused:
         raise PaddleGpuError.of(refusal.why, status=422)
     wanted = submission.estimate or on_gpu or limits_follow_estimate(engine)

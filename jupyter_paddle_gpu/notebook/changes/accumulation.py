@@ -6,7 +6,6 @@ import ast
 
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
-from . import batch_size
 from .program import Program, RefusedError
 from .training_step import Step, step_of
 
@@ -16,10 +15,6 @@ def change(program: Program, request: EstimateRequest) -> None:
     steps = request.accumulation or 1
     if steps == 1:
         return
-    found = batch_size.place(program, request.batch_size or 32)
-    if not isinstance(request.batch_size or found.fact.value, int):
-        raise RefusedError(_UNKNOWN_BATCH)
-    batch_size.micro_batch(int(request.batch_size or found.fact.value or 1), steps)
     if program.reader.training.kind == "fit":
         _of_fit(program, steps)
     else:
@@ -105,11 +100,6 @@ def _is_conditional(program: Program, step: Step) -> bool:
     return any(isinstance(one, ast.If) for one in program.code.parents(step.update))
 
 
-_UNKNOWN_BATCH = Message(
-    code="accumulation_batch",
-    text="The batch size is computed, so it cannot be divided into smaller steps.",
-    hint="Ask for it together with a batch size.",
-)
 _NO_LOSS = Message(
     code="accumulation_no_loss",
     text="No model.prepare(…) with a loss stands in the cells, so that the sum of gradients would be larger than "

@@ -13,14 +13,35 @@ from .program import Program, RefusedError
 
 
 def change(program: Program, request: EstimateRequest) -> None:
-    """Write the batch size that is asked for, of a step that is accumulated its part."""
-    wanted = request.batch_size
-    found = place(program, wanted or 32)
-    if request.accumulation and request.accumulation > 1:
-        wanted = micro_batch(wanted or _value(found), request.accumulation)
-    assert wanted is not None
-    if found.fact.value != wanted:
+    """Write the batch size that is asked for, of a step that is accumulated its part.
+
+    What a trace has seen to size the batch comes before what reading finds.
+    """
+    steps = request.accumulation or 1
+    if program.places:
+        _write_at(program, micro_batch(request.batch_size or _number_at(program), steps))
+        return
+    found = place(program, request.batch_size or 32)
+    value = found.fact.value
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RefusedError(_computed(found))
+    wanted = micro_batch(request.batch_size or value, steps)
+    if value != wanted:
         write(program, found, wanted)
+
+
+def _number_at(program: Program) -> int:
+    """The batch size at the places that the trace found."""
+    one = program.places[0]
+    text = program.texts[one.cell]
+    return int(text.source[text.offset(one.line, one.column) : text.offset(one.line, one.end)])
+
+
+def _write_at(program: Program, wanted: int) -> None:
+    """Put a number where the trace saw that it moves the leading dimension of the step's inputs."""
+    for one in program.places:
+        text = program.texts[one.cell]
+        text.put(text.offset(one.line, one.column), text.offset(one.line, one.end), str(wanted))
 
 
 def place(program: Program, wanted: int) -> Batch:
@@ -81,12 +102,6 @@ def _is_parameter(program: Program, found: Batch, origin: ast.expr) -> bool:
         and program.code.cell(origin) in (cell, cell + 1)
         and (isinstance(program.statement(origin), ast.Assign))
     )
-
-
-def _value(found: Batch) -> int:
-    if not isinstance(found.fact.value, int) or isinstance(found.fact.value, bool):
-        raise RefusedError(_computed(found))
-    return found.fact.value
 
 
 _NOWHERE = Message(

@@ -75,6 +75,10 @@ class CellText:
             start, end = start - 1, end + 1
         self.edits.append(Edit(start, end, text))
 
+    def put(self, start: int, end: int, text: str) -> None:
+        """Write something else in the place of some characters."""
+        self.edits.append(Edit(start, end, text))
+
     def insert(self, offset: int, text: str) -> None:
         """Write something before a character."""
         self.edits.append(Edit(offset, offset, text))

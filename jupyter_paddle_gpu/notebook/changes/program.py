@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from ...domain.estimates import BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
 from ..batches import BatchReader
@@ -31,10 +32,14 @@ class RefusedError(Exception):
 
 
 class Program:
-    """The notebook, read; what is edited is seen by the next `Program` that is made of `result()`."""
+    """The notebook, read; what is edited is seen by the next `Program` that is made of `result()`.
 
-    def __init__(self, source: NotebookSource) -> None:
-        self.source = source
+    Args:
+        places: numbers that a trace has seen to size the batch, of the notebook as it is.
+    """
+
+    def __init__(self, source: NotebookSource, places: tuple[BatchPlace, ...] = ()) -> None:
+        self.source, self.places = source, places
         parsed = tuple(parsed_cells(source.content["cells"]))
         self.code = Code(parsed)
         self.names = Names(self.code)

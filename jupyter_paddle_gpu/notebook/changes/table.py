@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...domain.changes import Changes, Refusal
+from ...domain.estimates import BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
 from ...domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
@@ -18,10 +19,10 @@ from .program import Program, RefusedError
 Change = Callable[[Program, EstimateRequest], None]
 
 CHANGES: dict[str, Change] = {
+    "batch_size": batch_size.change,
     "recompute": recompute.change,
     "accumulation": accumulation.change,
     "amp": precision.change,
-    "batch_size": batch_size.change,
     "set_to_zero": set_to_zero.change,
     "devices": distribution.change,
 }
@@ -46,33 +47,49 @@ class Rewritten(NamedTuple):
     refused: tuple[Refusal, ...]
 
 
-def rewritten(source: NotebookSource, request: EstimateRequest, *, but: Container[str] = ()) -> Rewritten:
+def rewritten(
+    source: NotebookSource,
+    request: EstimateRequest,
+    *,
+    but: Container[str] = (),
+    places: tuple[BatchPlace, ...] = (),
+) -> Rewritten:
     """The notebook with what a request asks for.
 
     Args:
         but: what-ifs that are to be left alone.
+        places: numbers that a trace has seen to size the batch, for a notebook that says it in no other way.
     """
-    made, refused = set[str](), []
+    made, refused = set[str](), list[Refusal]()
+    if request.accumulation is not None and "accumulation" not in but:
+        try:  # before batches are made smaller for it
+            accumulation.change(Program(source), request)
+        except RefusedError as error:
+            refused.append(Refusal(change="accumulation", why=error.why))
+            request = msgspec.structs.replace(request, accumulation=None)
     for name in (*CHANGES, *_UNCHANGED):
         if name in but or not _is_asked(name, request):
             continue
         try:
             change = CHANGES.get(name, _unknown)
-            program = Program(source)
+            program = Program(source, places if name == "batch_size" else ())
             change(program, request)
             source = program.result()
             made.add(name)
         except RefusedError as error:
-            refused.append(Refusal(change=name, why=error.why))
-            request = msgspec.structs.replace(request, **{name: None})  # nothing else is to count on it
+            of = name if getattr(request, name) is not None else FOLLOWING.get(name, name)
+            refused.append(Refusal(change=of, why=error.why))
+            request = msgspec.structs.replace(request, **{name: None, FOLLOWING.get(name, name): None})
         except RecursionError:
             refused.append(Refusal(change=name, why=_TOO_DEEP))
     return Rewritten(source, frozenset(made), tuple(refused))
 
 
-def changes(source: NotebookSource, request: EstimateRequest) -> tuple[NotebookSource, Changes]:
+def changes(
+    source: NotebookSource, request: EstimateRequest, places: tuple[BatchPlace, ...] = ()
+) -> tuple[NotebookSource, Changes]:
     """A job's copy of a notebook, and what is otherwise in it as a person reads that."""
-    copy = rewritten(source, request)
+    copy = rewritten(source, request, places=places)
     cells = cells_of(source, copy.source)
     says = tuple(
         BY_NAME[name].said(value)

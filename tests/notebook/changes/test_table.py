@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.domain.estimates import BatchPlace
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.notebook.changes.table import changes
 from jupyter_paddle_gpu.notebook.reading import parse_notebook
@@ -39,7 +40,7 @@ model.fit(data, epochs=1, batch_size=64)
 """
 
 
-def made(request, *cells, tags=None):
+def made(request, *cells, tags=None, places=()):
     content = {
         "nbformat": 4,
         "nbformat_minor": 5,
@@ -56,7 +57,7 @@ def made(request, *cells, tags=None):
             for number, source in enumerate(cells)
         ],
     }
-    return changes(parse_notebook(content, Path("/work/a.ipynb")), EstimateRequest(**request))
+    return changes(parse_notebook(content, Path("/work/a.ipynb")), EstimateRequest(**request), places)
 
 
 def lines(found):
@@ -144,10 +145,10 @@ def test_all_at_once_is_python_and_says_what_it_is():
     assert "batch_size=8" in source and 'decorate(net, opt, level="O2", dtype="float16")' in source
     assert "text = '''\n    kept as it is'''" in source, "a string is no code"
     assert [one.render() for one in found.says] == [
+        "with batch 32",
         "with recompute",
         "with 4 steps accumulated",
         "with mixed precision O2",
-        "with batch 32",
         "with gradients freed",
     ]
     again, same = made({**request, "amp": None}, source)
@@ -219,6 +220,19 @@ def test_what_cannot_be_changed_is_refused_with_its_reason(request_, cells, why)
     assert refused(found) == why
     assert [cell["source"] for cell in copy.content["cells"]] == cells, "what is refused changes nothing"
     assert all(one.why.hint for one in found.refused)
+
+
+def test_a_place_that_a_trace_found_is_written_to():
+    code = LOOP.replace(
+        "for x, y in loader:", "for _ in range(3):\n        x = 中 = paddle.rand([48, 64]); y = f([48])"
+    )
+    line = next(number for number, text in enumerate(code.split("\n"), 1) if "48" in text)
+    text = code.split("\n")[line - 1]
+    spots = [len(text[:at].encode()) for at in (text.index("48"), text.rindex("48"))]
+    places = tuple(BatchPlace(cell=0, line=line, column=at, end=at + 2, how="literal") for at in spots)
+    copy, found = made({"batch_size": 16, "accumulation": 4}, code.replace("loader = ", "other = "), places=places)
+    assert found.refused == ()
+    assert "中 = paddle.rand([4, 64]); y = f([4])" in copy.content["cells"][0]["source"]
 
 
 def test_a_refused_accumulation_does_not_make_batches_smaller():
