@@ -574,6 +574,32 @@ export interface components {
             may_fail: boolean;
         };
         /**
+         * Command
+         * @description What a command of a notebook runs or writes.
+         *
+         *     Attributes:
+         *         kind: `python` (a script in a process of its own), `launch` (by Paddle's launcher), `run` (in the notebook's own
+         *             process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
+         *         path: as written, relative to where the notebook is then.
+         *         folder: where that one command runs instead (`!cd folder && python …`).
+         *         text: what is written; `appends` to what there is.
+         */
+        Command: {
+            /** @enum {unknown} */
+            kind: "folder" | "launch" | "python" | "run" | "write";
+            cell: number;
+            line: number;
+            path: string;
+            /** @default [] */
+            arguments: string[];
+            /** @default  */
+            folder: string;
+            /** @default  */
+            text: string;
+            /** @default false */
+            appends: boolean;
+        };
+        /**
          * Decision
          * @description The one answer that panel, preflight, placement, submit and queue give.
          *
@@ -1484,6 +1510,7 @@ export interface components {
          *         epochs: number of passes over the data, where it can be read.
          *         roles: for each code cell that takes part, what it holds: any of `import`, `data`, `layer`, `model`,
          *             `optimizer`, `loss`, `train`, `evaluate`, `environment`.
+         *         commands: programs that the notebook runs and files that it writes.
          *         requirements: what `!pip install` lines ask for.
          *         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
          */
@@ -1518,6 +1545,8 @@ export interface components {
             roles: {
                 [key: string]: string[];
             };
+            /** @default [] */
+            commands: components["schemas"]["Command"][];
             /** @default [] */
             requirements: string[];
             /** @default [] */

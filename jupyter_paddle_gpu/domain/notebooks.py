@@ -69,6 +69,27 @@ class CodeCell(msgspec.Struct, frozen=True, kw_only=True):
     may_fail: bool = False
 
 
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command of a notebook runs or writes.
+
+    Attributes:
+        kind: `python` (a script in a process of its own), `launch` (by Paddle's launcher), `run` (in the notebook's own
+            process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
+        path: as written, relative to where the notebook is then.
+        folder: where that one command runs instead (`!cd folder && python …`).
+        text: what is written; `appends` to what there is.
+    """
+
+    kind: Literal["python", "launch", "run", "write", "folder"]
+    cell: int
+    line: int
+    path: str
+    arguments: tuple[str, ...] = ()
+    folder: str = ""
+    text: str = ""
+    appends: bool = False
+
+
 class LayerFact(msgspec.Struct, frozen=True, kw_only=True):
     """A class that derives from `paddle.nn.Layer`, as far as names tell."""
 
@@ -88,6 +109,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
         epochs: number of passes over the data, where it can be read.
         roles: for each code cell that takes part, what it holds: any of `import`, `data`, `layer`, `model`,
             `optimizer`, `loss`, `train`, `evaluate`, `environment`.
+        commands: programs that the notebook runs and files that it writes.
         requirements: what `!pip install` lines ask for.
         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
     """
@@ -108,5 +130,6 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     processes: Fact | None = None
     epochs: Fact | None = None
     roles: dict[int, tuple[str, ...]] = {}
+    commands: tuple[Command, ...] = ()
     requirements: tuple[str, ...] = ()
     problems: tuple[Message, ...] = ()

@@ -14,7 +14,8 @@ from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import WHAT_IFS, EstimateRequest, for_tracer
 from . import messages
-from .cache import Cache, trace_key
+from .cache import Cache, folder_state, trace_key
+from .commands import with_commands
 from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted
 from .interpreters import Interpreter
 from .libraries import imported
@@ -93,7 +94,9 @@ class Traces:
         keep: bool = True,
     ) -> Traced:
         """The notebook's step under a request, from memory where nothing changed; `keep` remembers it."""
-        asked = {**tracer_request(facts, folder, request), "alone": not keep}
+        elsewhere = {str((folder / one.folder / one.path).parent) for one in facts.commands if one.kind != "write"}
+        states = [folder_state(Path(one)) for one in sorted(elsewhere - {str(folder)})]
+        asked = {**tracer_request(facts, folder, request), "alone": not keep, "elsewhere": states}
         written = program(asked["cells"])
         key, alike = (
             trace_key({**asked, "cells": cells}, folder, interpreter.python, interpreter.paddle_version or "")
@@ -172,10 +175,16 @@ class Traces:
 
 def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest) -> dict[str, Any]:
     """What the tracer is asked: the cells as they can be run, and what is to be different."""
-    cells = [cell for cell in facts.cells if cell.cell_magic not in OTHER_LANGUAGES]
+    run = {command.cell for command in facts.commands}
+    cells = [cell for cell in facts.cells if cell.cell_magic not in OTHER_LANGUAGES or cell.index in run]
     return {
         "cells": [
-            {"index": cell.index, "source": cell.source, "hides": cell.hides, "may_fail": cell.may_fail}
+            {
+                "index": cell.index,
+                "source": with_commands(cell, facts.commands),
+                "hides": cell.hides,
+                "may_fail": cell.may_fail,
+            }
             for cell in cells
         ],
         "folder": str(folder),

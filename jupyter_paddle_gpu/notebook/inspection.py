@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
+import msgspec
+
 from ..domain.messages import Message
-from ..domain.notebooks import NotebookFacts, NotebookSource
+from ..domain.notebooks import Fact, NotebookFacts, NotebookSource, Place
 from .batches import BatchReader
 from .cells import ParsedCell, parsed_cells
 from .code import Code
@@ -11,6 +15,7 @@ from .losses import LossReader
 from .models import ModelReader
 from .names import LIBRARIES, Names
 from .precision import read_amp, read_distribution, read_processes
+from .programs import Beside, read_commands
 from .reading import language_of
 from .requirements import read_requirements
 from .roles import read_roles
@@ -32,7 +37,10 @@ def inspect_notebook(source: NotebookSource) -> NotebookFacts:
 
 
 def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) -> NotebookFacts:
-    code = Code(cells)
+    commands = read_commands(cells)
+    beside = tuple(Beside(source.path.parent, commands).cells(cells))
+    code = Code((*cells, *beside))
+    foreign = {code.place(node) for one in beside if one.tree is not None for node in ast.walk(one.tree)}
     names = Names(code)
     models = ModelReader(code, names)
     reader = TrainingReader(code, names, models)
@@ -51,7 +59,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         model=model,
         optimizer=optimizer,
         loss=loss,
-        batch_size=BatchReader(code, names, reader).batch_size(),
+        batch_size=_unbound(BatchReader(code, names, reader).batch_size(), foreign),
         amp=amp,
         amp_dtype=amp_dtype,
         distribution=read_distribution(code, names, reader, magics),
@@ -65,9 +73,17 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
             facts={"model": model, "optimizer": optimizer, "loss": loss},
             magics=magics,
         ),
+        commands=commands,
         requirements=read_requirements(magic for _, magic in magics),
         problems=tuple(cell.problem for cell in cells if cell.problem is not None),
     )
+
+
+def _unbound(fact: Fact | None, foreign: set[Place]) -> Fact | None:
+    """A fact without its name where it stands in a file: a job binds names of the notebook's cells alone."""
+    if fact is None or fact.place not in foreign:
+        return fact
+    return msgspec.structs.replace(fact, name="")
 
 
 _TOO_DEEP = Message(

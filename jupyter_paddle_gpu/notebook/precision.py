@@ -69,28 +69,38 @@ def _off() -> Fact:
 
 
 def read_distribution(code: Code, names: Names, reader: TrainingReader, magics: list[tuple[int, Magic]]) -> Fact | None:
-    """`fleet`, `data_parallel`, `launch` or `none`; None where nothing trains and nothing is launched."""
-    parallel: Fact | None = None
-    for call in code.of_type(ast.Call):
-        path = names.qualified(call.func)
-        if not path.startswith("paddle."):
-            continue
-        fact = Fact(value="", source=names.source(call), place=code.place(call), how="literal")
-        if ".fleet." in path and path.endswith((".init", ".distributed_model", ".distributed_optimizer")):
-            return _with(fact, "fleet")
-        if path.endswith(".DataParallel"):
-            parallel = parallel or _with(fact, "data_parallel")
-        elif path == "paddle.distributed.spawn":
-            parallel = parallel or _with(fact, "launch")
-    if parallel is not None:
-        return parallel
+    """How several devices train; None where nothing trains and nothing is launched.
+
+    `launch` (the notebook starts its processes itself) comes before what those processes do then: `fleet`,
+    `data_parallel` or `none`.
+    """
     for cell, magic in magics:
-        if (found := _LAUNCH.search(magic.text)) is not None:
+        found = _LAUNCH.search(magic.text)
+        if found is not None and not magic.text.startswith(("%%writefile", "%%file")):
             line = magic.line + magic.text[: found.start()].count("\n")
             return Fact(value="launch", source=magic.text[:80], place=Place(cell, line), how="literal")
+    calls: dict[str, Fact] = {}
+    for call in code.of_type(ast.Call):
+        path = names.qualified(call.func)
+        kind = _distribution_of(path) if path.startswith("paddle.") else ""
+        if kind:
+            made = Fact(value=kind, source=names.source(call), place=code.place(call), how="literal")
+            calls.setdefault(kind, made)
+    for kind in ("launch", "fleet", "data_parallel"):
+        if kind in calls:
+            return calls[kind]
     if reader.training.kind == "none":
         return None
     return Fact(value="none", source="", place=None, how="default")
+
+
+def _distribution_of(path: str) -> str:
+    """By what is called."""
+    if path == "paddle.distributed.spawn":
+        return "launch"
+    if ".fleet." in path and path.endswith((".init", ".distributed_model", ".distributed_optimizer")):
+        return "fleet"
+    return "data_parallel" if path.endswith(".DataParallel") else ""
 
 
 def read_processes(code: Code, names: Names, magics: list[tuple[int, Magic]]) -> Fact | None:
@@ -112,7 +122,3 @@ def _count(option: str, given: str) -> int:
     if option == "nproc_per_node":
         return int(given) if given.isdigit() else 0
     return len([part for part in given.split(",") if part.isdigit()])
-
-
-def _with(fact: Fact, value: str) -> Fact:
-    return Fact(value=value, source=fact.source, place=fact.place, how=fact.how)

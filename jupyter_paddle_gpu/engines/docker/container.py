@@ -96,10 +96,14 @@ def compose(
     }
 
 
+LAUNCHED = frozenset({"data_parallel", "fleet"})
+"""Distributions of which each device runs the notebook once. One that launches processes itself gets all devices."""
+
+
 def command(job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess) -> list[str]:
     """What runs inside: the runner, through `paddle.distributed.launch` where several processes train together."""
     runner = [RUNNER_TARGET, str(folder.spec)]
-    if devices.count > 1 and grant.distribution != "none":
+    if devices.count > 1 and grant.distribution in LAUNCHED:
         launch = [
             "-m", "paddle.distributed.launch", f"--devices={','.join(devices.labels)}",
             f"--log_dir={folder.path / 'ranks'}",

@@ -202,7 +202,7 @@ def test_what_a_container_uses_is_told_while_it_runs_with_its_processes_for_a_dr
 def test_several_devices_train_together_and_rank_0_writes_the_notebook(make_bench):
     bench = make_bench(data_folders=(PACKAGES,))
     cell = "import os\nprint('rank', os.environ['PADDLE_TRAINER_ID'], 'of', os.environ['PADDLE_TRAINERS_NUM'])"
-    options = {"distribution": "launch"}
+    options = {"distribution": "fleet"}
     job, folder = bench.job(cell, device_ids=("GPU-fake-0", "GPU-fake-1"), options=options)
     seen = bench.run(job, folder)
     assert seen.exit_code == 0, bench.explain(job, folder)
@@ -211,6 +211,16 @@ def test_several_devices_train_together_and_rank_0_writes_the_notebook(make_benc
     assert "rank 1 of 2" in other.read_text()
     assert "rank 1 of 2" not in bench.text(folder)
     assert "rank 1 of 2" in [line.text for line in LogReaders().of(log_of(folder, 1), folder.path).page(0, 100).lines]
+
+
+def test_a_notebook_that_launches_its_processes_itself_is_one_process_with_all_devices(bench):
+    cell = "import os\nprint('rank', os.environ.get('PADDLE_TRAINER_ID'), os.environ['NVIDIA_VISIBLE_DEVICES'])"
+    devices = ("GPU-fake-0", "GPU-fake-1")
+    job, folder = bench.job(cell, device_ids=devices, options={"distribution": "launch"})
+    seen = bench.run(job, folder)
+    assert seen.exit_code == 0, bench.explain(job, folder)
+    assert "rank None GPU-fake-0,GPU-fake-1" in bench.text(folder)
+    assert not (folder.path / "rank-1").exists()
 
 
 @pytest.mark.paddle
@@ -222,7 +232,7 @@ def test_when_one_of_several_fails_the_job_says_which_error_it_was(make_bench):
         "for _ in range(600): time.sleep(0.1)"
     )
     devices = ("GPU-fake-0", "GPU-fake-1")
-    job, folder = bench.job(cell, device_ids=devices, options={"distribution": "launch"})
+    job, folder = bench.job(cell, device_ids=devices, options={"distribution": "fleet"})
     seen = bench.run(job, folder)
     ending = ending_of(msgspec.structs.replace(job, state="running"), folder, seen)
     assert (ending.state, ending.reason.code) == ("failed", "cell_error"), bench.explain(job, folder)

@@ -10,8 +10,9 @@ import io
 import linecache
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from .. import call_stack
@@ -25,8 +26,9 @@ from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, 
 from . import absorbing, outside, stops, suggestions
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
+from .programs import Programs
 from .questions import address, assigned_at, line_of, refused, said
-from .sites import Sites
+from .sites import COMMAND, Sites
 from .trainings import Trainings
 
 Question = dict[str, Any]
@@ -61,6 +63,7 @@ class CellRun:
     Args:
         cells: list of {index, source}.
         sites: where they may train.
+        beside: sources by path of what they run and import.
         trainings: keeps what is seen, where there may be several; None: the program ends with the first one's step.
     """
 
@@ -71,6 +74,7 @@ class CellRun:
         rewriting: tuple[ast.NodeTransformer, ...] = (),
         *,
         sites: Sites | None = None,
+        beside: Mapping[str, str] | None = None,
         trainings: Trainings | None = None,
     ) -> None:
         self.cells = cells
@@ -86,6 +90,9 @@ class CellRun:
             *rewriting,
         )
         self.sites = sites or Sites(cells)
+        self.sources = (*(cell["source"] for cell in cells), *(beside or {}).values())
+        """All of the code, as far as it is known before it runs."""
+        self._programs = Programs(self._run_script, self._names, self._program_failed)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False
@@ -100,6 +107,8 @@ class CellRun:
         self._updated_in: int | None = None
         self.stop: dict[str, Any] | None = None
         """Where the job would end with an error: cell, line and the error."""
+        self._command: tuple[int, str] | None = None
+        """Of a program that has just failed: the line that runs it, and where it failed."""
 
     @property
     def _absent(self) -> absent_modules.AbsentModules:
@@ -124,12 +133,12 @@ class CellRun:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         session.put(AbsentData(answers=self.answers, namespace=namespace))
-        namespace.update({"__name__": "__main__", **self._plain, "display": _ignore, "get_ipython": Shell})
-        namespace.update({LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of})
+        namespace.update({**self._names(), "display": _ignore, "get_ipython": Shell})
+        namespace[COMMAND] = functools.partial(self._programs.command, namespace)
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
-            with outside.environment(self._plain, [cell["source"] for cell in self.cells]):
+            with outside.environment(self._plain, list(self.sources)), self._programs.written.installed():
                 self._run_cells(namespace)
         finally:
             if outer is not None:
@@ -157,19 +166,39 @@ class CellRun:
         namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell["index"])
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
-            tree = ast.parse(source, name)
-            if self._passing is not None:
-                tree = self._passing.of_cell(cell["index"]).visit(tree)
-            for rewriting in self.rewriting:
-                tree = rewriting.visit(tree)
+            tree = self._rewritten(source, name, cell["index"])
             with contextlib.redirect_stdout(io.StringIO()):
-                self._execute(cell, ast.fix_missing_locations(tree), namespace)
+                self._execute(cell, tree, namespace)
         except BaseException as problem:
             self._stopped(cell, problem)
         if self._deadline.stopped and not self.finished:
             self.finished = True
             if not self._has_updated():
                 self._asked(self._out_of_time(cell))
+
+    def _rewritten(self, source: str, name: str, cell: int, line: int | None = None) -> Any:
+        tree: ast.AST = ast.parse(source, name)
+        if self._passing is not None:
+            tree = self._passing.of_cell(cell, line).visit(tree)
+        for rewriting in self.rewriting:
+            tree = rewriting.visit(tree)
+        return ast.fix_missing_locations(tree)
+
+    def _names(self, file: str = "") -> dict[str, Any]:
+        """What a namespace begins with: the notebook's, or that of a script."""
+        own = {"__file__": file} if file else {}
+        rewritten = {LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of}
+        return {"__name__": "__main__", **self._plain, **own, **rewritten}
+
+    def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
+        namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell)
+        exec(compile(self._rewritten(source, file, cell, line), file, "exec"), namespace)
+
+    def _program_failed(self, cell: int, line: int, file: str, problem: BaseException) -> None:
+        """A program's error ends that program alone; it is told of at the line that runs the program."""
+        self._command = (line, f"{Path(file).name}, line {line_of(problem, file)}")
+        self._stopped(next(one for one in self.cells if one["index"] == cell), problem)
+        self._command = None
 
     def _execute(self, cell: dict[str, Any], tree: ast.Module, namespace: dict[str, Any]) -> None:
         """Run a cell; it goes on behind a statement that data keeps from running which is not here."""
@@ -317,7 +346,8 @@ class CellRun:
 
     def _ends_the_job(self, cell: dict[str, Any], problem: BaseException) -> bool:
         """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
-        if self.questions or self.late_questions or self.failures or cell.get("may_fail"):
+        is_program = self._command is not None  # the notebook goes on behind one
+        if is_program or self.questions or self.late_questions or self.failures or cell.get("may_fail"):
             return False
         passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
         is_refusal = self._session.is_refusal(problem)
@@ -343,6 +373,9 @@ class CellRun:
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
         line = line_of(problem, call_stack.cell_name(cell["index"]))
+        if self._command is not None:
+            line, inside = self._command
+            params = {**params, "message": f"{params['message']} ({inside})"} if "message" in params else params
         return {
             "name": assigned_at(cell["source"], line, [one["source"] for one in self.cells]),
             "why": why,

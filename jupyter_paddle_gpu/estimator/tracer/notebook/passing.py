@@ -47,10 +47,11 @@ class Passing(ast.NodeTransformer):
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
         self._cell = 0
+        self._line: int | None = None
 
-    def of_cell(self, index: int) -> Passing:
-        """For the code of this cell."""
-        self._cell = index
+    def of_cell(self, index: int, line: int | None = None) -> Passing:
+        """For the code of this cell, or of what one of its lines runs."""
+        self._cell, self._line = index, line
         return self
 
     def visit(self, node: ast.AST) -> ast.AST:
@@ -60,6 +61,6 @@ class Passing(ast.NodeTransformer):
         self.generic_visit(node)
         if not (held.trains and isinstance(node, ast.stmt)):
             return node
-        place = [ast.Constant(value) for value in (self._cell, node.lineno, is_loop, held.trainings)]
+        place = [ast.Constant(value) for value in (self._cell, self._line or node.lineno, is_loop, held.trainings)]
         passes = ast.withitem(ast.Call(ast.Name(PASSING, ast.Load()), list(place), []))
         return ast.copy_location(ast.With([passes], [node]), node)

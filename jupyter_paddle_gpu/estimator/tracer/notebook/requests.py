@@ -13,7 +13,7 @@ from ..patches.data_loader import Loaders
 from ..session import Session
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
-from . import batch_places, trials, what_ifs
+from . import batch_places, programs, trials, what_ifs
 from .cells import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
@@ -36,11 +36,12 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
         and `notes`.
     """
-    sites = Sites(request["cells"])
+    beside = programs.sources(request["cells"], request.get("folder"))
+    sites = Sites(request["cells"], beside)
     with limited(request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0) as deadline:
 
         def once(scenario: what_ifs.Scenario) -> what_ifs.Run:
-            return _run(scenario, deadline, sites)
+            return _run(scenario, deadline, sites, beside)
 
         def trace(asked: dict[str, Any]) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
@@ -68,20 +69,23 @@ def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[
     return result
 
 
-def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites) -> what_ifs.Run:
+def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: dict[str, str]) -> what_ifs.Run:
     """One run of a notebook."""
     request, change = scenario.request, scenario.change
+    code = [*request["cells"], *({"index": -1, "source": source} for source in beside.values())]
     answers = dict(request.get("answers") or {})
     size = request.get("batch_size")
     if size:
         size = micro(size, request)
-        answers.update({name: size for name in what_ifs.BATCH_SIZE_NAMES if _assigns(request["cells"], name)})
-    source = "\n".join(cell["source"] for cell in request["cells"])
+        answers.update({name: size for name in what_ifs.BATCH_SIZE_NAMES if _assigns(code, name)})
+    source = "\n".join(cell["source"] for cell in code)
     names = Sizes(change, source) if change is not None and scenario.binds_names else None
-    evaluates = keeps_results(request["cells"])
+    evaluates = keeps_results(code)
     loops = Loops() if evaluates or (request.get("accumulation") or 1) > 1 else None
     rewriting = tuple(one for one in (names, loops) if one is not None)
-    run = CellRun(request["cells"], answers, rewriting, sites=sites, trainings=_trainings(request, sites))
+    run = CellRun(
+        request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites)
+    )
 
     run.printed = request.get("printed") or []
 

@@ -7,7 +7,8 @@ function that does one of them. Bare steps outside of any loop are none: they sh
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,8 @@ OPTIMIZERS = frozenset(
         *("RAdam", "ASGD", "Rprop", "LarsMomentum"),
     )
 )
+COMMAND = "__command__"
+"""The name under which cells call what their commands do; `estimator.commands` writes such calls."""
 SEVERAL = 2
 """What counts as several trainings: how many more there are does not matter."""
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -66,14 +69,15 @@ class Sites:
 
     Args:
         cells: list of {index, source}.
-        helpers: sources of modules beside the notebook, whose functions it may call.
+        beside: sources by path of scripts that it runs and of modules whose functions it may call.
     """
 
-    def __init__(self, cells: Iterable[dict[str, Any]], helpers: Iterable[str] = ()) -> None:
+    def __init__(self, cells: Iterable[dict[str, Any]], beside: Mapping[str, str] | None = None) -> None:
         trees = [(cell["index"], parsed(cell["source"])) for cell in cells]
+        self._beside = {path: parsed(source) for path, source in (beside or {}).items()}
         self._functions: dict[str, list[ast.AST]] = {}
         self._known: dict[str, Holding] = {}
-        for tree in (*(tree for _, tree in trees), *map(parsed, helpers)):
+        for tree in (*(tree for _, tree in trees), *self._beside.values()):
             for node in ast.walk(tree):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     self._functions.setdefault(node.name, []).append(node)
@@ -125,12 +129,25 @@ class Sites:
             return Holding(steps=True)
         if name in OPTIMIZERS:
             return Holding(makes=True)
+        if name == COMMAND:
+            return self._of_script(call.args)
         if name in self._functions:
             return self._of_function(name)
-        if name in TRAININGS and isinstance(call.func, ast.Attribute):
-            return Holding(trainings=1)
-        if name == "train" and isinstance(call.func, ast.Attribute):  # but for `model.train()`, which sets a mode
-            return Holding(trainings=int("trainer" in name_of(call.func.value).lower()))
+        if not isinstance(call.func, ast.Attribute):
+            return Holding()
+        # `model.train()` sets a mode; `trainer.train()` trains.
+        trains = name in TRAININGS or (name == "train" and "trainer" in name_of(call.func.value).lower())
+        return Holding(trainings=int(trains))
+
+    def _of_script(self, asked: list[ast.expr]) -> Holding:
+        kind, path = (getattr(one, "value", None) for one in (asked[0], asked[3]))
+        if kind not in {"python", "launch", "run"} or not isinstance(path, str):
+            return Holding()
+        path = os.path.normpath(path)
+        for known, tree in self._beside.items():
+            if known == path or known.endswith("/" + path):
+                found = self._each(tree.body)
+                return Holding(False, found.trainings, found.makes)
         return Holding()
 
     def _of_function(self, name: str) -> Holding:
@@ -162,11 +179,3 @@ def name_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of statements that a node holds itself."""
-    for field in ("body", "orelse", "finalbody"):
-        found = getattr(node, field, None)
-        if isinstance(found, list):
-            yield found

@@ -91,7 +91,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     runtime.evaluate = real
     runtime.resize = partial(resizing.arguments, runtime) if scenario.change else None
     processes = ChildProcesses(runtime)
-    by_hand = run is not None and not any("optim" in cell["source"].lower() for cell in run.cells)
+    by_hand = run is not None and not any("optim" in source.lower() for source in run.sources)
     watch = StepWatch(runtime, scenario.probe, evaluates=evaluates, is_by_hand=by_hand, checks=(processes.check,))
     runtime.before_call = watch.check
     if run is not None and run.trainings is not None:

@@ -1,0 +1,207 @@
+"""Programs that a notebook runs: a script in a process of its own becomes a module `__main__` of the trace, with its
+arguments and its folder. Files that cells write are written; the guard keeps them off the disk."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gc
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import linecache
+import os
+import re
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .sites import COMMAND, parsed
+
+_NAMED = re.compile(r"\{(\w+)\}|\$\{?(\w+)\}?")
+
+
+class Programs:
+    """What the commands of one run do.
+
+    Args:
+        execute: runs a script's source in a namespace: (source, file, namespace, cell, line).
+        namespace: the names that a fresh one begins with.
+        failed: takes cell, line and file of a program and what it ended with; the notebook goes on, as behind `!`.
+    """
+
+    def __init__(
+        self,
+        execute: Callable[[str, str, dict[str, Any], int, int], None],
+        namespace: Callable[[str], dict[str, Any]],
+        failed: Callable[[int, int, str, BaseException], None],
+    ) -> None:
+        self._execute, self._namespace, self._failed = execute, namespace, failed
+        self.written = Written()
+
+    def command(  # noqa: PLR0917 - as `estimator.commands` calls it
+        self, names: dict[str, Any], kind: str, cell: int, line: int, path: str, arguments: Sequence[str],
+        folder: str, text: str, appends: bool,
+    ) -> None:  # fmt: skip
+        """One command of the notebook, whose names are `names`."""
+        path, folder = _filled(path, names), _filled(folder, names)
+        if kind == "folder":
+            with contextlib.suppress(OSError):
+                os.chdir(path)
+        elif kind == "write":
+            self._write(path, text, appends=appends)
+        else:
+            given = [_filled(argument, names) for argument in arguments]
+            with _standing_in(folder):
+                self._run(kind, cell, line, path, given, names)
+
+    def _write(self, path: str, text: str, *, appends: bool) -> None:
+        with open(path, "a" if appends else "w", encoding="utf-8") as file:  # noqa: PTH123 - the guard follows `open`
+            file.write(text)
+        place = os.path.abspath(path)  # noqa: PTH100
+        self.written.sources[place] = (self.written.sources.get(place, "") if appends else "") + text
+
+    def _run(  # noqa: PLR0917
+        self, kind: str, cell: int, line: int, path: str, arguments: list[str], names: dict[str, Any]
+    ) -> None:
+        file = os.path.abspath(path)  # noqa: PTH100
+        source = self.written.sources.get(file)
+        if source is None:
+            source = Path(file).read_text(encoding="utf-8", errors="replace")
+        module = types.ModuleType("__main__")
+        module.__dict__.update(self._namespace(file))
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        before = sys.argv, sys.path[:], sys.modules.get("__main__")
+        sys.argv, sys.path[:0] = [path, *arguments], [os.path.dirname(file)]  # noqa: PTH120
+        sys.modules["__main__"] = module
+        try:
+            self._execute(source, file, module.__dict__, cell, line)
+        except SystemExit as problem:
+            if problem.code not in {None, 0} and kind != "run":
+                self._failed(cell, line, file, problem)
+        except Exception as problem:
+            if kind == "run":
+                raise
+            self._failed(cell, line, file, problem)
+            traceback.clear_frames(problem.__traceback__)  # what it held goes with its process
+        finally:
+            sys.argv, sys.path[:] = before[0], before[1]
+            if before[2] is not None:
+                sys.modules["__main__"] = before[2]
+            linecache.cache.pop(file, None)
+            if kind == "run":
+                names.update({name: value for name, value in module.__dict__.items() if not name.startswith("__")})
+            else:
+                module.__dict__.clear()
+        if kind != "run":
+            gc.collect()  # the process is over
+
+
+class Written(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports modules that cells have written, which only Python's `open` sees."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, str] = {}
+        self._loaded: list[str] = []
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        """The module, where a cell has written it into one of the folders."""
+        for folder in (sys.path if path is None else path) if self.sources else ():
+            file = os.path.join(os.path.abspath(folder), fullname.rpartition(".")[2] + ".py")  # noqa: PTH100, PTH118
+            if file in self.sources:
+                return importlib.util.spec_from_loader(fullname, self, origin=file)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """As Python makes it."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Run its source."""
+        file = str(module.__spec__.origin if module.__spec__ else "")
+        module.__file__ = file
+        self._loaded.append(module.__name__)
+        exec(compile(self.sources[file], file, "exec"), module.__dict__)
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """While a trace runs; its modules go with it."""
+        sys.meta_path.insert(0, self)
+        try:
+            yield
+        finally:
+            sys.meta_path.remove(self)
+            for name in self._loaded:
+                sys.modules.pop(name, None)
+
+
+def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, str]:
+    """What the cells' commands run, and modules beside them that are imported, by path; the cells' own are left out.
+
+    Paths are as the commands have them, folders that the notebook goes to put in front.
+    """
+    found: dict[str, str] = {}
+    waiting: list[str] = []
+    here = ""
+    for cell in cells:
+        tree = parsed(cell["source"])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == COMMAND:
+                kind, _, _, path, _, inside, text, appends = (ast.literal_eval(one) for one in node.args)
+                place = os.path.normpath(os.path.join(here, inside, path))  # noqa: PTH118
+                if kind == "folder":
+                    here = place
+                elif kind == "write":
+                    found[place] = found.get(place, "") * appends + text
+                else:
+                    waiting.append(place)
+        waiting += _imports(tree, here)
+    waiting += [path for place, text in list(found.items()) for path in _imports(parsed(text), os.path.dirname(place))]  # noqa: PTH120
+    while waiting and len(found) < MOST_FILES:
+        place = waiting.pop(0)
+        if place in found:
+            continue
+        file = Path(folder or ".") / place
+        with contextlib.suppress(OSError, ValueError):
+            if file.suffix == ".py" and file.is_file():
+                found[place] = file.read_text(encoding="utf-8", errors="replace")
+                waiting += _imports(parsed(found[place]), os.path.dirname(place))  # noqa: PTH120
+    return found
+
+
+MOST_FILES = 60
+"""Files whose functions are looked at for trainings."""
+
+
+def _imports(tree: ast.Module, folder: str) -> list[str]:
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    paths = [name.replace(".", "/") for name in names]
+    return [os.path.normpath(os.path.join(folder, path + end)) for path in paths for end in (".py", "/__init__.py")]  # noqa: PTH118
+
+
+def _filled(text: str, names: dict[str, Any]) -> str:
+    """`{name}` and `$name` as IPython fills them in."""
+
+    def value(match: re.Match[str]) -> str:
+        found = names.get(match[1] or match[2], os.environ.get(match[1] or match[2]))
+        return str(found) if isinstance(found, (str, int, float)) else match[0]
+
+    return _NAMED.sub(value, text)
+
+
+@contextlib.contextmanager
+def _standing_in(folder: str) -> Iterator[None]:
+    before = os.getcwd()  # noqa: PTH109 - the guard follows it
+    if folder:
+        os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

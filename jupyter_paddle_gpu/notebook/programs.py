@@ -1,0 +1,188 @@
+"""Programs that a notebook runs: `!python train.py --epochs 2`, `%run`, the launcher of distributed trainings, and the
+files that `%%writefile` makes of cells. Only Python's; read, never run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from ..domain.notebooks import Command
+from .cells import Magic, ParsedCell, parse_cell
+
+SHELLS = frozenset({"bash", "sh", "script"})
+"""Cell magics whose lines are commands."""
+MAX_FILES, MAX_CHARACTERS = 40, 400_000
+"""Files beside the notebook that are read, and characters of all of them."""
+LAUNCHER = "paddle.distributed.launch"
+_FILE_MAGICS = frozenset({"writefile", "file"})
+_PYTHON = re.compile(r"(?:\S*/)?python[\d.]*w?$")
+_INTERPRETER_OPTION_WITH_VALUE = frozenset({"-W", "-X"})
+_LAUNCHER_FLAGS = frozenset({"--legacy", "--with_gloo"})
+_CUT = re.compile(r"\s*(?:&&|;|\|\||\|)\s*")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+def read_commands(cells: Iterable[ParsedCell]) -> tuple[Command, ...]:
+    """What the notebook's commands run and write, in its order."""
+    return tuple(command for cell in cells for magic in cell.magics for command in _of_magic(cell, magic))
+
+
+def _of_magic(cell: ParsedCell, magic: Magic) -> Iterator[Command]:
+    index, name = cell.cell.index, cell.cell.cell_magic
+    if name in _FILE_MAGICS:
+        head, _, text = magic.text.partition("\n")
+        words = _words(head)[1:]
+        named = [word for word in words if not word.startswith("-")]
+        if named:
+            yield Command(
+                kind="write", cell=index, line=magic.line, path=named[0], text=text + "\n", appends="-a" in words
+            )
+    elif name in SHELLS:
+        for offset, line in enumerate(magic.text.split("\n")[1:], 1):
+            yield from _of_shell(line, index, magic.line + offset)
+    elif magic.text.startswith("!"):
+        yield from _of_shell(magic.text.lstrip("!"), index, magic.line, is_alone=True)
+    elif magic.text.startswith("%"):
+        words = _words(magic.text[1:])
+        if words[:1] == ["cd"] and len(words) == 2:
+            yield Command(kind="folder", cell=index, line=magic.line, path=words[1])
+        elif words[:1] == ["run"]:
+            at = next((at for at, word in enumerate(words) if word.endswith(".py")), None)
+            if at is not None:
+                yield Command(kind="run", cell=index, line=magic.line, path=words[at], arguments=tuple(words[at + 1 :]))
+
+
+def _of_shell(text: str, cell: int, line: int, *, is_alone: bool = False) -> Iterator[Command]:
+    """The commands of one line. `is_alone`: a shell of its own runs them, so that what `cd` changes ends with them."""
+    folder = ""
+    for part in _CUT.split(text):
+        words = _words(part)
+        while words and _ASSIGNMENT.match(words[0]):
+            words = words[1:]
+        if words[:1] == ["cd"] and len(words) == 2:
+            folder = str(Path(folder) / words[1])
+            if not is_alone:
+                yield Command(kind="folder", cell=cell, line=line, path=words[1])
+        elif (found := _program(words)) is not None:
+            kind, path, arguments = found
+            inside = folder if is_alone else ""
+            yield Command(kind=kind, cell=cell, line=line, path=path, arguments=tuple(arguments), folder=inside)
+
+
+Kind = Literal["python", "launch"]
+
+
+def _program(words: list[str]) -> tuple[Kind, str, list[str]] | None:
+    """(kind, path, arguments) of `python script.py …`, of the launcher, or of `fleetrun`."""
+    if words and words[0].rpartition("/")[2] == "fleetrun":
+        return _launched(words[1:])
+    if not words or not _PYTHON.match(words[0]):
+        return None
+    rest = words[1:]
+    while rest and rest[0].startswith("-") and rest[0] != "-m":
+        rest = rest[2 if rest[0] in _INTERPRETER_OPTION_WITH_VALUE else 1 :]
+    if rest[:2] == ["-m", LAUNCHER]:
+        return _launched(rest[2:])
+    if rest and rest[0].endswith(".py"):
+        return "python", rest[0], rest[1:]
+    return None
+
+
+def _launched(words: list[str]) -> tuple[Kind, str, list[str]] | None:
+    at = next((at for at, word in enumerate(words) if word.endswith(".py")), None)
+    return None if at is None else ("launch", words[at], words[at + 1 :])
+
+
+def _words(text: str) -> list[str]:
+    try:
+        words = shlex.split(text, comments=True)
+    except ValueError:  # an open quote
+        words = text.split()
+    redirected = (at for at, word in enumerate(words) if re.match(r"\d?>|<|&$", word))
+    return words[: next(redirected, len(words))]
+
+
+class Beside:
+    """Sources that a notebook's code runs or imports and that do not stand in its cells.
+
+    Args:
+        folder: the notebook's.
+        commands: its commands.
+    """
+
+    def __init__(self, folder: Path, commands: Iterable[Command]) -> None:
+        self._folder = folder
+        self._commands = tuple(commands)
+        self._written: dict[str, Command] = {}
+        self._run: list[tuple[str, int, int]] = []
+        here = ""
+        for one in self._commands:
+            place = os.path.normpath(os.path.join(here, one.folder, one.path))  # noqa: PTH118 - keeps no `..`
+            if one.kind == "folder":
+                here = place
+            elif one.kind == "write":
+                self._written[place] = one
+            else:
+                self._run.append((place, one.cell, one.line))
+        self._left = MAX_CHARACTERS
+        self._seen: set[str] = set()
+
+    def cells(self, cells: Iterable[ParsedCell]) -> Iterator[ParsedCell]:
+        """Each as a cell that stands at the line which runs or imports it; a written file at its own cell."""
+        waiting = list(self._run)
+        for one in cells:
+            waiting += [(path, one.cell.index, line) for path, line in _imported(one.tree)]
+        while waiting and len(self._seen) < MAX_FILES:
+            path, cell, line = waiting.pop(0)
+            found = self._read(path, cell, line)
+            if found is not None:
+                inside = str(Path(path).parent)
+                yield found
+                waiting += [(str(Path(inside) / module), cell, line) for module, _ in _imported(found.tree)]
+
+    def _read(self, path: str, cell: int, line: int) -> ParsedCell | None:
+        path = os.path.normpath(path)
+        if path in self._seen:
+            return None
+        self._seen.add(path)
+        written = self._written.get(path)
+        text = self._text(path) if written is None else written.text
+        if text is None or len(text) > self._left:
+            return None
+        self._left -= len(text)
+        parsed = parse_cell(text, cell if written is None else written.cell, f"file-{path}")
+        if parsed.tree is not None:
+            for node in ast.walk(parsed.tree):
+                if hasattr(node, "lineno"):
+                    shifted = line if written is None else written.line + node.lineno
+                    node.lineno = node.end_lineno = shifted  # type: ignore[attr-defined]
+        return parsed
+
+    def _text(self, path: str) -> str | None:
+        place = self._folder / path
+        try:
+            if place.suffix != ".py" or not place.is_file() or place.stat().st_size > self._left:
+                return None
+            return place.read_text(encoding="utf-8", errors="replace")
+        except (OSError, ValueError):
+            return None
+
+
+def _imported(tree: ast.Module | None) -> Iterator[tuple[str, int]]:
+    """Files that an import could be of, relative to the folder, with the import's line."""
+    for node in ast.walk(tree) if tree is not None else ():
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
+        for name in filter(None, names):
+            path = name.replace(".", "/")
+            yield f"{path}.py", getattr(node, "lineno", 1)
+            yield f"{path}/__init__.py", getattr(node, "lineno", 1)

@@ -1,0 +1,115 @@
+"""A script takes what it takes, however the notebook runs it: the step is that of the same code in a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.estimator.traces import tracer_request
+from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
+from jupyter_paddle_gpu.notebook.reading import parse_notebook
+
+pytestmark = pytest.mark.paddle
+
+HELPER = """from paddle import nn
+def build(width):
+    return nn.Sequential(nn.Linear(20, width), nn.ReLU(), nn.Linear(width, 1))
+"""
+SCRIPT = """import argparse, os, sys
+import paddle
+from helper import build
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--width", type=int, default=10)
+    parser.add_argument("--batch", type=int, default=32)
+    given = parser.parse_args()
+    assert os.path.basename(__file__) == "train.py"
+    net = build(given.width)
+    optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+    for epoch in range(2):
+        for step in range(5):
+            loss = net(paddle.rand([given.batch, 20])).mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+if __name__ == "__main__":
+    main()
+"""
+ARGUMENTS = "--width 300 --batch 64"
+CELL = SCRIPT.replace("from helper import build", HELPER).replace('os.path.basename(__file__) == "train.py"', "True")
+CELL = CELL.replace("parse_args()", f"parse_args({ARGUMENTS.split()!r})")
+NOTEBOOKS = {
+    "cell": (CELL,),
+    "beside": (f"!cd sub && python train.py {ARGUMENTS}",),
+    "written": (
+        "%%writefile helper.py\n" + HELPER,
+        "%%writefile train.py\n" + SCRIPT,
+        "width = 300\n!python train.py --width {width} --batch 64\nprint(width)",
+    ),
+    "bash": (f"%%bash\ncd sub\npython train.py {ARGUMENTS}",),
+    "run": (f"%cd sub\n%run train.py {ARGUMENTS}\nprint(main)",),
+    "launch": (f"!cd sub && python -m paddle.distributed.launch --devices 0,1 train.py {ARGUMENTS}",),
+    "twice": ("!cd sub && python train.py --width 100\n!cd sub && python train.py --width 300 --batch 64",),
+    "failing": (
+        "%%writefile broken.py\nimport paddle\npaddle.nn.Linear(3, 4)(paddle.rand([2, 5]))",
+        "!python broken.py",
+        CELL,
+    ),
+    "only failing": ("%%writefile broken.py\nimport paddle\nwidth = 1 / 0", "\n!python broken.py"),
+    "missing": ("import paddle\n!python nowhere.py",),
+}
+CHILD = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+from tracer.undecided.branches import peak
+for name, request in json.load(sys.stdin).items():
+    found = tracer.trace_notebook(request)
+    trainings = [found, *found.get("others", ())] if found["status"] == "ok" else []
+    row = {"status": found["status"], "sizes": {one["id"]: peak(one, "cpu") for one in trainings}}
+    row["where"] = found.get("where")
+    row["questions"] = [(one["why"], one["cell"], one["line"]) for one in found["questions"]]
+    print(json.dumps([name, row]))
+"""
+
+
+@pytest.fixture(scope="module")
+def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.TempPathFactory) -> dict:
+    folder = tmp_path_factory.mktemp("notebook")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "train.py").write_text(SCRIPT)
+    (folder / "sub" / "helper.py").write_text(HELPER)
+
+    def request(name: str) -> dict:
+        # Each has a folder to write into: here no guard keeps what is written off the disk.
+        own = folder if "sub" in "".join(NOTEBOOKS[name]) else tmp_path_factory.mktemp("own")
+        cells = [{"cell_type": "code", "source": one, "metadata": {}, "outputs": []} for one in NOTEBOOKS[name]]
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+        facts = inspect_notebook(parse_notebook(content, Path(own) / "a.ipynb"))
+        return {**tracer_request(facts, own, EstimateRequest(target="cpu")), "processes": None}
+
+    return run_code(CHILD, {name: request(name) for name in NOTEBOOKS})
+
+
+@pytest.mark.parametrize("name", ["beside", "written", "bash", "run", "launch", "failing"])
+def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
+    assert traced[name]["status"] == "ok"
+    assert traced[name]["sizes"] == traced["cell"]["sizes"]
+
+
+def test_a_training_stands_where_its_command_does(traced: dict) -> None:
+    assert traced["written"]["where"] == {"cell": 2, "line": 2}
+    assert traced["bash"]["where"] == {"cell": 0, "line": 3}
+
+
+def test_two_programs_are_two_trainings_and_the_first_is_over(traced: dict) -> None:
+    assert len(traced["twice"]["sizes"]) == 2
+    assert traced["twice"]["sizes"]["2"] == traced["cell"]["sizes"]["1"]
+
+
+def test_what_a_script_fails_with_is_said_at_its_command(traced: dict) -> None:
+    assert traced["only failing"]["questions"] == [["cell_failed", 1, 2]]
+    assert traced["missing"]["questions"] == [["file_missing", 0, 2]]

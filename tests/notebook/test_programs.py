@@ -1,0 +1,82 @@
+"""What the commands of a notebook run and write, and what is read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
+from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
+from jupyter_paddle_gpu.notebook.reading import parse_notebook
+
+Inspect = Callable[..., NotebookFacts]
+TRAIN = """import paddle
+from paddle import nn
+net = nn.Linear(4, 1)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+BATCH_SIZE = 32
+loader = paddle.io.DataLoader(data, batch_size=BATCH_SIZE)
+for x in loader:
+    loss = net(x).mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("!python train.py", [("python", "train.py", (), "")]),
+        ("!python3 -u -W ignore train.py --lr 0.1 'a b'", [("python", "train.py", ("--lr", "0.1", "a b"), "")]),
+        ("!CUDA_VISIBLE_DEVICES=0 python tools/train.py -c c.yml", [("python", "tools/train.py", ("-c", "c.yml"), "")]),
+        ("!cd repo && python train.py > log.txt 2>&1", [("python", "train.py", (), "repo")]),
+        ("!python -m paddle.distributed.launch --gpus 0,1 train.py -e 2", [("launch", "train.py", ("-e", "2"), "")]),
+        ("!fleetrun --gpus=0,1 train.py", [("launch", "train.py", (), "")]),
+        ("%run train.py 3", [("run", "train.py", ("3",), "")]),
+        ("%cd repo\n!python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
+        ("%%bash\ncd repo\npython train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
+        ("%%writefile net.py\nimport paddle", [("write", "net.py", (), "")]),
+        ("!pip install rich\n!python -c 'print(1)'\n!python -m pip list\n!ls *.py", []),
+    ],
+)
+def test_commands(inspect: Inspect, source: str, expected: list[tuple[object, ...]]) -> None:
+    found = inspect(source).commands
+    assert [(one.kind, one.path, one.arguments, one.folder) for one in found] == expected
+
+
+def test_a_written_script_is_read_where_it_is_written(inspect: Inspect) -> None:
+    facts = inspect("%%writefile train.py\n" + TRAIN, "!python train.py")
+    assert (facts.loop, facts.imports_paddle) == ("custom", True)
+    assert facts.batch_size is not None
+    assert facts.batch_size.value == 32
+    assert facts.batch_size.place is not None
+    assert (facts.batch_size.place.cell, facts.batch_size.name) == (0, "")  # no cell binds it: a job cannot
+
+
+def test_scripts_and_helpers_beside_the_notebook_are_read(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "loops.py").write_text(
+        "def train(net, opt):\n    for i in range(3):\n        net(i).backward()\n        opt.step()\n"
+    )
+    (tmp_path / "train.py").write_text(TRAIN)
+
+    def facts(source: str) -> NotebookFacts:
+        cells = [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []}]
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+        return inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb"))
+
+    assert facts("!python train.py").loop == "custom"
+    assert facts("import paddle\nfrom parts.loops import train\ntrain(1, 2)").loop == "custom"
+    assert facts("!python other.py").loop == "none"
+
+
+def test_who_launches_processes_is_launch_whatever_those_do(inspect: Inspect) -> None:
+    script = "%%writefile train.py\nfrom paddle.distributed import fleet\nfleet.init(is_collective=True)\n" + TRAIN
+    launched = inspect(script, "!python -m paddle.distributed.launch --devices 0,1 train.py")
+    assert launched.distribution is not None
+    assert launched.distribution.value == "launch"
+    alone = inspect(script, "!python train.py")
+    assert alone.distribution is not None
+    assert alone.distribution.value == "fleet"
