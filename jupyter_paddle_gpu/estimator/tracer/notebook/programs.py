@@ -86,7 +86,7 @@ class Programs:
             if kind == "run":
                 raise
             self._failed(cell, line, file, problem)
-            traceback.clear_frames(problem.__traceback__)  # what it held goes with its process
+            _release(problem)
         finally:
             sys.argv, sys.path[:] = before[0], before[1]
             if before[2] is not None:
@@ -98,6 +98,16 @@ class Programs:
                 module.__dict__.clear()
         if kind != "run":
             gc.collect()  # the process is over
+
+
+def _release(problem: BaseException | None) -> None:
+    """What the frames of an error hold goes with the process that ended by it."""
+    seen: list[BaseException] = []
+    while problem is not None and problem not in seen:
+        seen.append(problem)
+        traceback.clear_frames(problem.__traceback__)
+        problem.__traceback__ = None
+        problem = problem.__cause__ or problem.__context__
 
 
 class Written(importlib.abc.MetaPathFinder, importlib.abc.Loader):
