@@ -24,6 +24,7 @@ from ..step.steps import StepSeen, StepWatch
 from ..undecided import conversions
 from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, is_description
 from . import absorbing, outside, stops, suggestions
+from .answers import Answers
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
@@ -32,29 +33,6 @@ from .sites import COMMAND, Sites
 from .trainings import Trainings
 
 Question = dict[str, Any]
-
-
-class Answers(ast.NodeTransformer):
-    """Binds names to given values wherever they are assigned."""
-
-    def __init__(self, answers: dict[str, Any]) -> None:
-        self.answers = answers
-        self.used: set[str] = set()
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        """`name = ...`."""
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.answers:
-            name = node.targets[0].id
-            self.used.add(name)
-            node.value = ast.copy_location(ast.Constant(self.answers[name]), node.value)
-        return self.generic_visit(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """`name: int = ...`."""
-        if isinstance(node.target, ast.Name) and node.target.id in self.answers and node.value is not None:
-            self.used.add(node.target.id)
-            node.value = ast.copy_location(ast.Constant(self.answers[node.target.id]), node.value)
-        return self.generic_visit(node)
 
 
 class CellRun:
