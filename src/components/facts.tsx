@@ -53,36 +53,43 @@ function FactChips({ training }: { training: Training }): JSX.Element {
   const amp = estimate?.amp ?? facts.amp?.value;
   const optimizer = estimate?.optimizer ?? (facts.optimizer && text(facts.optimizer));
   const distribution = facts.distribution?.value;
+  // Of several trainings the one that is shown has its own cell; what was read first may be another one's.
+  const shown =
+    estimate && estimate.trainings.length > 1
+      ? estimate.trainings.find(({ id }) => id === estimate.training)
+      : undefined;
+  const placeOf = (fact: IFact | null | undefined) => (shown ? null : fact?.place);
   return (
     <div className="jp-PaddleGpu-chips">
       {name && <b className="jp-PaddleGpu-model">{name}</b>}
+      {shown && <CellLink place={shown.where} training={training} />}
       {!!estimate?.parameters && (
         <Chip>{trans.__('%1 parameters', count(estimate.parameters))}</Chip>
       )}
       {optimizer && (
         <Chip title={facts.optimizer?.source}>
           {optimizer}
-          <CellLink place={facts.optimizer?.place} training={training} />
+          <CellLink place={placeOf(facts.optimizer)} training={training} />
         </Chip>
       )}
       {batch !== undefined && batch !== null ? (
         <Chip title={facts.batch_size?.source}>
           {trans.__('batch %1', String(batch))}
           {!request.batch_size && (
-            <CellLink place={facts.batch_size?.place} training={training} />
+            <CellLink place={placeOf(facts.batch_size)} training={training} />
           )}
         </Chip>
       ) : (
         facts.batch_size && (
           <Chip title={facts.batch_size.source}>
             {trans.__('batch computed')}
-            <CellLink place={facts.batch_size.place} training={training} />
+            <CellLink place={placeOf(facts.batch_size)} training={training} />
           </Chip>
         )
       )}
       <Chip title={facts.amp?.source}>
         {amp && amp !== 'off' ? trans.__('mixed precision %1', String(amp)) : FULL_PRECISION}
-        {amp && amp !== 'off' && <CellLink place={facts.amp?.place} training={training} />}
+        {amp && amp !== 'off' && <CellLink place={placeOf(facts.amp)} training={training} />}
       </Chip>
       {typeof facts.epochs?.value === 'number' && (
         <Chip>{trans._n('%1 epoch', '%1 epochs', facts.epochs.value)}</Chip>

@@ -35,7 +35,9 @@ export function Fits(props: { model: PanelModel; training: Training | null }): J
       {inventory?.problems.map((problem, index) => (
         <Note key={index} kind="info" message={problem} />
       ))}
-      {!!placement?.catalogue.length && <Catalogue verdicts={placement.catalogue} />}
+      {placement?.catalogue.some(({ fit }) => fit !== 'unknown') && (
+        <Catalogue verdicts={placement.catalogue} />
+      )}
       {training && model.accelerators.length > 0 && (
         <Target model={model} training={training} />
       )}

@@ -18,6 +18,9 @@ import { WhatIfForm } from './whatIfForm';
 /** Seconds below which an answer was known already. */
 const INSTANT = 0.05;
 
+/** The note of several trainings: the list of them is here. */
+const LISTED = 'several_trainings';
+
 export function Memory({ training }: { training: Training }): JSX.Element {
   const { trans } = useApp();
   const { estimate, estimateError, isEstimating } = training;
@@ -145,9 +148,11 @@ function Answer(props: { estimate: IEstimate; training: Training }): JSX.Element
           </dl>
         </>
       )}
-      {estimate.notes.map((note, index) => (
-        <Note key={index} kind="info" message={note} />
-      ))}
+      {estimate.notes
+        .filter(({ code }) => code !== LISTED)
+        .map((note, index) => (
+          <Note key={index} kind="info" message={note} />
+        ))}
       <Remedies estimate={estimate} training={training} />
       <WhatIfForm estimate={estimate} training={training} />
       <Inside estimate={estimate} />
