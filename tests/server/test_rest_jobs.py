@@ -3,7 +3,10 @@
 import asyncio
 import json
 
+import psutil
 import pytest
+
+from jupyter_paddle_gpu.jobs.settings import JobSettings
 
 ENDED = ("succeeded", "failed", "cancelled")
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -164,6 +167,25 @@ async def test_cancel_rerun_delete(api, submit, ended):
     assert await api("DELETE", "jobs", job["id"]) == (204, None)
     status, error = await api("GET", "jobs", job["id"])
     assert (status, error["code"]) == (404, "no_such_job")
+
+
+async def test_what_never_ends_its_line_comes_in_pages_that_are_bounded(api, submit, jp_fetch):
+    """The server's memory and each page stay far below what was printed, while the job runs and afterwards."""
+    printed, process = 60 << 20, psutil.Process()
+    _, job = await submit(f"import sys\nfor _ in range({printed >> 20}): sys.stdout.write('x' * {1 << 20})")
+    before = most = process.memory_info().rss  # with all that was imported for the first job
+    since, text, ended = 0, 0, False
+    while not ended:
+        answer = await jp_fetch("paddle-gpu", "api", "jobs", job["id"], "log", params={"since": str(since)})
+        page = json.loads(answer.body)
+        assert len(answer.body) < 1.1 * JobSettings().log_page_bytes
+        text += sum(len(line["x"]) for line in page["lines"] if line["s"] == "stdout")
+        since, ended = page["next"], page["ended"]
+        most = max(most, process.memory_info().rss)
+        if not page["lines"]:
+            await asyncio.sleep(0.1)
+    assert text == printed
+    assert most - before < printed / 2
 
 
 @pytest.mark.parametrize(
