@@ -66,10 +66,11 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
-    """Who has a device that is none of this store's to give: a job's id and its user."""
+    """Who has a device that is none of this store's to give: a job's id and its user, or a container's name and nobody,
+    where somebody started it by hand."""
 
     job: str
-    owner: str
+    owner: str = ""
 
 
 class HostSample(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,7 +44,14 @@ def engine_away(reason: Message) -> Message:
 
 
 def device_held(device: str, job: str, owner: str) -> Message:
-    """A device that the engine gave to a job which this store does not know."""
+    """A device that the engine gave to a job which this store does not know, or to a container of nobody's queue."""
+    if not owner:
+        return Message(
+            code=DEVICE_HELD,
+            text="Waits for device {device}, which the container {container} has.",
+            hint="It starts by itself when that container has ended; `docker stop {container}` ends it.",
+            params={"device": device, "container": job},
+        )
     return Message(
         code=DEVICE_HELD,
         text="Waits for device {device}, which job {job} of {owner} has.",

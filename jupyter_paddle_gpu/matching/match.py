@@ -93,6 +93,14 @@ def _held(verdict: Verdict, holder: DeviceHolder) -> Verdict:
     """Not now, whatever memory is free; what can never be stays so."""
     if verdict.fit == "never":
         return verdict
+    if not holder.owner:
+        reason = Message(
+            code="held_by_other",
+            text="The container {container} has this device now; a job waits until that one has ended.",
+            hint="Submit to wait in the queue, or choose another device.",
+            params={"container": holder.job},
+        )
+        return msgspec.structs.replace(verdict, fit="short", reason=reason)
     reason = Message(
         code="held_by_other",
         text="Job {job} of {owner} has this device now; a job waits until that one has ended.",

@@ -23,7 +23,7 @@ def _make(settings: DockerSettings, context: EngineContext) -> DockerEngine:
     ours = msgspec.structs.replace(
         settings, store=str(context.jobs_folder), allowed_images=allowed, policy_file=context.policy_file
     )
-    return DockerEngine(ours, choose=context.choose_image)
+    return DockerEngine(ours, choose=context.choose_image, inventory=context.inventory)
 
 
 ENGINE = EngineType(

@@ -13,7 +13,7 @@ from typing import Any
 
 from docker import errors
 
-from ...domain.devices import DeviceHolder
+from ...domain.devices import DeviceHolder, Inventory
 from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
@@ -35,7 +35,7 @@ from .container import compose, container_name, store_label
 from .devices import access, processors_near
 from .doctor import Doctor
 from .endings import observation
-from .holders import has_won, held
+from .holders import ByHand, has_won, held
 from .identity import identity_of
 from .images.preparing import Preparation, notebook_metadata
 from .labels import LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner
@@ -60,17 +60,24 @@ class DockerEngine:
     Args:
         settings: what the administrator settles.
         choose: picks an image for jobs that name none.
+        inventory: this machine's devices now, for containers that name theirs by number.
         root: where device nodes and sysfs are looked for (another folder in tests).
     """
 
     def __init__(
-        self, settings: DockerSettings | None = None, *, choose: ChooseImage | None = None, root: Path = Path("/")
+        self,
+        settings: DockerSettings | None = None,
+        *,
+        choose: ChooseImage | None = None,
+        inventory: Callable[[], Inventory] | None = None,
+        root: Path = Path("/"),
     ) -> None:
         self.name = "docker"
         self.settings = settings or DockerSettings()
         self.daemon = Daemon(self.settings)
         self.preparation = Preparation(self.daemon, choose)
         self.doctor = Doctor(self.daemon, self.preparation, root)
+        self.by_hand = ByHand(self.daemon, inventory)
         self.root = root
         self._closed_homes: dict[str, bool] = {}  # image id -> whether root's home is root's alone
 
@@ -192,9 +199,10 @@ class DockerEngine:
                         raise
 
     def held_by_others(self) -> Mapping[str, DeviceHolder]:
-        """By the labels of the containers that other users and other stores have on this daemon."""
+        """By the labels of the containers that other users and other stores have on this daemon, and by what
+        containers asked for that are nobody's job."""
         with self._passing():
-            return held(self.daemon, owner(), store_label(self.settings))
+            return {**self.by_hand.held(), **held(self.daemon, owner(), store_label(self.settings))}
 
     def adopt(self) -> dict[str, Handle]:
         """Job id -> handle of every container of this user (and of this store, where the settings name one)."""

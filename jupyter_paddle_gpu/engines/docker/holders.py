@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...domain import reasons
-from ...domain.devices import DeviceHolder
+from ...domain.devices import DeviceHolder, Inventory
 from ...domain.errors import PaddleGpuError
 from .connection.daemon import Daemon
 from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner_name
 
-LIVE = ("created", "restarting", "running", "paused")
+RUNNING = ("restarting", "running", "paused")
+LIVE = ("created", *RUNNING)
 """States in which a container has its devices, or is about to."""
 CREATED_SECONDS = 60.0
 """How long a container that was made and not started holds its devices: longer than a start takes. Whoever made it and
@@ -71,6 +72,34 @@ def has_won(daemon: Daemon, container: str, owner: str, store: str, wanted: Call
             return True
         wanted()
         time.sleep(LOOK_SECONDS)
+
+
+class ByHand:
+    """The devices of containers that somebody started without a queue (`docker run --gpus device=…`).
+
+    Who asks for `all`, or for so many, holds none: that may be the very container in which the server runs.
+    """
+
+    def __init__(self, daemon: Daemon, inventory: Callable[[], Inventory] | None) -> None:
+        self._daemon, self._inventory = daemon, inventory
+        self._named: dict[str, tuple[str, ...]] = {}  # container -> its devices, which never change
+
+    def held(self) -> dict[str, DeviceHolder]:
+        """Device id -> the container that has it. Raises `PaddleGpuError`."""
+        rows = [row for row in self._daemon.containers((), RUNNING) if LABEL_ROLE not in (row["Labels"] or {})]
+        known, ids = self._named, [row["Id"] for row in rows]
+        self._named = {name: known[name] if name in known else self._asked(name) for name in ids}
+        found = {name: DeviceHolder(job=row["Names"][0].lstrip("/")) for row in rows for name in self._named[row["Id"]]}
+        if self._inventory is not None and any(name.isdecimal() for name in found):
+            by_number = {str(device.index): device.id for device in self._inventory().devices if not device.simulated}
+            found = {by_number.get(name, name): holder for name, holder in found.items()}
+        return found
+
+    def _asked(self, container: str) -> tuple[str, ...]:
+        host = (self._daemon.inspect_container(container) or {}).get("HostConfig") or {}
+        requests = host.get("DeviceRequests") or ()
+        # CDI has the maker before the device: nvidia.com/gpu=0.
+        return tuple(name.rpartition("=")[2] for request in requests for name in request.get("DeviceIDs") or ())
 
 
 def _rows(daemon: Daemon) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -12,12 +13,15 @@ from pathlib import Path
 
 import pytest
 from conftest import IMAGE, until
+from docker import errors
 from place import GATE, Place
 
+from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import ENDED
 from jupyter_paddle_gpu.engines.docker import holders
 from jupyter_paddle_gpu.engines.docker.container import container_name
+from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.engines.docker.labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE
 
 BOB = 61234
@@ -178,3 +182,49 @@ def test_ones_own_jobs_are_the_queues_own_business(bench):
     assert bench.engine.held_by_others() == {}
     other = bench.another(store="/another/store")
     assert other.held_by_others()[CARD].job == job.id
+
+
+def test_a_container_that_was_started_by_hand_has_its_card(bench, daemon):
+    """By the card's id or by its number; one that has all cards may be the server's own."""
+    api, made = daemon.api(), []
+
+    def start(name, **request):
+        host = {"DeviceRequests": [{"Capabilities": [["gpu"]], **request}], "NetworkMode": "none"}
+        body = {"Image": IMAGE, "Entrypoint": ["sleep", "600"], "Cmd": [], "HostConfig": host}
+        made.append(api.create_container_from_config(body, name=name)["Id"])
+        api.start(made[-1])
+
+    device = Device(id="GPU-one", index=1, vendor="nvidia", name="Stand-in", memory_total=1)
+    host = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
+    now = Inventory(time=0.0, host=host, devices=(device,))
+    engine = DockerEngine(bench.settings, inventory=lambda: now)
+    try:
+        start("by-id", DeviceIDs=[CARD])
+        start("by-number", DeviceIDs=["1"])
+        start("all", Count=-1)
+        held = engine.held_by_others()
+        assert {name: (holder.job, holder.owner) for name, holder in held.items()} == {
+            CARD: ("by-id", ""),
+            "GPU-one": ("by-number", ""),
+        }
+        api.remove_container(made[0], force=True)
+        assert CARD not in engine.held_by_others()
+    finally:
+        for container in made:
+            with contextlib.suppress(errors.NotFound):
+                api.remove_container(container, force=True)
+
+
+def test_a_job_waits_for_a_container_that_was_started_by_hand(users, daemon):
+    host = {"DeviceRequests": [{"Capabilities": [["gpu"]], "DeviceIDs": [CARD]}], "NetworkMode": "none"}
+    body = {"Image": IMAGE, "Entrypoint": ["sleep", "600"], "Cmd": [], "HostConfig": host}
+    container = daemon.api().create_container_from_config(body, name="by-hand")["Id"]
+    daemon.api().start(container)
+    try:
+        waits = users.root.submit(USE, device_ids=(CARD,), gpus=1)
+        users.serve()
+        reason = until(lambda: users.root.client.get(waits).reason)
+        assert (reason.code, dict(reason.params)) == ("device_held", {"device": CARD, "container": "by-hand"})
+    finally:
+        daemon.api().remove_container(container, force=True)
+    until(lambda: users.root.client.get(waits).state == "succeeded")
