@@ -5,8 +5,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { stateName } from './components/jobs';
 import type { IJob, JobState } from './domain';
 
-/** Milliseconds for which the end of a job is announced; failures stay until they are closed. */
+/** Milliseconds for which the end of a job is announced; the row says it for good. */
 const ANNOUNCED = 10_000;
+/** The same for a failure, which takes longer to read. */
+const FAILURE_ANNOUNCED = 30_000;
 
 /** Where messages are shown: the part of JupyterLab's notifications that is used. */
 export interface IBoard {
@@ -16,7 +18,7 @@ export interface IBoard {
 }
 
 export interface IShown {
-  autoClose: number | false;
+  autoClose: number;
   open: () => void;
 }
 
@@ -30,20 +32,20 @@ export class Announcements {
 
   /** Announce the end of a job, together with those that are still announced. */
   tell(job: IJob): void {
-    const goesOn =
-      this._board.has(this._id) && (hasFailed(this._jobs) || Date.now() < this._until);
+    const goesOn = this._board.has(this._id) && Date.now() < this._until;
     if (goesOn) {
       this._board.dismiss(this._id);
     }
     this._jobs = goesOn ? [...this._jobs, job] : [job];
-    this._until = Date.now() + ANNOUNCED;
     const failed = hasFailed(this._jobs);
+    const autoClose = failed ? FAILURE_ANNOUNCED : ANNOUNCED;
+    this._until = Date.now() + autoClose;
     const succeeded = this._jobs.every(({ state }) => state === 'succeeded');
     const one = this._jobs.length === 1 ? job : undefined;
     this._id = this._board.show(
       one ? this._end(one) : this._ends(),
       failed ? 'error' : succeeded ? 'success' : 'info',
-      { autoClose: failed ? false : ANNOUNCED, open: () => this._open(one) }
+      { autoClose, open: () => this._open(one) }
     );
   }
 

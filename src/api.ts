@@ -37,6 +37,12 @@ export class ApiError extends Error implements IMessage {
   }
 }
 
+/** Contents paths of an executed notebook and, where the server shows it, of its source. */
+export interface IPublished {
+  path: string;
+  source: string | null;
+}
+
 /** A notebook by contents path, with its unsaved content. */
 export interface INotebookBody {
   path: string;
@@ -127,12 +133,8 @@ export class Api {
   }
 
   /** Puts the executed notebook, as far as it is, beside its source. */
-  async publish(id: string): Promise<string> {
-    const answer = await this._post<{ path: string }>(
-      `jobs/${encodeURIComponent(id)}/notebook`,
-      {}
-    );
-    return answer.path;
+  publish(id: string): Promise<IPublished> {
+    return this._post(`jobs/${encodeURIComponent(id)}/notebook`, {});
   }
 
   async delete(id: string): Promise<void> {

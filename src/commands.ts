@@ -112,9 +112,9 @@ export function addCommands(options: ICommandOptions): void {
     isEnabled: args => meant(args) !== undefined,
     execute: async args => {
       const id = meant(args);
-      const path = id ? await model.jobs.publish(id) : null;
-      if (path) {
-        openPath(path);
+      const published = id ? await model.jobs.publish(id) : null;
+      if (published) {
+        openPath(published.path);
       }
     },
     describedBy: takesJob

@@ -2487,7 +2487,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its contents path */
+            /** @description Its contents path, and its source's */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2495,6 +2495,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         path: string;
+                        /** @description None where it lies outside the folder that the server shows */
+                        source: string | null;
                     };
                 };
             };

@@ -87,8 +87,17 @@ const plugin: JupyterFrontEndPlugin<void> = {
       namespace: 'jupyter-paddle-gpu-panels'
     });
 
-    const openCell = async (job: IJob, cell: number) => {
-      const path = await model.jobs.publish(job.id);
+    const openCell = async (job: IJob, cell: number, which: 'source' | 'executed') => {
+      const published = await model.jobs.publish(job.id);
+      const source = which === 'source' ? published?.source : null;
+      // A source that was moved or deleted since is not there to be corrected.
+      const found = source
+        ? await documents.services.contents.get(source, { content: false }).then(
+            () => source,
+            () => null
+          )
+        : null;
+      const path = found ?? published?.path;
       const panel = path ? (documents.openOrReveal(path) as NotebookPanel) : undefined;
       await panel?.context.ready;
       await panel?.revealed;
@@ -135,6 +144,14 @@ const plugin: JupyterFrontEndPlugin<void> = {
           app.shell.add(tab, 'main');
         }
         app.shell.activateById(tab.id);
+        // Twice the same side by side takes the room of the notebook.
+        if (panel.isVisible && shell) {
+          if (settings?.get('side').composite === 'left') {
+            shell.collapseLeft();
+          } else {
+            shell.collapseRight();
+          }
+        }
       },
       showJob: async id => {
         let widget = jobs.find(item => item.content.model.id === id);
@@ -145,8 +162,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
               () => undefined
             );
           }
-          const content = new JobWidget(context, model.openJob(id), (job, cell) => {
-            void openCell(job, cell);
+          const content = new JobWidget(context, model.openJob(id), (...cell) => {
+            void openCell(...cell);
           });
           // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
           widget = new MainAreaWidget({ content });
@@ -211,7 +228,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
       void app.commands.execute(command, args);
     });
     model.jobs.ended.connect((_, job) => {
-      if (settings?.get('notify').composite !== false) {
+      // A list of jobs that is on the screen says it itself, and a message would lie over it.
+      if (settings?.get('notify').composite !== false && !isListInView()) {
         announcements.tell(job);
       }
     });
@@ -220,3 +238,15 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [model, plugin];
 export default plugins;
+
+/** Whether a list of jobs is on the screen, at least in part. */
+function isListInView(): boolean {
+  const lists = [...document.querySelectorAll('.jp-PaddleGpu-jobs')];
+  return (
+    !document.hidden &&
+    lists.some(list => {
+      const { height, top, bottom } = list.getBoundingClientRect();
+      return height > 0 && top < window.innerHeight && bottom > 0;
+    })
+  );
+}

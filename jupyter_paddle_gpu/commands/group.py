@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
+from ..services.finding import NEWEST
 from ..version import __version__
 from . import decision_view, options
 from .changes_view import ChangesView
@@ -239,7 +240,7 @@ def jobs(face: Face, /, job_id: str | None) -> View:
 
 
 @paddle_gpu.command()
-@_job
+@click.argument("job_id", metavar="[JOB]", default=NEWEST, shell_complete=_known_jobs)
 @click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
 @click.option("--since", type=click.IntRange(min=0), default=0, metavar="N", help="The first line's number, from 0.")
 @click.option(
@@ -248,7 +249,7 @@ def jobs(face: Face, /, job_id: str | None) -> View:
 @_json
 @click.pass_obj
 def logs(face: Face, /, job_id: str, follow: bool, since: int, rank: int) -> View | None:
-    """Print a job's log."""
+    """Print a job's log: of the newest one where none is named."""
     job = face.services.find_job(job_id)
     if follow and rank:
         raise click.UsageError("--rank shows what is there; it cannot be followed.")

@@ -6,6 +6,7 @@ depends on the code and never on a text.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from .messages import Message, Param
@@ -14,6 +15,14 @@ TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_r
 """Passing faults: worth another try with back-off. Everything else would only fail again."""
 DEVICE_HELD: Final = "device_held"
 """Code of what jobs wait for whose device another user's job has, or another store's."""
+PACKAGES: Final = {
+    "cv2": "opencv-python-headless",
+    "PIL": "Pillow",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+"""Packages that bring a module of another name, of those that notebooks import most."""
 ENGINE_AWAY: Final = "engine_away"
 """Code of what jobs wait for whose engine answers nobody."""
 
@@ -68,19 +77,17 @@ def succeeded() -> Message:
 def cell_error(cell: int, line: int | None, name: str, value: str) -> Message:
     """A cell raised; `cell` counts all cells from 0, people count from 1."""
     params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "name": name, "value": _short(value)}
-    if line is None:
-        return Message(
-            code="cell_error",
-            text="Cell {cell} failed: {name}: {value}",
-            hint="The traceback is in the log and in the executed notebook. Correct the cell and submit again.",
-            params=params,
+    hint = "The traceback is in the log and in the executed notebook. Correct the cell and submit again."
+    absent = re.match(r"No module named '(\w+)", value) if name == "ModuleNotFoundError" else None
+    if absent:
+        params["package"] = PACKAGES.get(absent[1], absent[1])
+        hint = (
+            "Put `%pip install {package}` into the first cell, or for a container {package} into requirements.txt "
+            "beside the notebook, and submit again."
         )
-    return Message(
-        code="cell_error",
-        text="Cell {cell}, line {line} failed: {name}: {value}",
-        hint="The traceback is in the log and in the executed notebook. Correct the cell and submit again.",
-        params=params,
-    )
+    if line is None:
+        return Message(code="cell_error", text="Cell {cell} failed: {name}: {value}", hint=hint, params=params)
+    return Message(code="cell_error", text="Cell {cell}, line {line} failed: {name}: {value}", hint=hint, params=params)
 
 
 def of_rank(reason: Message, job: str, rank: int) -> Message:

@@ -237,6 +237,7 @@ def _wait(case: _Case) -> Decision:
         first, only = full[0], bool(choice.device_ids)
         reason = sentences.short(first.device, need.high, first.room or 0, only=only)
         return Decision(outcome="wait", reason=reason, device_ids=choice.device_ids or (first.device.id,))
-    others = sorted({offer.held[seat.device.id].owner for seat in possible if seat.device.id in offer.held})
+    holders = [offer.held[seat.device.id] for seat in possible if seat.device.id in offer.held]
+    others = sorted({holder.owner or holder.job for holder in holders})
     reason = sentences.too_few_free(case.wanted, len(case.starting), others)
     return Decision(outcome="wait", reason=reason, device_ids=expected)

@@ -81,8 +81,9 @@ class PublishHandler(PaddleGpuHandler):
 
     @permitted("write")
     async def post(self, job_id: str) -> None:
-        """Put the executed notebook, as far as it is, beside its source; answer its contents path."""
+        """Put the executed notebook, as far as it is, beside its source; answer the contents paths of both."""
         file = await self.context.call(self.services.jobs.publish, job_id)
+        job = await self.context.call(self.services.jobs.get, job_id)
         path = self.services.contents_path(file)
         if path is None:
             raise PaddleGpuError(
@@ -92,7 +93,7 @@ class PublishHandler(PaddleGpuHandler):
                 status=409,
                 file=str(file),
             )
-        self.answer({"path": path})
+        self.answer({"path": path, "source": self.services.contents_path(job.spec.notebook)})
 
 
 class StatisticsHandler(PaddleGpuHandler):

@@ -61,7 +61,7 @@ function Device(props: {
   return (
     <div className="jp-PaddleGpu-device" data-fit={verdict?.fit ?? 'unknown'}>
       <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
-        {!device.simulated && <b>{trans.__('GPU %1', device.index)}</b>}
+        <b>{trans.__('GPU %1', device.index)}</b>
         <span className="jp-PaddleGpu-name jp-PaddleGpu-card" title={device.name}>
           {shortName(device.name)}
         </span>

@@ -21,8 +21,8 @@ type Tab = 'log' | 'metrics' | 'resources' | 'memory' | 'details';
 
 export interface IJobViewProps {
   model: Model;
-  /** Go to a cell of the job's source notebook. */
-  openCell: (job: IJob, cell: number) => void;
+  /** Go to a cell of the job's source notebook, or of the executed one. */
+  openCell: (job: IJob, cell: number, which: 'source' | 'executed') => void;
 }
 
 export function JobView({ model, openCell }: IJobViewProps): JSX.Element {
@@ -150,9 +150,14 @@ function Outcome(props: {
   return (
     <Note kind={job.state === 'failed' ? 'error' : 'info'} message={job.reason}>
       {failure && (
-        <Button look="link" onClick={() => openCell(job, failure.cell)}>
-          {trans.__('Go to cell %1', failure.cell + 1)}
-        </Button>
+        <>
+          <Button look="link" onClick={() => openCell(job, failure.cell, 'source')}>
+            {trans.__('Go to cell %1', failure.cell + 1)}
+          </Button>{' '}
+          <Button look="link" onClick={() => openCell(job, failure.cell, 'executed')}>
+            {trans.__('See it as executed')}
+          </Button>
+        </>
       )}
     </Note>
   );

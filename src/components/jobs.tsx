@@ -261,7 +261,7 @@ function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
   const run = (command: string) => void commands.execute(command, { id: job.id });
   return (
     <div className="jp-PaddleGpu-actions">
-      <Button onClick={() => run(CommandIDs.openJob)}>{trans.__('Details')}</Button>
+      <Button onClick={() => run(CommandIDs.openJob)}>{trans.__('Open job')}</Button>
       {job.started !== null && (
         <Button onClick={() => run(CommandIDs.openNotebook)}>
           {trans.__('Open notebook')}

@@ -3,7 +3,7 @@
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, type ApiError, lasting } from '../api';
+import { type Api, type ApiError, type IPublished, lasting } from '../api';
 import { isEnded, type IJob } from '../domain';
 import type { EventStream, IJobList } from '../events';
 
@@ -86,13 +86,13 @@ export class Jobs implements IDisposable {
     return job;
   }
 
-  /** Publish the executed notebook; answers its contents path. */
-  async publish(id: string): Promise<string | null> {
-    let path: string | null = null;
+  /** Publish the executed notebook; answers where it is, and its source. */
+  async publish(id: string): Promise<IPublished | null> {
+    let published: IPublished | null = null;
     await this._act(id, async () => {
-      path = await this._api.publish(id);
+      published = await this._api.publish(id);
     });
-    return path;
+    return published;
   }
 
   /** Delete after a while in which `keep` takes it back. */

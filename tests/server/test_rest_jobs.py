@@ -83,7 +83,10 @@ async def test_a_job_from_submit_to_its_notebook(api, submit, ended, jp_fetch, j
 
     status, published = await api("POST", "jobs", job["id"], "notebook")
     short = job["id"].rsplit("-", 1)[-1]
-    assert (status, published) == (200, {"path": f"work/paddle-gpu-runs/train-{short}.ipynb"})
+    assert (status, published) == (
+        200,
+        {"path": f"work/paddle-gpu-runs/train-{short}.ipynb", "source": "work/train.ipynb"},
+    )
     executed = json.loads((jp_root_dir / published["path"]).read_text())
     assert executed["cells"][0]["outputs"]
 

@@ -76,9 +76,15 @@ test('a training that fails names the cell and the next step', async ({ page, se
   const view = page.locator('.jp-PaddleGpu-view');
   await expect(view.getByRole('alert')).toContainText('submit again');
   await view.getByRole('button', { name: 'Go to cell 6' }).click();
-  await expect(page.locator('.jp-NotebookPanel:visible .jp-Cell.jp-mod-active')).toContainText(
-    'one_hot = np.eye(4'
-  );
+  const cell = page.locator('.jp-NotebookPanel:visible .jp-Cell.jp-mod-active');
+  await expect(cell).toContainText('one_hot = np.eye(4');
+  expect(page.url()).toContain('wine_broken.ipynb');
+  expect(page.url()).not.toContain('paddle-gpu-runs');
+  // What it printed when it failed is in the executed copy.
+  await page.getByRole('tab', { name: /^wine_broken$/ }).click();
+  await view.getByRole('button', { name: 'See it as executed' }).click();
+  await expect(cell).toContainText('one_hot = np.eye(4');
+  expect(page.url()).toContain('paddle-gpu-runs/wine_broken-');
 });
 
 test('an empty notebook is refused with a reason', async ({ page, server }) => {

@@ -35,6 +35,26 @@ def is_supported(folder: Path) -> bool:
     return True
 
 
+def may_read(folder: Path, uid: int, gid: int) -> bool:
+    """Whether a process of this user and of this group alone may list the folder and open what lies in it, or read it
+    where it is a file."""
+    status = folder.stat()
+    entries = _read(str(folder), ACCESS) if hasattr(os, "getxattr") else None
+    entries = entries or _of_mode(status.st_mode)
+    mask = entries.get((_MASK, _NOBODY), 7)
+    groups = [rights & mask for (tag, number), rights in entries.items() if tag == _GROUP and number == gid]
+    if status.st_gid == gid:
+        groups.append(entries[_OWNING_GROUP, _NOBODY] & mask)
+    if uid == status.st_uid:
+        given = [entries[_OWNER, _NOBODY]]
+    elif (_USER, uid) in entries:
+        given = [entries[_USER, uid] & mask]
+    else:
+        given = groups or [entries[_OTHER, _NOBODY]]
+    wanted = _READ | (_SEARCH if stat.S_ISDIR(status.st_mode) else 0)
+    return any(rights & wanted == wanted for rights in given)
+
+
 def open_to(folder: Path, uid: int) -> bool:
     """Let `uid` read and write everything in the folder, now and what is made there later. Raises `OSError`.
 
@@ -91,7 +111,7 @@ def _read(file: int | str, name: str) -> Entries | None:
     try:
         raw = os.getxattr(file, name)
     except OSError as error:
-        if error.errno == errno.ENODATA:
+        if error.errno in (errno.ENODATA, errno.ENOTSUP):
             return None
         raise
     return {(tag, number): rights for tag, rights, number in _ENTRY.iter_unpack(raw[_HEADER.size :])}

@@ -165,7 +165,14 @@ class Doctor:
         folder = Path(grant.folder.source)
         identity = identity_of(self.daemon.settings, self.daemon.facts(), folder)
         given = not identity.is_stranger or access.is_supported(folder)
-        return [] if given else [not_given(str(folder), identity.host_uid)]
+        found = [] if given else [not_given(str(folder), identity.host_uid)]
+        if self.daemon.facts().desktop or identity.host_uid == 0:  # Docker Desktop gives every file to its user
+            return found
+        for mount in grant.data:
+            opened = identity.is_stranger and mount.writable  # before the job starts
+            if not opened and not access.may_read(Path(mount.source), identity.host_uid, identity.host_gid):
+                found.append(_data_closed(mount.source, identity.host_uid))
+        return found
 
     def _has_cards(self) -> bool:
         """Whether there is a driver here whose devices a container gets by request."""
@@ -248,6 +255,16 @@ def _step_too_large(needs: str, limit: str) -> Message:
         text="One training step alone takes {needs} of memory, and the job may have {limit}.",
         hint="Use a smaller batch, or give the job more memory.",
         params={"needs": needs, "limit": limit},
+    )
+
+
+def _data_closed(path: str, user: int) -> Message:
+    return Message(
+        code="data_not_readable",
+        text="The data folder {path} may not be read by user {user}, as whom the job runs.",
+        hint="Let that user read it: `sudo setfacl -R -m u:{user}:rX {path}`, or `sudo chmod -R o+rX {path}` where "
+        "everybody may.",
+        params={"path": path, "user": user},
     )
 
 

@@ -199,8 +199,7 @@ class DockerEngine:
                         raise
 
     def held_by_others(self) -> Mapping[str, DeviceHolder]:
-        """By the labels of the containers that other users and other stores have on this daemon, and by what
-        containers asked for that are nobody's job."""
+        """By the labels of other users' and stores' containers, and by what containers asked for that are no jobs."""
         with self._passing():
             return {**self.by_hand.held(), **held(self.daemon, owner(), store_label(self.settings))}
 
@@ -265,8 +264,6 @@ class DockerEngine:
         with contextlib.suppress(errors.APIError):
             return pids_of(self.daemon.api.top(container))
         return frozenset()
-
-    # Containers
 
     def _compose(self, job: Job, folder: JobFolder, handle: Handle) -> dict[str, Any]:
         grant = authorize(job.spec, self.settings, notebook_metadata(folder))

@@ -16,6 +16,8 @@ from . import untrusted
 _LEAST_SHARE = 0.01
 """Below this share of a training done, its pace says nothing of the time left."""
 
+LEAST_LEFT = 1.0
+"""Seconds; of what should be over by now nothing is said."""
 BLOCK_BYTES = 1 << 20
 LOOK_BLOCKS = 64
 """What is read at one look at most: days of a runner's events, and not all that a job can write."""
@@ -45,7 +47,9 @@ class ProgressReader:
         if self._left is None:
             return self._progress
         at, seconds = self._left
-        return msgspec.structs.replace(self._progress, seconds_left=max(0.0, round(seconds - max(0.0, now - at), 1)))
+        left = round(seconds - max(0.0, now - at), 1)
+        # It has become slower, or does something after its last step: how long that takes nobody knows.
+        return msgspec.structs.replace(self._progress, seconds_left=left if left >= LEAST_LEFT else None)
 
     def _new_events(self) -> Iterator[untrusted.Event]:
         with contextlib.suppress(OSError), own_files.open_read(self._path) as file:

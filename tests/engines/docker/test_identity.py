@@ -16,6 +16,7 @@ from conftest import IMAGE, Bench, _daemon
 from stand_ins.daemon import PrivateDaemon
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.engines.docker import access
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.identity import JOB_ID, identity_of
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
@@ -68,6 +69,36 @@ def test_the_result_is_published_and_the_next_job_goes_on(bench, roots_folder):
         assert "1" * count in bench.text(folder).splitlines()
         assert json.loads(output.read_text())["cells"][0]["outputs"]
         (roots_folder / "count").open("a").close()
+
+
+def test_a_data_folder_that_only_root_may_read_is_told_before(make_bench, tmp_path):
+    """It is not opened: nobody wrote in the settings that jobs may write there."""
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "x").write_text("read")
+    bench = make_bench(data_folders=(str(data),))
+    job, folder = bench.job(f"print(open('{data}/x').read())", options={"data": [str(data)]})
+    (told,) = bench.engine.check(job)
+    assert (told.code, f"setfacl -R -m u:{JOB_ID}:rX {data}" in told.render_hint()) == ("data_not_readable", True)
+    access.open_to(data, JOB_ID)  # as that command does
+    assert bench.engine.check(job) == ()
+    assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
+    assert "read" in bench.text(folder).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("mode", "uid", "gid", "expected"),
+    [
+        (0o755, 7, 7, True), (0o750, 7, 7, False), (0o750, 7, 5, True), (0o704, 7, 7, False),
+        (0o077, 4, 7, False), (0o700, 4, 7, True), (0o705, 7, 5, False),
+    ],
+)  # fmt: skip
+def test_who_may_read_a_folder(tmp_path, mode, uid, gid, expected):
+    folder = tmp_path / "f"
+    folder.mkdir()
+    os.chown(folder, 4, 5)
+    folder.chmod(mode)
+    assert access.may_read(folder, uid, gid) is expected
 
 
 def test_the_owners_group_is_not_roots(bench):

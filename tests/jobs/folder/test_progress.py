@@ -48,9 +48,9 @@ def test_cells_epochs_and_time_left(tmp_path: Path) -> None:
         ([{"epoch": 1, "epochs": 4}, {"epoch": 2, "epochs": 4}], 30),
         # A line at each epoch's end: two of four are to come after the second.
         ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (1, 2)], 20),
-        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (1, 2, 3, 4)], 0),
-        # Counted from 0.
-        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (0, 1, 2, 3)], 0),
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (1, 2, 3, 4)], None),
+        # Counted from 0. What should be over is not told as 0 s: it may go on with something else.
+        ([{"epoch": n, "epochs": 4, "metrics": {"loss": 1}} for n in (0, 1, 2, 3)], None),
         ([{"epoch": 0, "epochs": 4}, {"epoch": 1, "epochs": 4}], 30),
         ([{"step": 10, "steps": 100}, {"step": 30, "steps": 100}], 35),
         ([{"step": 10, "steps": 100, "epoch": 1, "epochs": 2}, {"step": 60, "steps": 100}], 28),
