@@ -978,7 +978,7 @@ export interface components {
              */
             accumulation: number | null;
             /**
-             * @description Recompute activations in the backward pass.
+             * @description Recompute activations in the backward pass, or keep those that the notebook recomputes.
              * @default null
              */
             recompute: boolean | null;

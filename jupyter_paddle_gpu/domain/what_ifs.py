@@ -162,12 +162,12 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     recompute: Annotated[
         bool | None,
         Declaration(
-            help="Recompute activations in the backward pass.",
+            help="Recompute activations in the backward pass, or keep those that the notebook recomputes.",
             in_jobs=True,
             label="Activations",
             values={
-                # Recomputation that the notebook does itself is not taken out of it, so False is not offered.
                 True: Words(label="recomputed", asked="with recompute", suggested="Recompute"),
+                False: Words(label="kept", asked="without recompute"),
             },
         ),
     ] = None

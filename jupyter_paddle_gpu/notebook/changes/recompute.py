@@ -1,4 +1,4 @@
-"""Activations of a model's repeated blocks computed again in the backward pass instead of being kept."""
+"""Activations of a model's repeated blocks computed again in the backward pass instead of being kept, or kept again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def {name}(model):
 
 def change(program: Program, request: EstimateRequest) -> None:
     """Put the helper above the cell that makes the model, and call it behind that."""
-    if not request.recompute:
+    if request.recompute is False:
+        _keep(program)
         return
     if any(program.names.last(call.func) == "recompute" for call in program.code.of_type(ast.Call)):
         raise RefusedError(_OWN)
@@ -53,6 +54,39 @@ def change(program: Program, request: EstimateRequest) -> None:
     name = program.fresh("recompute_blocks")
     program.cell_of(top).insert_before(top, ["", "", *_HELPER.format(name=name).split("\n"), ""])
     program.cell_of(statement).insert_after(statement, [f"{name}({model})"])
+
+
+def _keep(program: Program) -> None:
+    """Make a plain call of each call of Paddle's `recompute`; whatever else has to do with it is not understood."""
+    calls = [call for call in program.code.of_type(ast.Call) if program.names.is_paddle(call.func, "recompute")]
+    own: set[ast.AST] = {one for call in calls for one in ast.walk(call.func)}
+    if any(_names_it(node) for node in program.code.nodes if node not in own):
+        raise RefusedError(_OTHERWISE)
+    for call in calls:
+        inner = [one for argument in call.args for one in program.calls(argument)]
+        if not call.args or isinstance(call.args[0], ast.Starred) or any(one in calls for one in inner):
+            raise RefusedError(_OTHERWISE)
+        program.editable(call)
+        function, *rest = call.args
+        named = [one for one in call.keywords if one.arg not in _OPTIONS]
+        words = [program.text(one) for one in rest]
+        words += [(f"{one.arg}=" if one.arg else "**") + program.text(one.value) for one in named]
+        name = program.text(function)
+        plain = isinstance(function, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+        program.cell_of(call).replace(call, f"{name if plain else f'({name})'}({', '.join(words)})")
+
+
+def _names_it(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+            return "recompute" in name
+        case ast.Constant(value=str(text)):
+            return text in ("recompute", "use_recompute", "enable_recompute")  # a key of a configuration
+    return False
+
+
+_OPTIONS = ("preserve_rng_state", "use_reentrant", "offload_indices")
+"""Keywords of Paddle's `recompute` that its function does not get."""
 
 
 def _made(program: Program) -> tuple[ast.stmt, str]:
@@ -79,6 +113,11 @@ _OWN = Message(
     code="recompute_own",
     text="The notebook recomputes activations itself.",
     hint="Choose the layers in the notebook, where it calls recompute.",
+)
+_OTHERWISE = Message(
+    code="recompute_otherwise",
+    text="The notebook recomputes activations by something else than plain calls of Paddle's recompute.",
+    hint="Take that out of a copy of the notebook, and submit the copy.",
 )
 _NOWHERE = Message(
     code="recompute_nowhere",

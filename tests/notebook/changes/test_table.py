@@ -155,6 +155,26 @@ def test_all_at_once_is_python_and_says_what_it_is():
     assert again.content["cells"][0]["source"] != source or same.refused
 
 
+BLOCKS = """\
+import paddle
+from paddle.distributed.fleet.utils import recompute as again
+
+class Net(paddle.nn.Layer):
+    def forward(self, x):
+        x = {first}
+        return {second}  # 中文
+"""
+
+
+def test_recompute_of_the_notebook_becomes_plain_calls():
+    own = BLOCKS.format(first="again(self.one, x, mask, use_reentrant=False)", second="again(lambda y: y + 1, x)")
+    copy, found = made({"recompute": False}, own)
+    plain = BLOCKS.format(first="self.one(x, mask)", second="(lambda y: y + 1)(x)")
+    assert copy.content["cells"][0]["source"] == plain
+    assert [one.render() for one in found.says] == ["without recompute"]
+    assert made({"recompute": False}, LOOP)[1].refused == ()
+
+
 NAMED = "BATCH_SIZE = 64\nlearning_rate = 0.1"
 USES = LOOP.replace("batch_size=64", "batch_size=BATCH_SIZE")
 
@@ -201,6 +221,12 @@ def test_where_a_cell_is_tagged_for_parameters_they_are_injected_behind_it():
         ),
         ({"set_to_zero": False}, ["from mine import train\ntrain()"], [("set_to_zero", "clear_grad_nowhere")]),
         ({"recompute": True}, ["from mine import train\ntrain()"], [("recompute", "recompute_nowhere")]),
+        ({"recompute": False}, ["Net(use_recompute=True)\n" + LOOP], [("recompute", "recompute_otherwise")]),
+        (
+            {"recompute": False},
+            [BLOCKS.format(first="again(*blocks)", second="x")],
+            [("recompute", "recompute_otherwise")],
+        ),
         ({"devices": 2}, [LOOP.replace("in loader", "in zip(a, b)")], [("devices", "devices_no_loader")]),
         ({"devices": 2}, [LOOP + "net.head\n"], [("devices", "devices_attribute")]),
         (

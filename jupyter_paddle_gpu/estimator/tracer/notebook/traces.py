@@ -107,7 +107,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         TaskFlows(),
         HostMemory(),
         Precision(request.get("amp"), request.get("amp_dtype") or "float16"),
-        Changes(accumulation, bool(request.get("recompute")), request.get("set_to_zero"), ended=watch.has_window),
+        Changes(accumulation, request.get("recompute"), request.get("set_to_zero"), ended=watch.has_window),
         Loaders(request.get("batch_size"), accumulation),
         resizing.Resizing(scenario.change),
     )

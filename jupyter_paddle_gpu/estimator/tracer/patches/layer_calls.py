@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import paddle
+from paddle.distributed import fleet
 
 from ..eager import amp
 from ..eager.tensors import Tensors
@@ -14,6 +15,9 @@ from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
 from .patch import Patch
 from .sharding import WRAPPERS
+
+RECOMPUTE_OPTIONS = ("preserve_rng_state", "use_reentrant", "offload_indices")
+"""Keywords of fleet's `recompute` that its function does not get."""
 
 
 def _call(runtime: Tensors, original: Callable[..., Any], layer: Any, *args: Any, **kwargs: Any) -> Any:
@@ -48,7 +52,26 @@ def _transform(runtime: Tensors, original: Callable[..., Any], x: Any, *args: An
     return original(x, *args, **kwargs)
 
 
+def _recompute(
+    runtime: Tensors, original: Callable[..., Any], function: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """fleet's `recompute`: a plain call where activations are to be kept."""
+    if runtime.of(Changes).recompute is not False:
+        return original(function, *args, **kwargs)
+    return function(*args, **{name: value for name, value in kwargs.items() if name not in RECOMPUTE_OPTIONS})
+
+
+def _recompute_hybrid(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """fleet's `recompute_hybrid(context, function, …)`: the same for parallel trainings."""
+    if runtime.of(Changes).recompute is not False:
+        return original(*args, **kwargs)
+    _, function, *rest = args
+    return function(*rest, **kwargs)
+
+
 def patches() -> Iterator[Patch]:
-    """Layers, and the function that tells sound."""
+    """Layers, what recomputes them, and the function that tells sound."""
+    yield Patch(fleet.recompute, "recompute", _recompute, everywhere=True)
+    yield Patch(fleet.recompute, "recompute_hybrid", _recompute_hybrid, everywhere=True)
     yield Patch(paddle.nn.Layer, "__call__", _call)
     yield Patch(paddle.signal, "stft", _transform)

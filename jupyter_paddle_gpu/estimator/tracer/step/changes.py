@@ -18,7 +18,8 @@ class Changes:
     """What of the step is asked to be otherwise, and what that has come to so far."""
 
     accumulation: int = 1
-    recompute: bool = False
+    recompute: bool | None = None
+    """Whether repeated blocks are recomputed; False: what the program recomputes itself is kept; None: as it is."""
     set_to_zero: bool | None = None
     """What `clear_grad` is called with in the end; None leaves the program's own."""
     blocks: set[int] = field(default_factory=set)

@@ -29,7 +29,8 @@ def short(found):
     casts = [o[0] for o in found.get("operations", [])].count("cast")
     keep["workspaces"] = {o[0]: o[-2:] for o in found.get("operations", [])}
     paths = sorted({o[2] for o in found.get("operations", [])})
-    return {**keep, "kinds": kinds, "flops": phases, "casts": casts, "paths": paths, "bytes": sum(s[0] for s in found.get("storages", []))}
+    return {**keep, "kinds": kinds, "flops": phases, "casts": casts, "paths": paths, "bytes": sum(s[0] for s in found.get("storages", [])),
+            "lives": sorted(s[:3] for s in found.get("storages", []))}
 
 for name, request in json.load(sys.stdin).items():
     print(json.dumps([name, short(tracer.trace_notebook(request))]))
@@ -70,6 +71,27 @@ optimizer = paddle.optimizer.AdamW(parameters=model.parameters())
 x = paddle.randn([4, 16, 32])
 x.stop_gradient = False
 for step in range(9):
+    model(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+OWN = """
+import paddle
+from paddle import nn
+from paddle.distributed.fleet.utils import recompute
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.LayerList([nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64)) for _ in range(4)])
+    def forward(self, x):
+        for block in self.blocks:
+            x = {call}
+        return x
+model = Net()
+optimizer = paddle.optimizer.AdamW(parameters=model.parameters())
+x = paddle.randn([32, 64])
+x.stop_gradient = False
+for step in range(6):
     model(x).mean().backward()
     optimizer.step()
     optimizer.clear_grad()
@@ -142,6 +164,9 @@ model.fit(train, epochs=1, batch_size=64, verbose=1)
     "accumulation": {"cells": PLAIN, "accumulation": 4},
     "blocks": {"cells": cells(BLOCKS)},
     "recompute": {"cells": cells(BLOCKS), "recompute": True},
+    "own-recompute": {"cells": cells(OWN.format(call="recompute(block, x, use_reentrant=False)"))},
+    "kept": {"cells": cells(OWN.format(call="recompute(block, x, use_reentrant=False)")), "recompute": False},
+    "by-hand": {"cells": cells(OWN.format(call="block(x)"))},
     "saves": {"cells": cells("batch_size = 8", NET, "paddle.save(model.state_dict(), 'model.pdparams')", LOOP)},
     "branch": {"cells": cells("batch_size = 8", NET, LOOP.replace("optimizer.step", "if loss > 1: print(1)\n        optimizer.step"))},
     "frozen": {"cells": cells(FROZEN)},
@@ -265,6 +290,14 @@ def test_accumulation_and_recomputation(answers):
     assert answers["accumulation"]["inputs"] == ["float32[8, 20]", "int64[8]"]
     assert answers["recompute"]["flops"]["backward"] > answers["blocks"]["flops"]["backward"] * 1.2
     assert answers["recompute"]["flops"]["forward"] == answers["blocks"]["flops"]["forward"]
+
+
+def test_recompute_of_the_program_is_taken_out_as_by_hand(answers):
+    def step(name):
+        return answers[name]["flops"], answers[name]["parameters"], answers[name]["lives"]
+
+    assert step("kept") == step("by-hand")
+    assert answers["own-recompute"]["flops"]["backward"] > answers["kept"]["flops"]["backward"]
 
 
 def test_nothing_is_written_and_nothing_allocated(answers):
