@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.warm_paddle import WarmPaddle
+from tests.warm_python import WarmPython
 
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
+
+DOCKER_FAULTS = {f"test_{name}.py" for name in ("clock", "faults", "order", "sharing", "silence", "space", "storm")}
+"""Half of the time that Docker's tests take, with the daemon that is killed."""
 
 # A busy machine is no fault: neither an example nor making it has a time. The examples are those of every other run, so
 # that a change is judged by what it does and not by what chance brings up beside it.
@@ -32,14 +35,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Which tests stay together where several workers share them.
 
-    A file's tests share what its fixtures made, and all tests on a Docker daemon go one after the other.
+    A file's tests share what its fixtures made. Those on a Docker daemon wait more than they compute: they are two long
+    rows, so that other tests run beside each of them.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::")[0]
-            return "docker" if "docker" in file.split("/") else file
+            if "docker" not in file.split("/"):
+                return file
+            return "docker, faults" if file.rsplit("/", 1)[1] in DOCKER_FAULTS else "docker"
 
     return Scheduling(config, log)
 
@@ -55,10 +61,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def paddle_python() -> Iterator[WarmPaddle]:
+def paddle_python() -> Iterator[WarmPython]:
     """Runs a Python program in a fresh process that has Paddle imported."""
     pytest.importorskip("paddle", reason="needs paddlepaddle in the test interpreter")
-    made = WarmPaddle()
+    made = WarmPython("paddle", options=("-W", "ignore"))
     yield made
     made.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import pkgutil
 import random
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_paddle_gpu import checkpoint
-from tests.warm_paddle import WarmPaddle
+from tests.warm_python import WarmPython
 
 SOURCE = Path(checkpoint.__file__)
 
@@ -61,9 +62,10 @@ print("weights", [round(float(v), 6) for v in network.weight.numpy().ravel()], s
 
 
 @pytest.fixture
-def run(paddle_python: WarmPaddle) -> Callable[[str, Path, int, Path], subprocess.CompletedProcess[str]]:
+def run(paddle_python: WarmPython) -> Callable[[str, Path, int, Path], subprocess.CompletedProcess[str]]:
     def start(code: str, first: Path, kill_at: int, folder: Path) -> subprocess.CompletedProcess[str]:
-        return paddle_python.run("-c", code, str(first), str(kill_at), environment={checkpoint.VARIABLE: str(folder)})
+        environment = {**os.environ, checkpoint.VARIABLE: str(folder)}
+        return paddle_python.run("-c", code, str(first), str(kill_at), environment=environment)
 
     return start
 

@@ -1,4 +1,8 @@
-"""The command line as its users run it: a process of its own, on a data folder of the test's own."""
+"""The command line as its users run it: a process of its own, on a data folder of the test's own.
+
+`cli` forks that process from one that has imported the package; `python -m jupyter_paddle_gpu` itself runs in
+`test_following.py` and `test_four_faces.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,20 @@ from typing import Any
 
 import pytest
 
+from tests.warm_python import WarmPython
+
 CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
+
+MODULES = ("jupyter_paddle_gpu.cli.terminal", "jupyter_paddle_gpu.services.service", "nbformat", "rich.table")
+COMMAND = """
+import atexit, threading
+from jupyter_paddle_gpu.cli import main
+try:
+    main()
+finally:  # the orderly end of a process
+    threading._shutdown()
+    atexit._run_exitfuncs()
+"""
 
 
 @dataclass(frozen=True)
@@ -36,13 +53,23 @@ def environment(tmp_path):
     return {**plain, "PADDLE_GPU_DATA": str(tmp_path / "data"), "LANG": "C.UTF-8"}
 
 
+@pytest.fixture(scope="session")
+def terminal():
+    """Where commands come from."""
+    made = WarmPython(*MODULES)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def cli(tmp_path, environment):
+def cli(tmp_path, environment, terminal):
     def run(*arguments: str, **more: str) -> Ran:
-        command = [sys.executable, "-m", "jupyter_paddle_gpu", *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, timeout=300, check=False
-        )
+        whole = {**environment, **more}
+        if any(name.startswith(("LD_", "PYTHON")) for name in more):  # read when a process starts
+            command = [sys.executable, "-m", "jupyter_paddle_gpu", *arguments]
+            done = subprocess.run(command, cwd=tmp_path, env=whole, capture_output=True, text=True, check=False)
+        else:
+            done = terminal.run("-c", COMMAND, *arguments, environment=whole, folder=tmp_path)
         ours = [room for room in ("cli", "commands") if f"jupyter_paddle_gpu/{room}" in done.stderr]
         assert not ours, done.stderr  # a traceback of ours
         return Ran(done.returncode, done.stdout, done.stderr)

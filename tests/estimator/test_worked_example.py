@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.warm_paddle import WarmPaddle
+from tests.warm_python import WarmPython
 
 ROOT = Path(__file__).parents[2]
 CHILD = ROOT / "tests" / "estimator" / "tracer" / "real_steps.py"
@@ -45,7 +45,7 @@ def rows(page: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def answer(paddle_python: WarmPaddle) -> Callable[[list[str], str], dict]:
+def answer(paddle_python: WarmPython) -> Callable[[list[str], str], dict]:
     def ask(command: list[str], sent: str) -> dict:
         done = paddle_python.run(*command, sent=sent)
         assert done.returncode == 0, done.stderr[-2000:]

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.estimator.tracer.measuring import Answers, Measured
-from tests.warm_paddle import WarmPaddle
+from tests.warm_python import WarmPython
 
 CHILD = Path(__file__).with_name("real_steps.py")
 TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
 
 
 @pytest.fixture(scope="session")
-def run_child(paddle_python: WarmPaddle) -> Callable[..., Answers]:
+def run_child(paddle_python: WarmPython) -> Callable[..., Answers]:
     """Runs or traces scripts (`real_steps`), all of a kind in one process."""
 
     def run(kind: str, sources: dict[str, str], requests: dict[str, dict] | None = None) -> Answers:
@@ -32,7 +32,7 @@ def run_child(paddle_python: WarmPaddle) -> Callable[..., Answers]:
 
 
 @pytest.fixture(scope="session")
-def run_code(paddle_python: WarmPaddle) -> Callable[[str, object], dict]:
+def run_code(paddle_python: WarmPython) -> Callable[[str, object], dict]:
     """Runs code that finds the tracer's folder in `sys.argv[1]`, what it is sent in its input, and prints pairs of a
     name and an answer as JSON lines."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.estimator.tracer.measuring import steady
-from tests.warm_paddle import WarmPaddle
+from tests.warm_python import WarmPython
 
 pytestmark = pytest.mark.paddle
 
@@ -157,10 +158,15 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def run_processes(paddle_python: WarmPaddle, sources: dict[str, str], count: int = 2) -> list[dict[str, dict]]:
+def run_processes(paddle_python: WarmPython, sources: dict[str, str], count: int = 2) -> list[dict[str, dict]]:
     """What each of the processes measured: {name: row}."""
     ends = [f"127.0.0.1:{port}" for port in free_ports(count)]
-    common = {"PADDLE_DISTRI_BACKEND": "gloo", "PADDLE_TRAINERS_NUM": str(count), "PADDLE_MASTER": ends[0]}
+    common = {
+        **os.environ,
+        "PADDLE_DISTRI_BACKEND": "gloo",
+        "PADDLE_TRAINERS_NUM": str(count),
+        "PADDLE_MASTER": ends[0],
+    }
     common["PADDLE_TRAINER_ENDPOINTS"] = ",".join(ends)
 
     def run(rank: int) -> dict[str, dict]:

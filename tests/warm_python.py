@@ -1,13 +1,14 @@
-"""Python with Paddle imported once: each program runs in a fresh fork of a process that has done nothing else.
+"""Python with some modules imported once: each program runs in a fresh fork of a process that has done nothing else.
 
-`python warm_paddle.py` is that process. `WarmPaddle` starts it and has it run programs, as `subprocess.run` would run
-`python -W ignore ...`, without the second that `import paddle` takes each time. What Paddle allocates once a process is
-allocated in each fork anew, so that peaks are those of a process of its own.
+`python warm_python.py ADDRESS MODULE...` is that process. `WarmPython` starts it and has it run programs, as
+`subprocess.run` would run `python ...`, without the time that the imports take. What Paddle allocates once a process
+is allocated in each fork anew, so that peaks are those of a process of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import select
@@ -26,20 +27,26 @@ SECONDS = 1200.0
 """For one program, on a busy machine."""
 
 
-class WarmPaddle:
-    """A warm process, started with the first program. Several programs may run at the same time."""
+class WarmPython:
+    """A warm process, started with the first program. Several programs may run at the same time.
 
-    def __init__(self) -> None:
+    `options` are the interpreter's, for instance `-W ignore`.
+    """
+
+    def __init__(self, *modules: str, options: tuple[str, ...] = ()) -> None:
+        self._modules, self._options = modules, options
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="pgw-")
         self._address = f"{self._folder.name}/socket"
 
     def run(
-        self, *arguments: str, sent: str = "", environment: dict[str, str] | None = None
+        self, *arguments: str, sent: str = "", environment: dict[str, str] | None = None, folder: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run `python *arguments` (a file, or `-c` and code) to its end, with `sent` as its input and `environment`
-        beside the variables that Paddle was imported with."""
+        """Run `python *arguments` (a file, or `-c` and code) to its end, in `folder`, with `sent` as its input.
+
+        `environment` is all that the program sees, though not what the modules were imported with.
+        """
         self._start()
         with (
             tempfile.TemporaryFile() as given,
@@ -52,12 +59,14 @@ class WarmPaddle:
             connection.settimeout(SECONDS)
             connection.connect(self._address)
             socket.send_fds(connection, [b"\n"], [file.fileno() for file in (given, out, errors)])
-            connection.sendall(json.dumps([str(Path.cwd()), environment or {}, arguments]).encode())
+            connection.sendall(
+                json.dumps([str(folder or Path.cwd()), environment or dict(os.environ), arguments]).encode()
+            )
             connection.shutdown(socket.SHUT_WR)
             status = _received(connection)
             for file in (out, errors):
                 file.seek(0)
-            printed, said = (file.read().decode(errors="replace") for file in (out, errors))
+            printed, said = (_text(file.read()) for file in (out, errors))
         return subprocess.CompletedProcess(arguments, int(status or -1), printed, said)
 
     def close(self) -> None:
@@ -72,19 +81,19 @@ class WarmPaddle:
         with self._lock:
             if self._process is None:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-W", "ignore", __file__, self._address],
+                    [sys.executable, *self._options, __file__, self._address, *self._modules],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     start_new_session=True,
                 )
                 assert self._process.stdout is not None
-                assert self._process.stdout.readline() == b"ready\n", "Paddle cannot be imported"
+                assert self._process.stdout.readline() == b"ready\n", "a module cannot be imported"
 
 
-def main(address: str) -> None:
+def main(address: str, *modules: str) -> None:
     """Fork a process for each program that comes, until nobody holds our input any more."""
-    import paddle  # noqa: F401  # what this process is for
-
+    for module in modules:
+        importlib.import_module(module)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a fork ended
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
@@ -113,6 +122,7 @@ def _serve(connection: socket.socket) -> NoReturn:
             os.dup2(descriptor, number)
             os.close(descriptor)
         os.chdir(folder)
+        os.environ.clear()
         os.environ.update(environment)
         _run(arguments)
     _, status = os.waitpid(child, 0)
@@ -123,7 +133,8 @@ def _serve(connection: socket.socket) -> NoReturn:
 
 def _run(arguments: list[str]) -> NoReturn:
     """What `python` does with its arguments, without its orderly end: Paddle's takes longer than most programs."""
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115  # for as long as it runs
+    sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115  # for as long as it runs
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
     if arguments[0] == "-c":
         name, code, sys.argv, sys.path[0] = "<string>", arguments[1], ["-c", *arguments[2:]], ""
     else:
@@ -147,10 +158,15 @@ def _run(arguments: list[str]) -> NoReturn:
         os._exit(status)
 
 
+def _text(raw: bytes) -> str:
+    """As `subprocess` reads texts: each kind of line end is one."""
+    return raw.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
 def _received(connection: socket.socket) -> str:
     """All that comes until the other end closes its half."""
     return b"".join(iter(lambda: connection.recv(1 << 16), b"")).decode()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
