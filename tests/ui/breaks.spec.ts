@@ -67,6 +67,10 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   panel = await openPanel(page);
   row = jobRow(panel, 'counting');
   await expect(row).toHaveAttribute('data-state', 'running');
+  // What the panel asks by itself is answered, so that the next question is the click's.
+  await expect(panel.getByText('This notebook does not use Paddle')).toBeVisible({
+    timeout: 180_000
+  });
 
   // JupyterLab's own announcement would lie over everything.
   await page.addLocatorHandler(page.getByRole('dialog'), async dialog => {

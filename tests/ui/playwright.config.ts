@@ -5,7 +5,14 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 export default defineConfig({
   testDir: __dirname,
-  testMatch: '*.spec.ts',
+  // Those that share a server come one after the other: each change of server costs a start of it and of a worker.
+  projects: [
+    { name: 'usual', testMatch: ['breaks', 'refusals', 'walk'].map(name => `${name}.spec.ts`) },
+    {
+      name: 'own server',
+      testMatch: ['chinese', 'devices', 'without'].map(name => `${name}.spec.ts`)
+    }
+  ],
   outputDir: `${__dirname}/test-results`,
   // Until a test gives up; on a machine that is not busy it takes a tenth.
   timeout: 600_000,

@@ -89,6 +89,12 @@ export class LabServer {
         })
       );
     }
+    // Nobody builds JupyterLab here, so no page has to ask whether somebody should.
+    mkdirSync(join(config, 'labconfig'));
+    writeFileSync(
+      join(config, 'labconfig', 'page_config.json'),
+      JSON.stringify({ buildAvailable: false, buildCheck: false })
+    );
     const settings = {
       '@jupyterlab/apputils-extension:notification': {
         fetchNews: 'false',
@@ -236,8 +242,11 @@ export class LabServer {
 
 /** JupyterLab's own helpers in the page, which Galata talks to. */
 function galataExtension(): string {
-  const code = 'import os, jupyterlab.galata as g; print(os.path.dirname(g.__file__))';
-  return execFileSync(join(BIN, 'python'), ['-c', code], { encoding: 'utf8' }).trim();
+  // Where it lies is asked for, without the second that importing it takes.
+  const code =
+    "import importlib.util as u; print(u.find_spec('jupyterlab').submodule_search_locations[0])";
+  const folder = execFileSync(join(BIN, 'python'), ['-c', code], { encoding: 'utf8' });
+  return join(folder.trim(), 'galata');
 }
 
 /** A library with NVML's binary interface, where the dynamic loader finds it. */
