@@ -88,7 +88,7 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
 @_json
 @click.pass_obj
 def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **asked: Any) -> View:
-    """Find the largest batch that fits, on this machine's devices or on known ones.
+    """Find the largest batch that fits each device.
 
     Each is sought by the training's own steps, so that one sample more would not fit.
     """
@@ -119,7 +119,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 @_json
 @click.pass_obj
 def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
-    """Say in sentences why a training step takes what it takes, and what would save memory."""
+    """Say why a step takes what it takes, and what would help."""
     request = msgspec.structs.replace(options.request(**asked), details=True)
     if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
         return ExplainView(live.data, live.placement)
@@ -142,7 +142,7 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
 @_json
 @click.pass_obj
 def gpus(face: Face, /, catalogue: bool, engine: str, watch: bool, interval: float) -> View | None:
-    """List the devices of this machine or of an engine, or known accelerators."""
+    """List devices: this machine's, an engine's, or known ones."""
     if watch and (catalogue or _wants_json()):
         raise click.UsageError("--watch shows the devices of this machine to somebody; it goes with nothing else.")
     if watch:

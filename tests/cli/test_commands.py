@@ -127,7 +127,9 @@ def test_wishes_reach_the_job(cli, notebook):
     wishes = ["--set", "epochs=2", "--set", "name=resnet", "--env", "A=b=c", "--time-limit", "60", "--memory", "2g"]
     job = cli("submit", notebook("epochs = 1"), *wishes, "--token", "t", "--no-estimate", "--json").json
     assert job["spec"]["sets"] == {"epochs": 2, "name": "resnet"}
-    assert job["spec"]["environment"] == {"A": "b=c"}
+    assert job["spec"]["environment"] == {"name": "resnet", "A": "b=c"}, (
+        "a name that no cell binds may be read elsewhere"
+    )
     assert (job["spec"]["resources"]["seconds"], job["spec"]["resources"]["memory_bytes"]) == (60, 2 << 30)
     again = cli("submit", notebook("epochs = 1"), "--token", "t", "--no-estimate", "--json").json
     assert again["id"] == job["id"]
