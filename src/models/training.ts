@@ -221,6 +221,11 @@ export class Training {
   /** Choose engine or devices; the match is made anew where there is an estimate. */
   choose(choice: Partial<IChoice>): void {
     this.choice = { ...this.choice, ...choice };
+    if (choice.deviceIds) {
+      // Several devices are there to train together: the job's copy gets what it lacks for that.
+      const { length } = choice.deviceIds;
+      this.request = { ...this.request, devices: length > 1 ? length : null };
+    }
     this._forget();
     void (this.estimate ? this.measure() : this.preflight());
   }
