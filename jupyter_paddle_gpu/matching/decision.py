@@ -160,13 +160,19 @@ def _seats(need: Need | None, devices: Sequence[Device], policy: Policy) -> list
 
 def _seat(need: Need | None, device: Device, policy: Policy) -> _Seat:
     room, allowed = room_bytes(device, policy), allowed_bytes(device, policy)
-    fit = fit_of(need, room, allowed)
-    starts = fit in ("fits", "unknown") or (fit == "tight" and policy.plan_for == "low")
     planned = 0 if need is None else need.low if policy.plan_for == "low" else need.high
-    possible = starts or allowed is None or planned <= allowed
+    failed = is_failed(device)
+    fit = "unknown" if failed else fit_of(need, room, allowed)
+    starts = not failed and _starts(fit, policy)
+    possible = failed or starts or allowed is None or planned <= allowed
     card = find(device.name) if need is not None and policy.prefer == "fastest" else None
     seconds = seconds_per_step(need, card) if need is not None and card is not None else None
     return _Seat(device, room, allowed, fit, starts, possible, seconds)
+
+
+def _starts(fit: Fit, policy: Policy) -> bool:
+    """Whether a job may start on a device with this verdict."""
+    return fit in ("fits", "unknown") or (fit == "tight" and policy.plan_for == "low")
 
 
 def _preference(seat: _Seat, policy: Policy) -> tuple[float, float]:
@@ -228,6 +234,9 @@ def _wait(case: _Case) -> Decision:
     """Of a training that could start if others left."""
     need, offer, choice, possible = case.need, case.offer, case.choice, case.possible
     expected = choice.device_ids or tuple(seat.device.id for seat in possible[: case.wanted])
+    failed = next((seat.device.problem for seat in possible if is_failed(seat.device)), None)
+    if failed is not None:  # it was named: no other will do
+        return Decision(outcome="wait", reason=failed, device_ids=expected)
     if choice.device_ids or len(possible) == case.wanted:  # no other will do
         blocking = next(filter(None, map(offer.blocking, expected)), None)
         if blocking is not None:

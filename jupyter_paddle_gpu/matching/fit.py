@@ -12,7 +12,7 @@ from ..domain.estimates import Estimate
 from ..domain.messages import Message
 from ..domain.placements import Fit, Verdict
 from ..domain.sizes import human
-from .candidates import allowed_bytes, room_bytes
+from .candidates import allowed_bytes, is_failed, room_bytes
 from .policy import Policy
 
 _AMPERE = (8, 0)
@@ -46,7 +46,7 @@ def fit_of(need: Need | None, room: int | None, allowed: int | None) -> Fit:
 def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator: Accelerator | None = None) -> Verdict:
     """The verdict on one live (or simulated) device; `accelerator` is its row of the catalogue, for the step time."""
     room = room_bytes(device, policy)
-    if room is None:
+    if room is None or is_failed(device):
         verdict = _unknown(device.id, device.name, device.problem or _NO_FIGURES)
     else:
         verdict = _judge(_Card(device.id, device.name, room, allowed_bytes(device, policy)), estimate)
