@@ -1626,11 +1626,15 @@ export interface components {
          *
          *     Attributes:
          *         problems: what it would be refused with; empty where it would be accepted.
+         *         notes: what it would not be refused with and should be known: a registry that asks to wait, data that the job's
+         *             user cannot read.
          *         decision: what becomes of the job as it will run; None where it cannot even be read.
          */
         Preflight: {
             /** @default [] */
             problems: components["schemas"]["Message"][];
+            /** @default [] */
+            notes: components["schemas"]["Message"][];
             /** @default null */
             decision: components["schemas"]["Decision"] | null;
         };

@@ -27,6 +27,15 @@ ENGINE_AWAY: Final = "engine_away"
 """Code of what jobs wait for whose engine answers nobody."""
 
 
+NOTES: Final = frozenset({"registry_busy", "data_not_readable"})
+"""Codes of what a preflight tells and no submit is refused for: it passes, or the notebook may not need it."""
+
+
+def is_note(message: Message) -> bool:
+    """Whether a finding of an engine only is to be known."""
+    return message.code in NOTES
+
+
 def is_transient(reason: Message | None) -> bool:
     """Whether a retry may help."""
     return reason is not None and reason.code in TRANSIENT

@@ -139,7 +139,7 @@ class JobService:
         if known := self.store.by_token(spec.token):
             return known
         job = rows.new_job(spec)
-        for problem in self._problems(job, source_content):
+        for problem in filter(lambda found: not reasons.is_note(found), self._problems(job, source_content)):
             raise PaddleGpuError.of(problem, status=409)
         folder = self.folder_of(job.id)
         content = source_content if isinstance(source_content, (str, bytes)) else msgspec.json.encode(source_content)
@@ -159,7 +159,7 @@ class JobService:
         return stored
 
     def preflight(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
-        """Everything that `submit` would refuse this with now; empty where it would accept it."""
+        """Everything that `submit` would refuse this with now, and what is only to be known (`reasons.is_note`)."""
         return self._problems(rows.new_job(spec), source_content)
 
     def _problems(self, job: Job, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:

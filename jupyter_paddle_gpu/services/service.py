@@ -19,6 +19,7 @@ from ..domain.estimates import Estimate
 from ..domain.jobs import Job, Resources
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
+from ..domain.reasons import is_note
 from ..domain.what_ifs import EstimateRequest
 from ..engines.capabilities import inventory_of
 from .components import Components
@@ -275,7 +276,9 @@ class Services(Components):
             return Preflight(problems=(error.message,), decision=error.decision)
         except PaddleGpuError as error:
             return Preflight(problems=(error.message,))
-        return Preflight(problems=self.jobs.preflight(spec, content), decision=decision)
+        found = self.jobs.preflight(spec, content)
+        problems = tuple(message for message in found if not is_note(message))
+        return Preflight(problems=problems, notes=tuple(filter(is_note, found)), decision=decision)
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.

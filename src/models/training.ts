@@ -233,14 +233,14 @@ export class Training {
   /** Ask what a submit would be refused with, before somebody tries. */
   async preflight(): Promise<void> {
     const run = ++this._preflights;
-    let found: IPreflight = { problems: [], decision: null };
+    let found: IPreflight = { problems: [], notes: [], decision: null };
     try {
       found = await this._api.preflight(this._source.body(), this._wanted());
     } catch {
       // The submit itself will say it.
     }
     if (run === this._preflights) {
-      this.hindrances = found.problems;
+      this.hindrances = [...found.problems, ...found.notes];
       this.decision = found.decision;
       this._changed.emit();
     }

@@ -48,7 +48,7 @@ async function panel(more: object = {}): Promise<{ model: PanelModel; training: 
     jobs: { jobs: [] },
     accelerators: [],
     'what-ifs': [],
-    preflights: { problems: [] }
+    preflights: { problems: [], notes: [] }
   };
   const api = apiOn(url =>
     Promise.resolve(answer(200, JSON.stringify(answers[url.replace(/.*\/api\//, '')] ?? {})))

@@ -42,7 +42,10 @@ function server(...answers: object[][]): { training: Training; asked: object[] }
     }
     asked.push(JSON.parse(init.body as string) as object);
     return Promise.resolve(
-      answer(200, JSON.stringify({ problems: answers.shift() ?? [], decision: null }))
+      answer(
+        200,
+        JSON.stringify({ problems: answers.shift() ?? [], notes: [], decision: null })
+      )
     );
   });
   return { training: new Training(api, source), asked };

@@ -68,7 +68,9 @@ async function refused(): Promise<{ training: Training; sent: [string, object][]
     const route = url.split('/').pop() ?? '';
     sent.push([route, JSON.parse(init.body as string) as object]);
     return route === 'preflights'
-      ? Promise.resolve(answer(200, JSON.stringify({ problems: [decision.reason], decision })))
+      ? Promise.resolve(
+          answer(200, JSON.stringify({ problems: [decision.reason], notes: [], decision }))
+        )
       : Promise.resolve(answer(409, JSON.stringify(decision.reason)));
   });
   const training = new Training(api, source);

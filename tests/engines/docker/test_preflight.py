@@ -103,6 +103,10 @@ def test_a_registry_that_is_only_busy_is_no_refusal_whoever_asks_and_how_often(p
     try:
         for _ in range(2):
             assert both(place, tmp_path, image=registry.image) == ((), None)
+        source = place.open(tmp_path / "a.ipynb")
+        wish = Submission(engine="docker", estimate=False, image=registry.image)
+        (note,) = place.preflight(source, wish).notes
+        assert (note.code, registry.image in note.render()) == ("registry_busy", True)
     finally:
         registry.close()
 

@@ -171,18 +171,29 @@ def _digest(image: dict[str, Any]) -> str:
 
 
 def checked(choice: ImageChoice, ask: AskRegistry) -> Message | None:
-    """Why an image that is not here could not be had; None where a registry has it."""
+    """Why an image that is not here could not be had, or that its registry is busy; None where that has it."""
     if choice.digest:
         return None
     answer = ask(choice.reference)
-    # A registry that is only busy now is no reason to refuse a job: its pull is tried again.
-    if answer.state == "found" or reasons.is_transient(classify(answer.detail, image=choice.reference)):
+    if answer.state == "found":
         return None
+    if reasons.is_transient(classify(answer.detail, image=choice.reference)):
+        return registry_busy(choice.reference)
     if answer.state == "missing":
         return image_missing(choice.reference)
     if answer.state == "refused":
         return pull_refused(answer.detail, choice.reference)
     return registry_unreachable(answer.detail, choice.reference)
+
+
+def registry_busy(reference: str) -> Message:
+    """A registry that asks to wait (429), or is down for a moment (503): no reason to refuse a job."""
+    return Message(
+        code="registry_busy",
+        text="The registry {host} asks to wait before {image} can be pulled.",
+        hint="Submit anyway: the pull is tried again by itself.",
+        params={"host": parse_reference(reference).host, "image": reference},
+    )
 
 
 def opened(path: str, user: int) -> Message:
