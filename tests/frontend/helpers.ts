@@ -5,6 +5,18 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import { Api } from '../../src/api';
 import type { IJob, ILogLine, ILogPage } from '../../src/domain';
+import type { INotebookSource } from '../../src/models/notebook';
+
+/** A notebook that is trusted and never changes. */
+export const source: INotebookSource = {
+  path: 'a.ipynb',
+  name: 'a.ipynb',
+  trusted: true,
+  body: () => ({ path: 'a.ipynb' }),
+  fingerprint: () => 'x = 1',
+  reveal: () => undefined,
+  write: () => undefined
+};
 
 export const trans = nullTranslator.load('jupyter_paddle_gpu');
 

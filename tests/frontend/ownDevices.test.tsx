@@ -5,20 +5,12 @@ import * as React from 'react';
 
 import { Submit } from '../../src/components/submit';
 import { EventStream } from '../../src/events';
-import type { ActiveNotebook, INotebookSource } from '../../src/models/notebook';
+import type { ActiveNotebook } from '../../src/models/notebook';
 import { PanelModel } from '../../src/models/panel';
 import type { Training } from '../../src/models/training';
 import { draw, press } from './drawing';
-import { answer, apiOn, settle } from './helpers';
+import { answer, apiOn, settle, source } from './helpers';
 
-const source: INotebookSource = {
-  path: 'a.ipynb',
-  name: 'a.ipynb',
-  trusted: true,
-  body: () => ({ path: 'a.ipynb' }),
-  fingerprint: () => 'x = 1',
-  reveal: () => undefined
-};
 const engine = (name: string, more: object = {}) => ({
   name,
   title: { code: name, message: name, hint: '' },
@@ -54,7 +46,7 @@ async function panel(more: object = {}): Promise<{ model: PanelModel; training: 
     Promise.resolve(answer(200, JSON.stringify(answers[url.replace(/.*\/api\//, '')] ?? {})))
   );
   const owner = {};
-  const signals = { renamed: owner, changed: owner, edited: owner };
+  const signals = { renamed: owner, changed: owner, edited: owner, executed: owner };
   const notebook = {
     ...Object.fromEntries(Object.keys(signals).map(name => [name, new Signal(owner)])),
     current: source,

@@ -3,21 +3,11 @@
 import * as React from 'react';
 
 import { Submit } from '../../src/components/submit';
-import type { INotebookSource } from '../../src/models/notebook';
 import type { PanelModel } from '../../src/models/panel';
 import { Training } from '../../src/models/training';
 import { draw } from './drawing';
-import { answer, apiOn, settle } from './helpers';
+import { answer, apiOn, settle, source } from './helpers';
 
-const source: INotebookSource = {
-  path: 'a.ipynb',
-  name: 'a.ipynb',
-  trusted: true,
-  body: () => ({ path: 'a.ipynb' }),
-  fingerprint: () => 'x = 1',
-  reveal: () => undefined,
-  write: () => undefined
-};
 const problem = {
   code: 'gpu_toolkit_missing',
   message: 'This Docker daemon cannot hand out GPUs.',

@@ -3,19 +3,9 @@
 import type { Api } from '../../src/api';
 import { EventStream } from '../../src/events';
 import { Jobs } from '../../src/models/jobs';
-import type { INotebookSource } from '../../src/models/notebook';
 import { Training } from '../../src/models/training';
-import { answer, apiOn } from './helpers';
+import { answer, apiOn, source } from './helpers';
 
-const source: INotebookSource = {
-  path: 'a.ipynb',
-  name: 'a.ipynb',
-  trusted: true,
-  body: () => ({ path: 'a.ipynb' }),
-  fingerprint: () => 'x = 1',
-  reveal: () => undefined,
-  write: () => undefined
-};
 const gone = () => Promise.reject(new Error('There is nobody.'));
 const refused = () =>
   Promise.resolve(answer(422, JSON.stringify({ code: 'no', message: 'No.', hint: '' })));

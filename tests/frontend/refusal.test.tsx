@@ -1,21 +1,12 @@
 /** A training that fits nothing here: the sentence, and each way out as a button that leads on. */
 
 import { Submit } from '../../src/components/submit';
-import type { INotebookSource } from '../../src/models/notebook';
 import type { PanelModel } from '../../src/models/panel';
 import { Training } from '../../src/models/training';
 import { draw } from './drawing';
-import { answer, apiOn, settle } from './helpers';
+import { answer, apiOn, settle, source } from './helpers';
 import * as React from 'react';
 
-const source: INotebookSource = {
-  path: 'a.ipynb',
-  name: 'a.ipynb',
-  trusted: true,
-  body: () => ({ path: 'a.ipynb' }),
-  fingerprint: () => 'x = 1',
-  reveal: () => undefined
-};
 const model = {
   engines: [],
   engineOf: () => undefined,
