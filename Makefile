@@ -41,7 +41,7 @@ test-ui: $(ENVIRONMENT)  ## The whole walk in a real browser (Chromium)
 test-python: $(ENVIRONMENT)  ## Tests of everything in Python: real kernels, Paddle, Docker
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
-test-compat: $(ENVIRONMENT)  ## The built wheel in clean environments: the oldest promised JupyterLab and the newest, listed and walked
+test-compat: $(ENVIRONMENT)  ## The built wheel in clean environments: the oldest promised JupyterLab, one between and the newest, listed and walked
 	$(BIN)/python tests/distribution/compatibility.py
 
 lint: $(ENVIRONMENT) types  ## ruff, import rules, generated types, eslint, prettier, stylelint, tsc

@@ -1,8 +1,8 @@
-"""The built wheel in clean environments, with the oldest JupyterLab that the README promises and with the newest.
+"""The built wheel in clean environments: the oldest JupyterLab that the README promises, the newest, those between.
 
 In each of them: both extension lists say OK and nothing else about us, and the walk in a browser passes, in which a
 warning of the browser about a shared package's version is a failure. `make test-compat` runs this; it needs Chromium
-and a package index, and takes two minutes.
+and a package index, and takes three minutes. Names (`compatibility.py oldest`) choose among the environments.
 """
 
 import os
@@ -14,9 +14,10 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What each environment is asked to have: the README's lower ends, and whatever is newest.
+#: What each environment is asked to have: the README's lower ends, the minor versions since, and whatever is newest.
 ENVIRONMENTS = {
     "oldest": ["jupyterlab==4.4.0", "jupyter_server==2.16.*"],
+    "between": ["jupyterlab>=4.5,<4.6"],
     "newest": ["jupyterlab>=4.4,<5"],
 }
 #: Colours of a terminal, which `jupyter labextension list` writes into files too.
@@ -78,7 +79,7 @@ def version_of(programs: Path) -> str:
     return answer.stdout.strip()
 
 
-def main() -> int:
+def main(chosen: list[str]) -> int:
     """Build the wheel, make the environments, look; the exit status is the number of environments with a fault."""
     failed = 0
     with tempfile.TemporaryDirectory(prefix="paddle-gpu-compat-") as place:
@@ -86,6 +87,8 @@ def main() -> int:
         subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True)
         (wheel,) = folder.glob("*.whl")
         for name, requirements in ENVIRONMENTS.items():
+            if chosen and name not in chosen:
+                continue
             programs = make_environment(folder / name, wheel, requirements)
             faults = look_at_lists(programs)
             walked = walk(programs)
@@ -97,4 +100,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
