@@ -23,6 +23,7 @@ def change(program: Program, request: EstimateRequest) -> None:
 
 def _of_fit(program: Program, steps: int) -> None:
     """`fit` sums gradients as they are, so that each loss gives its share; its value stays what it prints."""
+    program.only(program.prepares, program.fits)
     fit, prepare = program.reader.training.call, program.reader.training.prepare
     loss = program.names.argument(prepare, "loss", 1) if prepare is not None else None
     if fit is None or prepare is None or loss is None:

@@ -22,6 +22,8 @@ def change(program: Program, request: EstimateRequest) -> None:
         _write_at(program, micro_batch(request.batch_size or _number_at(program), steps))
         return
     found = place(program, request.batch_size or 32)
+    if not found.fact.name:
+        program.only(program.fits)
     value = found.fact.value
     if isinstance(value, bool) or not isinstance(value, int):
         raise RefusedError(_computed(found))

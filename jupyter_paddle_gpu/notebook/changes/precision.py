@@ -28,6 +28,7 @@ def change(program: Program, request: EstimateRequest) -> None:
 
 
 def _of_fit(program: Program, level: str) -> None:
+    program.only(program.prepares)
     prepare = program.reader.training.prepare
     if prepare is None:
         raise RefusedError(_UNPREPARED)

@@ -88,6 +88,41 @@ class Program:
             isinstance(one, ast.While) for one in self.code.parents(node)
         )
 
+    @cached_property
+    def fits(self) -> tuple[ast.Call, ...]:
+        """All `fit` calls of `paddle.Model`s."""
+        return self._of_high_level("fit")
+
+    @cached_property
+    def prepares(self) -> tuple[ast.Call, ...]:
+        """All `prepare` calls of `paddle.Model`s."""
+        return self._of_high_level("prepare")
+
+    def _of_high_level(self, name: str) -> tuple[ast.Call, ...]:
+        return tuple(
+            call
+            for call in self.code.of_type(ast.Call)
+            if isinstance(call.func, ast.Attribute)
+            and call.func.attr == name
+            and self.models.is_high_level(call.func.value)
+        )
+
+    def only(self, *calls: tuple[ast.Call, ...]) -> None:
+        """Refuse where there are several of a kind: a change of the first would not be one of the others."""
+        for kind in calls:
+            if len(kind) > 1:
+                place = self.code.place(kind[1])
+                raise RefusedError(
+                    Message(
+                        code="change_several_trainings",
+                        text="The notebook trains several times (again in cell {cell}, line {line}), and the change "
+                        "would be of the first training alone.",
+                        hint="Make this change in the notebook itself, or submit each training as a notebook of its "
+                        "own.",
+                        params={"cell": place.cell + 1, "line": place.line},
+                    )
+                )
+
     # --- editing
 
     def editable(self, *nodes: ast.expr | ast.stmt) -> None:

@@ -47,6 +47,7 @@ def change(program: Program, request: EstimateRequest) -> None:
         return
     if any(program.names.last(call.func) == "recompute" for call in program.code.of_type(ast.Call)):
         raise RefusedError(_OWN)
+    program.only(program.prepares)
     statement, model = _made(program)
     program.lines_alone(statement)
     top = program.top(statement)

@@ -40,6 +40,7 @@ def _clears(program: Program, call: ast.Call) -> bool:
 
 def _of_fit(program: Program, text: str) -> None:
     """`fit` clears by `network.clear_gradients()`: the model's own method is told once, before the first step."""
+    program.only(program.prepares)
     call = program.reader.training.call
     assert call is not None and isinstance(call.func, ast.Attribute)
     statement = program.statement(call)

@@ -228,6 +228,8 @@ def test_where_a_cell_is_tagged_for_parameters_they_are_injected_behind_it():
             [("recompute", "recompute_otherwise")],
         ),
         ({"devices": 2}, [LOOP.replace("in loader", "in zip(a, b)")], [("devices", "devices_no_loader")]),
+        ({"batch_size": 8}, [FIT, FIT], [("batch_size", "change_several_trainings")]),
+        ({"amp": "O1"}, [FIT, FIT], [("amp", "change_several_trainings")]),
         ({"devices": 2}, [LOOP + "net.head\n"], [("devices", "devices_attribute")]),
         (
             {"amp": "O1"},
