@@ -918,7 +918,9 @@ export interface components {
         EstimateBody: {
             path: string;
             /** @default null */
-            content: Record<string, never> | null;
+            content: Record<string, never> | string | null;
+            /** @default [] */
+            arguments: string[];
             /**
              * @default {
              *       "answers": {},
@@ -1490,12 +1492,18 @@ export interface components {
         };
         /**
          * NotebookBody
-         * @description A notebook by contents path, or its unsaved content as if it lay there.
+         * @description A notebook or a script by contents path, or its unsaved content as if it lay there.
+         *
+         *     Attributes:
+         *         content: nbformat 4 JSON; of a script its text.
+         *         arguments: of a script.
          */
         NotebookBody: {
             path: string;
             /** @default null */
-            content: Record<string, never> | null;
+            content: Record<string, never> | string | null;
+            /** @default [] */
+            arguments: string[];
         };
         /**
          * NotebookFacts
@@ -1591,7 +1599,9 @@ export interface components {
         PlacementBody: {
             path: string;
             /** @default null */
-            content: Record<string, never> | null;
+            content: Record<string, never> | string | null;
+            /** @default [] */
+            arguments: string[];
             /**
              * @default {
              *       "answers": {},
@@ -1850,7 +1860,9 @@ export interface components {
         SubmitBody: {
             path: string;
             /** @default null */
-            content: Record<string, never> | null;
+            content: Record<string, never> | string | null;
+            /** @default [] */
+            arguments: string[];
             /**
              * @default {
              *       "answers": {},

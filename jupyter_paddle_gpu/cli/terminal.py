@@ -128,11 +128,11 @@ class TerminalFace(Face):
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_COLUMNS
         return Console(highlight=False, width=width)
 
-    def source(self, notebook: str | None) -> NotebookSource:
+    def source(self, notebook: str | None, arguments: tuple[str, ...] = ()) -> NotebookSource:
         """The notebook by its path; a terminal has none at hand."""
         if not notebook:
             raise no_notebook()
-        return self.services.open(Path(notebook))
+        return self.services.open(Path(notebook), arguments=arguments)
 
     def show(self, view: View, *, as_json: bool) -> None:
         """Draw an answer, or print it as JSON."""

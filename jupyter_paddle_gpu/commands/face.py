@@ -57,8 +57,9 @@ class Face(ABC):
         return Services()
 
     @abstractmethod
-    def source(self, notebook: str | None) -> NotebookSource:
-        """The notebook that is meant; None is the one at hand, where there is one."""
+    def source(self, notebook: str | None, arguments: tuple[str, ...] = ()) -> NotebookSource:
+        """The notebook, or the script with its arguments, that is meant; None is the one at hand, where there is
+        one."""
 
     @abstractmethod
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:

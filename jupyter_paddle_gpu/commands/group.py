@@ -45,6 +45,7 @@ def _files(_context: click.Context, _parameter: click.Parameter, incomplete: str
     return [CompletionItem(incomplete, type="file")]
 
 
+_what = click.argument("what", metavar="[NOTEBOOK | SCRIPT.py -- ARGUMENTS]", nargs=-1, shell_complete=_files)
 _job = click.argument("job_id", metavar="JOB", shell_complete=_known_jobs)
 _follow = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")
 
@@ -60,7 +61,7 @@ def paddle_gpu() -> None:
 
 
 @paddle_gpu.command()
-@click.argument("what", metavar="[NOTEBOOK]", nargs=-1, shell_complete=_files)
+@_what
 @options.for_estimates
 @_json
 @click.pass_obj
@@ -72,7 +73,7 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = options.request(**asked)
     if (live := face.live(what, request)) is not None:
         return live
-    source = face.source(_one(face, what))
+    source = face.source(*_one(face, what))
     if _wants_json():
         return EstimateView(face.services.estimate(source, request))
     matched = face.services.match(source, request)
@@ -83,7 +84,7 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
 
 
 @paddle_gpu.command()
-@click.argument("what", metavar="[NOTEBOOK]", nargs=-1, shell_complete=_files)
+@_what
 @options.for_fits
 @_json
 @click.pass_obj
@@ -97,7 +98,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
     if live is not None:
         fitting = live
     else:
-        source = face.source(_one(face, what))
+        source = face.source(*_one(face, what))
         fitting = face.services.fits(source, request, accelerators)
     most = max((fit.largest_batch or 1 for fit in fitting.fits), default=None)
     if most is not None and not _wants_json():
@@ -114,7 +115,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 
 
 @paddle_gpu.command()
-@click.argument("what", metavar="[NOTEBOOK]", nargs=-1, shell_complete=_files)
+@_what
 @options.for_estimates
 @_json
 @click.pass_obj
@@ -123,7 +124,7 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = msgspec.structs.replace(options.request(**asked), details=True)
     if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
         return ExplainView(live.data, live.placement)
-    matched = face.services.match(face.source(_one(face, what)), request)
+    matched = face.services.match(face.source(*_one(face, what)), request)
     return ExplainView(matched.estimate, matched.placement)
 
 
@@ -162,7 +163,7 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 
 
 @paddle_gpu.command()
-@click.argument("notebook", required=False, shell_complete=_files)
+@_what
 @options.for_jobs
 @click.option("--engine", default="", metavar="NAME", help="Where the job runs; doctor lists the engines.")
 @click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
@@ -193,12 +194,12 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 @_follow
 @_json
 @click.pass_obj
-def submit(face: Face, /, notebook: str | None, follow: bool, dry_run: bool, **chosen: Any) -> View:
-    """Run a notebook as a job, without terminal and browser.
+def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **chosen: Any) -> View:
+    """Run a notebook, or a script, as a job, without terminal and browser.
 
     It goes on when they are closed; `logs` and `jobs` find it again.
     """
-    source = face.source(notebook)
+    source = face.source(*_one(face, what))
     if dry_run:
         return ChangesView(face.services.changes(source, options.submission(**chosen).request, runs=True))
     if follow:
@@ -321,11 +322,14 @@ def calibrate(face: Face, /, device: str, kernel: str) -> View:
     return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
 
 
-def _one(face: Face, words: tuple[str, ...]) -> str | None:
+def _one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """The notebook, or the script with the arguments behind it."""
+    if words and words[0].endswith(".py"):
+        return words[0], words[1:]
     if len(words) > 1:
         text = "One notebook at a time, not {count}: {names}"
         raise click.UsageError(face.say(text, count=len(words), names=" ".join(words)))
-    return words[0] if words else None
+    return (words[0] if words else None), ()
 
 
 def _followed(face: Face, job_id: str, since: int, *, status: bool) -> View:

@@ -51,11 +51,11 @@ class CellFace(Face):
         finally:
             self._cell = None
 
-    def source(self, notebook: str | None) -> NotebookSource:
-        """A notebook by path, else the cell that the command heads with the cells that were executed before it, else
-        the notebook this cell stands in, else the cells that were executed."""
+    def source(self, notebook: str | None, arguments: tuple[str, ...] = ()) -> NotebookSource:
+        """A notebook or a script by path, else the cell that the command heads with the cells that were executed before
+        it, else the notebook this cell stands in, else the cells that were executed."""
         if notebook:
-            return self.services.open(Path(notebook))
+            return self.services.open(Path(notebook), arguments=arguments)
         if self._cell is not None:
             return self.services.open(self._place(), self._executed(self._cell))
         for file in self._files():

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..domain.errors import PaddleGpuError
 from ..domain.notebooks import NotebookSource
+from .scripts import as_notebook, is_script
 
 MAX_NOTEBOOK_BYTES = 40_000_000
 """Larger files are refused: a notebook of this size holds pictures, not code, and would be parsed in memory."""
@@ -18,13 +20,16 @@ _MAJOR = 4
 _DEFAULT_KERNEL = "python3"
 
 
-def read_notebook(path: Path, *, root: Path | None = None, max_bytes: int = MAX_NOTEBOOK_BYTES) -> NotebookSource:
-    """Read the file at `path`.
+def read_notebook(
+    path: Path, *, root: Path | None = None, max_bytes: int = MAX_NOTEBOOK_BYTES, arguments: Sequence[str] = ()
+) -> NotebookSource:
+    """Read the file at `path`, a notebook or a script.
 
     Args:
         path: absolute, or relative to `root` (without a root: to the current folder).
         root: folder that the file must lie in, links followed; None allows any.
         max_bytes: limit on the file's size.
+        arguments: of the script.
 
     Raises:
         PaddleGpuError: with a `notebook_…` code when it is missing, not to be read, or no notebook.
@@ -32,7 +37,10 @@ def read_notebook(path: Path, *, root: Path | None = None, max_bytes: int = MAX_
     absolute = Path(os.path.abspath((root or Path()) / path))  # noqa: PTH100 - resolve() would follow links
     if root is not None:
         _check_inside(absolute, root)
-    return parse_notebook(_read_bytes(absolute, max_bytes), absolute)
+    data = _read_bytes(absolute, max_bytes)
+    if is_script(absolute):
+        return parse_notebook(as_notebook(_text(data, absolute), absolute, arguments), absolute)
+    return parse_notebook(data, absolute)
 
 
 def parse_notebook(content: str | bytes | dict[str, Any], path: Path) -> NotebookSource:
@@ -141,16 +149,7 @@ def _load_json(content: str | bytes, path: Path) -> Any:
             status=422,
             path=str(path),
         )
-    try:
-        text = content if isinstance(content, str) else content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise PaddleGpuError(
-            "notebook_binary",
-            "{path} is not text: no notebook, whatever its name says.",
-            hint="Choose a file that was saved by Jupyter.",
-            status=422,
-            path=str(path),
-        ) from None
+    text = content if isinstance(content, str) else _text(content, path)
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -158,6 +157,19 @@ def _load_json(content: str | bytes, path: Path) -> Any:
             "notebook_not_json",
             "{path} is not valid JSON, so it is damaged or no notebook.",
             hint="Look for conflict marks of a version control system in it, or take an older copy.",
+            status=422,
+            path=str(path),
+        ) from None
+
+
+def _text(content: bytes, path: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PaddleGpuError(
+            "notebook_binary",
+            "{path} is not text: no notebook, whatever its name says.",
+            hint="Choose a file that was saved by Jupyter.",
             status=422,
             path=str(path),
         ) from None

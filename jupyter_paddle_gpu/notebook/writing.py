@@ -11,15 +11,24 @@ from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
 from ..domain.notebooks import NotebookSource
 from .reading import read_notebook
+from .scripts import is_script
 
 
 def write(source: NotebookSource, changes: Changes) -> None:
     """Write changed cells into the file that `source` was read from; all else in it stays.
 
     Raises:
-        PaddleGpuError: `notebook_changed` (409) where the file is not what was read any more, `notebook_not_written`
-            (409) where it cannot be written.
+        PaddleGpuError: 409, `script_not_written`; `notebook_changed` where the file is not what was read any more;
+            `notebook_not_written` where it cannot be written.
     """
+    if is_script(source.path):
+        raise PaddleGpuError(
+            "script_not_written",
+            "{path} is a script; changes are written into notebooks only.",
+            hint="Change it by hand, or submit it with the change: a job's copy has it.",
+            status=409,
+            path=str(source.path),
+        )
     cells = read_notebook(source.path).content["cells"]
     if [cell["source"] for cell in cells] != [cell["source"] for cell in source.content["cells"]]:
         raise PaddleGpuError(

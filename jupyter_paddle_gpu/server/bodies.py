@@ -12,10 +12,16 @@ from ..services import Submission
 
 
 class NotebookBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A notebook by contents path, or its unsaved content as if it lay there."""
+    """A notebook or a script by contents path, or its unsaved content as if it lay there.
+
+    Attributes:
+        content: nbformat 4 JSON; of a script its text.
+        arguments: of a script.
+    """
 
     path: str
-    content: dict[str, Any] | None = None
+    content: dict[str, Any] | str | None = None
+    arguments: tuple[str, ...] = ()
 
 
 class EstimateBody(NotebookBody, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -34,7 +34,7 @@ class JobsHandler(PaddleGpuHandler):
 
         # All of it where estimates are made: fifty at once would fill the threads that answer everybody else.
         def submit() -> Job:
-            return services.submit(services.open(body.path, body.content), body.submission())
+            return services.submit(services.open(body.path, body.content, body.arguments), body.submission())
 
         self.answer(await self.context.call_long(submit), 201)
 

@@ -15,7 +15,7 @@ class InspectionsHandler(PaddleGpuHandler):
     async def post(self) -> None:
         """Answer the notebook's facts."""
         body = self.body(NotebookBody)
-        source = await self.context.call(self.services.open, body.path, body.content)
+        source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
         facts = await self.context.call(self.services.inspect, source)
         self.answer(facts)
         if await self._may_estimate():
@@ -32,7 +32,7 @@ class EstimatesHandler(PaddleGpuHandler):
     async def post(self) -> None:
         """Answer the estimate."""
         body = self.body(EstimateBody)
-        source = await self.context.call(self.services.open, body.path, body.content)
+        source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
         self.answer(await self.context.call_long(self.services.estimate, source, body.request))
 
 
@@ -43,7 +43,7 @@ class PlacementsHandler(PaddleGpuHandler):
     async def post(self) -> None:
         """Answer `{facts, estimate, placement}`."""
         body = self.body(PlacementBody)
-        source = await self.context.call(self.services.open, body.path, body.content)
+        source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
         matched = await self.context.call_long(
             self.services.match,
             source,
@@ -63,7 +63,7 @@ class ChangesHandler(PaddleGpuHandler):
     async def post(self) -> None:
         """Answer what a job with this request has otherwise than the notebook, as a difference, and what it cannot."""
         body = self.body(EstimateBody)
-        source = await self.context.call(self.services.open, body.path, body.content)
+        source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
         self.answer(await self.context.call(self.services.changes, source, body.request))
 
 
@@ -74,5 +74,5 @@ class PreflightsHandler(PaddleGpuHandler):
     async def post(self) -> None:
         """Answer `{problems, decision}`: what becomes of the same body sent to `jobs`."""
         body = self.body(SubmitBody)
-        source = await self.context.call(self.services.open, body.path, body.content)
+        source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
         self.answer(await self.context.call_long(self.services.preflight, source, body.submission()))

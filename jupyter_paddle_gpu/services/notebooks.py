@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +13,25 @@ if TYPE_CHECKING:
     from ..domain.notebooks import NotebookSource
 
 
-def open_notebook(settings: Settings, path: str | Path, content: dict[str, Any] | None = None) -> NotebookSource:
-    """The notebook at `path`, or its unsaved `content` (nbformat 4 JSON) as if it lay there.
+def open_notebook(
+    settings: Settings, path: str | Path, content: dict[str, Any] | str | None = None, arguments: Sequence[str] = ()
+) -> NotebookSource:
+    """The notebook or the script at `path`, or its unsaved `content` (nbformat 4 JSON, a script's text) as if it lay
+    there; `arguments` are those of a script.
 
     With a root in the settings, `path` is a contents path below it; without, a path of the file system.
     """
-    from ..notebook import reading
+    from ..notebook import reading, scripts
 
     root = settings.root
     if root is not None:
         file = contents_file(str(path), root, allow_hidden=settings.allow_hidden)
     else:
         file = Path(path).expanduser().absolute()
+    if isinstance(content, str) and scripts.is_script(file):
+        content = scripts.as_notebook(content, file, arguments)
     if content is not None:
         return reading.parse_notebook(content, file)
     limit = settings.max_notebook_bytes
     sizes = {} if limit is None else {"max_bytes": limit}
-    return reading.read_notebook(file, root=root, **sizes)
+    return reading.read_notebook(file, root=root, arguments=arguments, **sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,12 +55,18 @@ class Services(Components):
 
     # Notebooks
 
-    def open(self, path: str | Path, content: dict[str, Any] | None = None) -> NotebookSource:
-        """The notebook at `path`, or its unsaved `content` (nbformat 4 JSON) as if it lay there.
+    def open(
+        self, path: str | Path, content: dict[str, Any] | str | None = None, arguments: Sequence[str] = ()
+    ) -> NotebookSource:
+        """The notebook or the script at `path`, or its unsaved `content` as if it lay there.
+
+        Args:
+            content: nbformat 4 JSON; of a script its text.
+            arguments: of a script.
 
         With a root in the settings, `path` is a contents path below it; without, a path of the file system.
         """
-        return open_notebook(self.settings, path, content)
+        return open_notebook(self.settings, path, content, arguments)
 
     def contents_path(self, file: str | Path) -> str | None:
         """A file's path as Jupyter's contents API has it; None where it lies outside the root or there is none."""

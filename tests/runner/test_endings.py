@@ -241,3 +241,11 @@ def test_rank_other_than_zero_keeps_to_its_own_folder(prepare: Execute) -> None:
     assert json.loads((run.folder / "rank-1" / "result.json").read_text())["reason"] == "succeeded"
     assert "from rank 1" in (run.folder / "rank-1" / "log.jsonl").read_text()
     assert not (run.folder.parent / "work0" / "out").exists()
+
+
+@pytest.mark.parametrize("shell", ["auto", "plain"])
+def test_a_script_that_exits_with_zero_has_succeeded(execute: Execute, shell: str) -> None:
+    run = execute("__file__ = 'train.py'", "import sys\nprint('done')\nsys.exit(0)", shell=shell)
+    assert run.result["reason"] == "succeeded"
+    failed = execute("__file__ = 'train.py'", "import sys\nsys.exit(3)", shell=shell)
+    assert failed.result["reason"] == "cell_error"

@@ -5,7 +5,7 @@ import linecache
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, NamedTuple, Optional, Protocol
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol
 
 from ..channel import Sender
 
@@ -82,6 +82,11 @@ def encode(data: Dict[str, Any]) -> Dict[str, Any]:
         else:
             out[kind] = value
     return out
+
+
+def ends_script(error: BaseException, namespace: Mapping[str, Any]) -> bool:
+    """Whether a script ends as scripts do, `sys.exit(0)`: only what is run as a script knows its file."""
+    return isinstance(error, SystemExit) and not error.code and "__file__" in namespace
 
 
 def failure_of(error: BaseException, filename: str) -> Dict[str, Any]:

@@ -16,7 +16,7 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
 from . import figures, sets
-from .base import CellOutcome, Publisher, cut_interrupt, failure_of
+from .base import CellOutcome, Publisher, cut_interrupt, ends_script, failure_of
 
 
 class _Hook(DisplayHook):
@@ -128,6 +128,8 @@ class IPythonShell:
             error = interrupt
             self._shell.publisher.error("KeyboardInterrupt", "", ["KeyboardInterrupt"])
         if error is None:
+            return CellOutcome()
+        if ends_script(error, self._shell.user_ns):
             return CellOutcome()
         if isinstance(error, SystemExit):
             self._shell.publisher.error("SystemExit", str(error), ["SystemExit: %s" % error])

@@ -10,7 +10,7 @@ import types
 from typing import TYPE_CHECKING, Any, Dict, Iterator
 
 from . import figures, formats, magics, sets
-from .base import CellOutcome, Publisher, cut_interrupt, failure_of, from_cell, remember_source, text_of
+from .base import CellOutcome, Publisher, cut_interrupt, ends_script, failure_of, from_cell, remember_source, text_of
 
 if TYPE_CHECKING:
     from .magic_calls import Calls
@@ -52,6 +52,8 @@ class PlainShell:
             self._execute(source, filename)
             figures.publish_open(self._publisher)
         except BaseException as error:
+            if ends_script(error, self._namespace):
+                return CellOutcome()
             if isinstance(error, KeyboardInterrupt):
                 cut_interrupt(from_cell(error, filename))
             self._publisher.error(type(error).__name__, text_of(error), _traceback(error, filename))
