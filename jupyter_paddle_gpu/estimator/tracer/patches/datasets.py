@@ -1,8 +1,14 @@
-"""Paddle's own data sets when their files are not on this machine: their shapes are facts, nothing is downloaded."""
+"""Paddle's own data sets when their files are not on this machine: their shapes are facts, nothing is downloaded.
+
+What a data set holds is filled in as its files would; its own code does the rest (transforms, windows, features).
+"""
 
 from __future__ import annotations
 
+import inspect
+import io
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +18,27 @@ from ..session import Session
 from ..step.host_memory import HostMemory
 from .environment import DownloadNeeded
 from .patch import Patch
+
+STAND_IN = "data-not-needed:"
+"""Begins the path of a picture or a clip that stands in."""
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """What stands for a data set.
+
+    Attributes:
+        owner: where its class is.
+        name: of the class.
+        fill: gives it what its files hold, for a mode; classes are equally frequent, since programs draw pairs of each
+            class or balance them.
+        source: where counts, shapes and classes are published.
+    """
+
+    owner: Any
+    name: str
+    fill: Callable[[Any, str], None]
+    source: str
 
 
 def _mnist(dataset: Any, mode: str) -> None:
@@ -28,18 +55,147 @@ def _cifar(classes: int) -> Callable[[Any, str], None]:
     return fill
 
 
+def _flowers(dataset: Any, mode: str) -> None:
+    dataset.data_path = STAND_IN
+    dataset.labels = np.arange(8189) % 102 + 1
+    dataset.indexes = np.arange(1, {"train": 6149}.get(mode, 1020) + 1)
+
+
+class _Archive:
+    """A tar file whose members are pictures: photographs by the one ending, their classes by the other."""
+
+    def __init__(self, **pictures: bytes) -> None:
+        self._pictures = pictures
+
+    def extractfile(self, member: str) -> io.BytesIO:
+        """A member's content."""
+        return io.BytesIO(self._pictures[member.rpartition(".")[2]])
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _encoded(kind: str) -> bytes:
+    from PIL import Image
+
+    content = io.BytesIO()
+    Image.new(kind, (500, 375)).save(content, "PNG")
+    return content.getvalue()
+
+
+def _voc(dataset: Any, mode: str) -> None:
+    count = {"train": 2913, "test": 1464}.get(mode, 1449)
+    dataset.data, dataset.labels = [f"{n}.jpg" for n in range(count)], [f"{n}.png" for n in range(count)]
+    dataset.name2mem = {name: name for name in (*dataset.data, *dataset.labels)}
+    dataset.data_tar = _Archive(jpg=_encoded("RGB"), png=_encoded("L"))
+
+
 def _housing(dataset: Any, mode: str) -> None:
     dataset.data = np.zeros((404 if mode == "train" else 102, 14), "float32")
 
 
-_STAND_INS: dict[str, Callable[[Any, str], None]] = {
-    "MNIST": _mnist, "FashionMNIST": _mnist, "Cifar100": _cifar(100), "Cifar10": _cifar(10), "UCIHousing": _housing,
-}  # fmt: skip
-"""Counts, shapes and classes as the data sets' own pages state them. Classes are equally frequent, since programs draw
-pairs of each class or balance them."""
+def _words(count: int, unknown: str = "<unk>") -> dict[str, int]:
+    """A dictionary of so many words, the one for all others at its end."""
+    return {**{f"w{n}": n for n in range(count - 1)}, unknown: count - 1}
 
 
-_OF_TEXT = frozenset(("UCIHousing",))
+def _imdb(dataset: Any, mode: str) -> None:
+    dataset.word_idx = _words(5148)
+    document = [0] * 231
+    dataset.docs, dataset.labels = [document] * 25000, [n % 2 for n in range(25000)]
+
+
+def _ptb(dataset: Any, mode: str) -> None:
+    dataset.word_idx = {**_words(2074), "<s>": 0, "<e>": 1}
+    words, sentences = (929_589 - 42_068, 42_068) if mode == "train" else (82_430 - 3_761, 3_761)
+    if dataset.data_type == "SEQ":
+        line = [0] * (words // sentences)
+        dataset.data = [(line, line)] * sentences
+    else:
+        window = dataset.window_size
+        dataset.data = [(0,) * window] * (words + sentences * (3 - window))
+
+
+def _movielens(dataset: Any, mode: str) -> None:
+    dataset.movie_info, dataset.user_info = {}, {}
+    dataset.movie_title_dict, dataset.categories_dict = _words(5175), _words(18)
+    row = [[1], [0], [3], [12], [1], [0], [0, 1, 2, 3], [1.0]]
+    count = round(1_000_209 * (dataset.test_ratio if mode == "test" else 1 - dataset.test_ratio))
+    dataset.data = [row] * count
+
+
+def _translation(source: str, target: str, counts: dict[str, int], length: int) -> Callable[[Any, str], None]:
+    def fill(dataset: Any, mode: str) -> None:
+        dataset.src_dict, dataset.trg_dict = _words(getattr(dataset, source)), _words(getattr(dataset, target))
+        line, count = [0] * length, counts.get(mode, min(counts.values()))
+        dataset.src_ids, dataset.trg_ids, dataset.trg_ids_next = [line] * count, [line] * count, [line] * count
+
+    return fill
+
+
+def _roles(dataset: Any, mode: str) -> None:
+    dataset.word_dict, dataset.predicate_dict = _words(44_068), _words(3_162, "verb")
+    dataset.label_dict = {**{f"{side}-{n}": 2 * n for n in range(29) for side in "BI"}, "O": 58}
+    length = 24
+    dataset.sentences = [["w0"] * length] * 5_267
+    dataset.predicates = ["w0"] * 5_267
+    dataset.labels = [["B-V", *["O"] * (length - 1)]] * 5_267
+    dataset.label_dict["B-V"] = 0
+    dataset.emb_file = STAND_IN
+
+
+_TABLE: tuple[StandIn, ...] = (
+    StandIn(paddle.vision.datasets, "MNIST", _mnist, "yann.lecun.com/exdb/mnist: 60,000 and 10,000 of 28 x 28"),
+    StandIn(paddle.vision.datasets, "FashionMNIST", _mnist, "github.com/zalandoresearch/fashion-mnist: as MNIST"),
+    StandIn(
+        paddle.vision.datasets, "Cifar100", _cifar(100), "cs.toronto.edu/~kriz/cifar.html: 50,000 and 10,000 of 32 x 32"
+    ),
+    StandIn(paddle.vision.datasets, "Cifar10", _cifar(10), "the same page"),
+    StandIn(
+        paddle.vision.datasets, "Flowers", _flowers,
+        "robots.ox.ac.uk/~vgg/data/flowers/102: 8,189 pictures with a shorter side of 500; 6,149, 1,020 and 1,020 here",
+    ),
+    StandIn(
+        paddle.vision.datasets, "VOC2012", _voc,
+        "host.robots.ox.ac.uk/pascal/VOC/voc2012, segmentation: 1,464 + 1,449 pictures, mostly 500 x 375",
+    ),
+    StandIn(paddle.text, "UCIHousing", _housing, "archive.ics.uci.edu, 506 rows of 13 + 1; four fifths to train"),
+    StandIn(
+        paddle.text, "Imdb", _imdb,
+        "ai.stanford.edu/~amaas/data/sentiment: 25,000 and 25,000 reviews of 231 words on average; words above a "
+        "frequency of 150 as Paddle's book counts them",
+    ),
+    StandIn(
+        paddle.text, "Imikolov", _ptb,
+        "Mikolov's Penn Treebank: 929,589 and 82,430 words with ends in 42,068 and 3,761 sentences; words above a "
+        "frequency of 50 as Paddle's book counts them",
+    ),
+    StandIn(
+        paddle.text, "Movielens", _movielens,
+        "grouplens.org/datasets/movielens/1m: 1,000,209 ratings, 18 categories; words of titles as in Paddle's book",
+    ),
+    StandIn(
+        paddle.text, "WMT14", _translation("dict_size", "dict_size", {"train": 193_319, "test": 6_003}, 28),
+        "Paddle's book, machine translation: 193,319 and 6,003 pairs",
+    ),
+    StandIn(
+        paddle.text, "WMT16",
+        _translation("src_dict_size", "trg_dict_size", {"train": 29_000, "val": 1_014, "test": 1_000}, 14),
+        "Multi30K (Elliott and others 2016): 29,000, 1,014 and 1,000 pairs of 12 words and two marks",
+    ),
+    StandIn(
+        paddle.text, "Conll05st", _roles,
+        "Paddle's book, semantic roles: 44,068 words, 3,162 verbs, 59 labels; 5,267 sentences of CoNLL-2005's WSJ test",
+    ),
+)  # fmt: skip
+"""Paddle's data sets. Those of folders (DatasetFolder, ImageFolder) have no shapes of their own."""
+_STAND_INS = {row.name: row for row in _TABLE}
+
+_CLIPS: dict[str, tuple[int, int, int, int, str]] = {
+    "ESC50": (2000, 50, 44_100, 220_500, "github.com/karolpiczak/ESC-50: 2,000 clips of 5 s at 44.1 kHz, five folds"),
+    "TESS": (2800, 7, 24_414, 50_000, "doi.org/10.5683/SP2/E8H2MF: 2,800 clips of about 2 s at 24,414 Hz"),
+}
+"""Data sets of sound: clips, classes, samples a second, samples a clip, source; a fifth is to check."""
 
 
 def _size(value: Any) -> int:
@@ -56,19 +212,53 @@ def _init(session: Session, original: Callable[..., Any], self: Any, *args: Any,
         name = next((base.__name__ for base in type(self).__mro__ if base.__name__ in _STAND_INS), None)
         if name is None:
             raise
-        _STAND_INS[name](self, getattr(self, "mode", "train"))
+        given = inspect.signature(original).bind(self, *args, **kwargs)
+        given.apply_defaults()
+        asked = {key: value for key, value in given.arguments.items() if key not in vars(self) and value is not self}
+        vars(self).update(asked, dtype=paddle.get_default_dtype())
+        _STAND_INS[name].fill(self, str(self.mode).lower() if hasattr(self, "mode") else "train")
         session.of(HostMemory).stands_in(sum(map(_size, vars(self).values())))
-        self.transform = kwargs.get("transform", next((a for a in args if callable(a)), None))
-        self.dtype = paddle.get_default_dtype()
         session.note("dataset_stand_in", name=name)
 
 
+def _clips(session: Session, original: Callable[..., Any], self: Any, mode: str, *args: Any) -> Any:
+    """Files and labels of a data set of sound."""
+    try:
+        return original(self, mode, *args)
+    except DownloadNeeded:
+        name = next(base.__name__ for base in type(self).__mro__ if base.__name__ in _CLIPS)
+        count, classes = _CLIPS[name][:2]
+        taken = count * 4 // 5 if mode == "train" else count // 5
+        session.note("dataset_stand_in", name=name)
+        return [f"{STAND_IN}{name}"] * taken, [n % classes for n in range(taken)]
+
+
+def _sound(session: Session, original: Callable[..., Any], filepath: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(filepath, str) and filepath.startswith(STAND_IN):
+        rate, samples = _CLIPS[filepath.removeprefix(STAND_IN)][2:4]
+        return paddle.zeros([1, samples]), rate
+    return original(filepath, *args, **kwargs)
+
+
+def _picture(session: Session, original: Callable[..., Any], file: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(file, str) and file.startswith(STAND_IN):
+        from PIL import Image
+
+        return Image.new("RGB", (667, 500))
+    return original(file, *args, **kwargs)
+
+
 def patches() -> Iterator[Patch]:
-    """The data sets' constructors; some have that of another."""
-    for name in _STAND_INS:
-        module = paddle.text if name in _OF_TEXT else paddle.vision.datasets
-        kind = getattr(module, name, None)
+    """The data sets' constructors (some have that of another), and what reads their pictures and clips."""
+    for row in _TABLE:
+        kind = getattr(row.owner, row.name, None)
         if kind is None:
-            yield Patch(module, name, _init)  # which is missing
+            yield Patch(row.owner, row.name, _init)  # which is missing
         elif "__init__" in vars(kind):
             yield Patch(kind, "__init__", _init)
+    for name in _CLIPS:
+        yield Patch(getattr(paddle.audio.datasets, name), "_get_data", _clips)
+    yield Patch(paddle.audio, "load", _sound)
+    flowers = paddle.vision.datasets.flowers
+    if hasattr(flowers, "Image"):
+        yield Patch(flowers.Image, "open", _picture)

@@ -32,3 +32,42 @@ def test_every_class_is_there_under_the_data_sets_own_name(run_child, name):
     assert row["status"] == "ok", row["questions"]
     assert (row["notes"], row["params"]) == (["dataset_stand_in"], [{"name": name}])
     assert row["batch_size"] == 2 * CLASSES[name][1]
+
+
+LOADED = """
+import paddle
+from paddle import nn
+T = paddle.vision.transforms
+data = {data}
+assert len(data) == {count}
+model = {model}
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for epoch in range(3):
+    for batch in paddle.io.DataLoader(data, batch_size=4):
+        model(batch[0]).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+PICTURES = "paddle.vision.datasets.Flowers(transform=T.Compose([T.Resize((64, 64)), T.ToTensor()]))"
+SHAPES = {
+    "Flowers": (PICTURES, 6149, "nn.Conv2D(3, 4, 3)", ["float32[4, 3, 64, 64]", "int64[4, 1]"]),
+    "Imdb": ("paddle.text.Imdb()", 25000, "nn.Embedding(len(data.word_idx), 4)", ["int64[4, 231]", "int64[4, 1]"]),
+    "Movielens": ("paddle.text.Movielens()", 900188, "nn.Embedding(6041, 4)", [*["int64[4, 1]"] * 6, "int64[4, 4]"]),
+    "WMT14": ("paddle.text.WMT14(dict_size=300)", 193319, "nn.Embedding(300, 4)", ["int64[4, 28]"] * 3),
+    "Conll05st": ("paddle.text.Conll05st()", 5267, "nn.Embedding(len(data.word_dict), 4)", ["int64[4, 24]"] * 9),
+    "ESC50": ("paddle.audio.datasets.ESC50()", 1600, "nn.Linear(220500, 2)", ["float32[4, 220500]", "int64[4]"]),
+    "TESS": ("paddle.audio.datasets.TESS()", 2240, "nn.Linear(50000, 2)", ["float32[4, 50000]", "int64[4]"]),
+}
+
+
+@pytest.fixture(scope="module")
+def loaded(run_child):
+    rows = {name: {"data": data, "count": count, "model": model} for name, (data, count, model, _) in SHAPES.items()}
+    return run_child("trace", {name: LOADED.format(**row) for name, row in rows.items()})
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_data_set_stands_in_by_its_published_shapes(loaded, name):
+    assert loaded[name]["status"] == "ok", loaded[name]["questions"]
+    assert loaded[name]["params"][0] == {"name": name}
+    assert loaded[name]["inputs"][: len(SHAPES[name][3])] == SHAPES[name][3]
