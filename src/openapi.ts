@@ -1521,6 +1521,7 @@ export interface components {
          *         commands: programs that the notebook runs and files that it writes.
          *         requirements: what `!pip install` lines ask for.
          *         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
+         *         printed: what saved outputs say of the data's shapes.
          */
         NotebookFacts: {
             kernel_name: string;
@@ -1559,6 +1560,13 @@ export interface components {
             requirements: string[];
             /** @default [] */
             problems: components["schemas"]["Message"][];
+            /**
+             * @default {
+             *       "shapes": [],
+             *       "numbers": {}
+             *     }
+             */
+            printed: components["schemas"]["Printed"];
         };
         /**
          * Place
@@ -1647,6 +1655,18 @@ export interface components {
             notes: components["schemas"]["Message"][];
             /** @default null */
             decision: components["schemas"]["Decision"] | null;
+        };
+        /**
+         * Printed
+         * @description What a notebook's saved outputs say of its data: shapes in their order, numbers by the words before them.
+         */
+        Printed: {
+            /** @default [] */
+            shapes: number[][];
+            /** @default {} */
+            numbers: {
+                [key: string]: number;
+            };
         };
         /**
          * Progress

@@ -90,6 +90,13 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     appends: bool = False
 
 
+class Printed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a notebook's saved outputs say of its data: shapes in their order, numbers by the words before them."""
+
+    shapes: tuple[tuple[int, ...], ...] = ()
+    numbers: dict[str, int] = {}
+
+
 class LayerFact(msgspec.Struct, frozen=True, kw_only=True):
     """A class that derives from `paddle.nn.Layer`, as far as names tell."""
 
@@ -112,6 +119,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
         commands: programs that the notebook runs and files that it writes.
         requirements: what `!pip install` lines ask for.
         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
+        printed: what saved outputs say of the data's shapes.
     """
 
     kernel_name: str
@@ -133,3 +141,4 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[Command, ...] = ()
     requirements: tuple[str, ...] = ()
     problems: tuple[Message, ...] = ()
+    printed: Printed = Printed()

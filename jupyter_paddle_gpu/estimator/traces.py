@@ -130,7 +130,13 @@ class Traces:
             return Traced(found.trace, (*remarks, *found.notes))
         limits = worker.settings.limits()
         libraries = imported(cell["source"] for cell in asked["cells"])
-        timed = {**asked, "wall_seconds": limits.wall_seconds, "cpu_seconds": limits.cpu_seconds}
+        # What was printed changes no figure, only what is suggested: it is no part of what is remembered.
+        timed = {
+            **asked,
+            "printed": msgspec.to_builtins(facts.printed),
+            "wall_seconds": limits.wall_seconds,
+            "cpu_seconds": limits.cpu_seconds,
+        }
         outcome = worker.request("trace", timed, folder, limits, libraries=libraries)
         traced = (
             _read(outcome) if outcome.kind == "answer" else Traced(None, (messages.about_outcome(outcome, limits),))

@@ -52,7 +52,7 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_absent",
-            text="Line {line} looks for data that is not on this machine; the training step does not need it.",
+            text="Line {line} wants {wanted}, which an estimate does without; the training step does not need it.",
             hint="Have it where the job runs.",
         ),
         Message(

@@ -15,6 +15,7 @@ from .losses import LossReader
 from .models import ModelReader
 from .names import LIBRARIES, Names
 from .precision import read_amp, read_distribution, read_processes
+from .printed import printed_in
 from .programs import Beside, read_commands
 from .reading import language_of
 from .requirements import read_requirements
@@ -76,6 +77,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         commands=commands,
         requirements=read_requirements(magic for _, magic in magics),
         problems=tuple(cell.problem for cell in cells if cell.problem is not None),
+        printed=printed_in(source.content["cells"]),
     )
 
 

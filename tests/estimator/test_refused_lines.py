@@ -1,4 +1,4 @@
-"""What a training's own lines want of the world outside: the question says what it was, and which line."""
+"""What a training's own lines want of the world outside: the estimate does without, and says what and which line."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ for step in range(4):
     optimizer.clear_grad()
 """
 REFUSED = {
-    "urllib": ("import urllib.request; urllib.request.urlretrieve('https://data.invalid/a.zip', 'a.zip')", "download"),
-    "requests": ("import requests; rows = requests.get('https://data.invalid/a.csv').text", "download"),
-    "socket": ("import socket; socket.create_connection(('data.invalid', 80))", "download"),
-    "subprocess": ("import subprocess; subprocess.run(['nvidia-smi'])", "program"),
-    "system": ("import os; os.system('nvidia-smi')", "program"),
+    "urllib": (
+        "import urllib.request; urllib.request.urlretrieve('https://data.invalid/a.zip', 'a.zip')",
+        "data.invalid",
+    ),
+    "requests": ("import requests; rows = requests.get('https://data.invalid/a.csv').text", "data.invalid"),
+    "socket": ("import socket; socket.create_connection(('data.invalid', 80))", "data.invalid"),
+    "subprocess": ("import subprocess; subprocess.run(['nvidia-smi'])", "nvidia-smi"),
+    "system": ("import os; os.system('nvidia-smi')", "nvidia-smi"),
 }
+WITHOUT = "\nmodel = paddle.nn.Linear(10, size)"
 HARMLESS = {
     "magic": "get_ipython().run_line_magic('matplotlib', 'inline'); get_ipython().system('ls')",
     "folder": "import os; os.makedirs('checkpoints', exist_ok=True)",
@@ -57,15 +61,21 @@ def estimated(service, folder, line):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_question_names_what_was_wanted(service, tmp_path, name):
-    line, why = REFUSED[name]
+def test_what_a_line_wants_that_no_step_needs_is_said(service, tmp_path, name):
+    line, target = REFUSED[name]
     estimate = estimated(service, tmp_path, line)
+    assert (estimate.status, estimate.questions) == ("ok", ())
+    said = next(note.render() for note in estimate.notes if note.code == "data_absent")
+    assert "Line 5" in said and target in said
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_the_question_names_what_a_step_needs(service, tmp_path, name):
+    line, _ = REFUSED[name]
+    estimate = estimated(service, tmp_path, "\n".join((f"def fetched():\n    {line}", "size = fetched()")) + WITHOUT)
     assert estimate.status == "needs_input"
     (question,) = estimate.questions
-    assert question.why.code == why
-    assert question.where.line == 5
-    assert not any(note.code in ("refused_network", "refused_process") for note in estimate.notes)
-    assert ("data.invalid" if why == "download" else "nvidia-smi") in question.why.render()
+    assert (question.name, question.why.code, question.where.line) == ("size", "number_unseen", 8)
 
 
 @pytest.mark.parametrize("name", HARMLESS)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from types import TracebackType
 from typing import Any
 
 from .. import call_stack
 from ..patches.absent_modules import AbsentModule, AbsentModuleError
-from ..patches.environment import DownloadNeeded
+from ..patches.environment import DownloadNeeded, StaticGraphError
 from ..undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData, described, is_description
 from .questions import refused
 
@@ -23,11 +24,12 @@ _FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault")
 _LOOKED_AT = 64
 """Entries of a container or of an object that are looked at."""
 _DEEP = 3
+_MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, StaticGraphError, NeededError, BatchNeeded)
 
 
 def is_of_data(problem: BaseException) -> bool:
     """Whether data that is not here keeps the program from going on."""
-    if isinstance(problem, (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError, BatchNeeded)):
+    if isinstance(problem, _MISSING):
         return True
     if isinstance(problem, AbsentModuleError):  # what a layer is made of is no data
         return not any(file.startswith(call_stack.PADDLE) for file in _files(problem.__traceback__))
@@ -98,14 +100,10 @@ def behind(problem: BaseException, statements: Sequence[ast.stmt], file: str) ->
     return None
 
 
-def bind_unseen(
-    statement: ast.stmt, namespace: dict[str, Any], data: AbsentData, problem: BaseException, file: str
-) -> None:
+def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData, problem: BaseException) -> None:
     """Bind what a statement would have bound: to its answer, else to data of unknown content."""
     need = getattr(problem, "need", None)
     is_asked = need is not None and need.is_of_step
-    if _loads_unseen(statement, namespace, file):
-        return
     for name in bound_by(statement):
         answer = data.answers.get(name)
         if answer is not None and not is_description(answer):
@@ -117,34 +115,56 @@ def bind_unseen(
             namespace[name] = Unseen(is_asked=is_asked)
 
 
-def _loads_unseen(statement: ast.stmt, namespace: dict[str, Any], file: str) -> bool:
-    """Run `loader = DataLoader(Data("absent"), ...)` with data of unknown content; whether that was one and ran."""
-    calls = [node for node in _own(statement) if isinstance(node, ast.Call) and _called(node) in _LOADERS]
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not calls:
+def without_its_data(problem: BaseException, statement: ast.stmt, file: str) -> bool:
+    """Put data of unknown content where a part of a simple statement failed, so that the statement can run again.
+
+    `DataLoader(Data("absent"), batch_size=8)` is a loader, of which only the data is not known.
+
+    Returns:
+        Whether there is such a part; the statement is changed then.
+    """
+    value = getattr(statement, "value", None)
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) or value is None:
         return False
-    for call in calls:
-        unseen = ast.copy_location(ast.Name(_UNSEEN, ast.Load()), call)
-        named = [word for word in call.keywords if word.arg == "dataset"]
-        if named:
-            named[0].value = unseen
-        elif call.args:
-            call.args[0] = unseen
-    namespace[_UNSEEN] = Unseen()
-    try:
-        exec(compile(ast.fix_missing_locations(ast.Module([statement], [])), file, "exec"), namespace)
-    except Exception:
+    if isinstance(problem, BatchNeeded) or (isinstance(problem, NeededError) and problem.need.is_of_step):
         return False
-    finally:
-        del namespace[_UNSEEN]
-    return True
+    failed = _failed_in(problem, file)
+    return failed is not None and _Replacing(failed).replace(value)
 
 
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+def _failed_in(problem: BaseException, file: str) -> tuple[int | None, ...] | None:
+    """First and last line and column of the expression of a cell in which an error arose."""
+    step = problem.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if code.co_filename == file and code.co_name == "<module>" and hasattr(code, "co_positions"):
+            return next(islice(code.co_positions(), step.tb_lasti // 2, None), None)
+        step = step.tb_next
+    return None
 
 
-_LOADERS = frozenset(("DataLoader", "BatchSampler", "DistributedBatchSampler"))
-_UNSEEN = "__unseen__"
+class _Replacing(ast.NodeTransformer):
+    """Puts a name for data of unknown content in the place of the call at a position."""
+
+    def __init__(self, place: tuple[int | None, ...]) -> None:
+        self._place = place
+        self._is_done = False
+
+    def replace(self, value: ast.expr) -> bool:
+        """Whether there was such a call below an expression."""
+        self.generic_visit(value)
+        return self._is_done
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """The call, or what is in it."""
+        if (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) != self._place:
+            return self.generic_visit(node)
+        self._is_done = True
+        return ast.copy_location(ast.Name(UNSEEN, ast.Load()), node)
+
+
+UNSEEN = "__unseen__"
+"""The name under which cells find data of unknown content."""
 
 
 def _is_array(answer: str) -> bool:

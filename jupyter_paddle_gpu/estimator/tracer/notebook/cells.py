@@ -22,7 +22,7 @@ from ..session import Session
 from ..step.deadline import Deadline, TimeUp
 from ..step.steps import StepSeen, StepWatch
 from ..undecided import conversions
-from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, is_description
+from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen, is_description
 from . import absorbing, outside, stops, suggestions
 from .answers import Answers
 from .loops import LOOP, loop
@@ -74,8 +74,9 @@ class CellRun:
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False
-        self.printed: list[list[int]] = []
-        """Shapes that the notebook's saved outputs show."""
+        self._seen: dict[str, list[tuple[Any, str]]] = {}
+        self.printed: dict[str, Any] = {}
+        """What the notebook's saved outputs show (`suggestions.hints`)."""
         self.questions: list[Question] = []
         self.late_questions: list[Question] = []
         """Those of cells behind a training that was seen."""
@@ -110,9 +111,10 @@ class CellRun:
         self._session = session
         module = types.ModuleType("__main__")
         namespace = module.__dict__
-        session.put(AbsentData(answers=self.answers, namespace=namespace))
+        session.put(AbsentData(answers=self.answers, namespace=namespace, looks=self._looked))
         namespace.update({**self._names(), "display": _ignore, "get_ipython": Shell})
         namespace[COMMAND] = functools.partial(self._programs.command, namespace)
+        namespace[absorbing.UNSEEN] = Unseen()
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
@@ -190,8 +192,11 @@ class CellRun:
                 if rest is None or self._deadline.stopped:
                     raise
                 self._stopped(cell, problem)
-                absorbing.bind_unseen(tree.body[rest - 1], namespace, self._data, problem, name)
-                tree = ast.Module(tree.body[rest:], [])
+                statement = tree.body[rest - 1]
+                again = absorbing.without_its_data(problem, statement, name)
+                if not again:
+                    absorbing.bind_unseen(statement, namespace, self._data, problem)
+                tree = ast.Module(tree.body[rest - 1 if again else rest :], [])
             else:
                 return
 
@@ -275,16 +280,21 @@ class CellRun:
         absent = [one for one in self.questions if one["why"] in _OF_DATA]
         if absent:
             self.questions = [one for one in self.questions if one["why"] not in _OF_DATA]
-            self._session.note("data_absent", line=absent[0]["line"] or 0)
+            wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "static")
+            self._session.note("data_absent", line=absent[0]["line"] or 0, wanted=wanted)
 
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""
         needs = list(self._data.needs.values())
         if not needs:
             return
-        files = [one["params"] for one in self.questions if one["why"] in _OF_DATA]
+        if not any(word in cell["source"] for cell in self.cells for word in _TRAINS):
+            self.forget_files()  # a lesson on data, where nothing trains
+            return
+        files = [one["params"] for one in [*self.questions, *self.late_questions] if one["why"] in _OF_DATA]
         looked_for = next((str(next(iter(one.values()))) for one in files if one), "")
         self.questions = [one for one in self.questions if one["why"] not in _OF_DATA]
+        self.late_questions = [one for one in self.late_questions if one["why"] not in _OF_DATA]
         for need in needs:
             self._asked(
                 {
@@ -295,9 +305,13 @@ class CellRun:
                     "cell": need.cell,
                     "line": need.line,
                     "suggestion": None,
-                    "candidates": self._candidates(need),
+                    "candidates": self._seen.get(need.name) or self._candidates(need),
                 }
             )
+
+    def _looked(self, need: Need) -> None:
+        """What the answer may be by the models that are there now: a function's are gone at the end."""
+        self._seen[need.name] = self._candidates(need)
 
     def _candidates(self, need: Need) -> list[tuple[Any, str]]:
         """What the answer may be, each with where that comes from."""
@@ -364,7 +378,9 @@ class CellRun:
         }
 
 
-_OF_DATA = frozenset(("download", "file_missing", "program", "module_missing"))
+_TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(")
+"""Without any of these nothing trains, unless a module does it."""
+_OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
 """Questions that say what of the data was looked for."""
 
 

@@ -87,7 +87,7 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites)
     )
 
-    run.printed = request.get("printed") or []
+    run.printed = request.get("printed") or {}
 
     def execute(session: Session) -> None:
         session.put(deadline)

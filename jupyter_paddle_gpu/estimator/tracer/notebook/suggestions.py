@@ -26,7 +26,7 @@ Suggestion = tuple[str, str]
 PRINTED, CELLS, LAYER, ASSUMED = "printed", "cells", "layer", "assumed"
 BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
 """What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
-MOST = 24
+MOST, MOST_PRINTED = 40, 8
 """Suggestions of one question that are tried."""
 _SIDES = re.compile(
     r"(?i)(?:Resize|CenterCrop|RandomCrop|RandomResizedCrop|resize|thumbnail|crop_size|(?:image|img|input|target|crop|"
@@ -63,14 +63,20 @@ class Hints:
     numbers: dict[str, int] = field(default_factory=dict)
     items: int = 0
     text: str = ""
+    said: dict[str, int] = field(default_factory=dict)
+    """Numbers of saved outputs by the words before them."""
 
 
-def hints(
-    cells: list[dict[str, Any]], printed: Iterable[Iterable[int]], namespace: dict[str, Any], loader: str
-) -> Hints:
-    """Read the cells."""
+def hints(cells: list[dict[str, Any]], printed: dict[str, Any], namespace: dict[str, Any], loader: str) -> Hints:
+    """Read the cells.
+
+    Args:
+        printed: `shapes` and `numbers` (by what stands before them) of the notebook's saved outputs.
+        loader: what is asked for.
+    """
     text = "\n".join(cell["source"] for cell in cells)
-    found = Hints(printed=[tuple(shape) for shape in printed], text=text)
+    found = Hints(printed=[tuple(shape) for shape in printed.get("shapes", ())], text=text)
+    found.said = dict(printed.get("numbers", {}))
     found.numbers = {name: value for name, value in namespace.items() if type(value) is int and value > 0}
     found.sides = [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
     height = next((v for n, v in found.numbers.items() if _NAMED["height"].match(n)), None)
@@ -90,6 +96,7 @@ def hints(
     return found
 
 
+_GENERIC = frozenset(("num", "n", "size", "len", "length", "count", "number", "nums", "total", "max", ""))
 MINIMAL = 8
 """Pixels of a side below which a number is none."""
 
@@ -149,6 +156,7 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
         return
     given = list(dict.fromkeys(given))
     count = found.items or 2
+    yield from islice(_whole(size, count, found), MOST_PRINTED)
     for labels in range(1 if count > 1 else 0, max(count, 1)):
         for one in given:
             if not labels:
@@ -156,6 +164,26 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 continue
             for label in _labels(size, one, found):
                 yield source[one], [*[one] * (count - labels), *[label] * labels]
+
+
+def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """Batches that a `paddle.Model` specifies, and those whose shapes were printed one behind the other."""
+    for model in _objects(paddle.Model):
+        specified = [_specification(spec, size) for spec in [*(model._inputs or ()), *(model._labels or ())]]
+        if model._labels and all(specified):
+            yield CELLS, [one for one in specified if one is not None]
+    shapes = [shape for shape in found.printed if shape[0] == size]
+    for start in range(len(shapes) - count + 1):
+        run = shapes[start : start + count]
+        if run:
+            first = [("float32", run[0]), ("int64", run[0])] if len(run[0]) < 3 else [("float32", run[0])]
+            for given in first[::-1] if _takes_ids() else first:
+                for dtype in ("float32", "int64"):
+                    yield PRINTED, [given, *((dtype, shape) for shape in run[1:])]
+
+
+def _takes_ids() -> bool:
+    return any(type(layer).__name__ == "Embedding" for layer in _first_layers())
 
 
 def _batch_size(found: Hints) -> int:
@@ -193,17 +221,28 @@ def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
 def _specified(size: int) -> Iterator[Sourced]:
     for model in _objects(paddle.Model):
         for spec in getattr(model, "_inputs", None) or ():
-            shape = getattr(spec, "shape", None)
-            if shape and all(side not in {None, -1} for side in shape[1:]):
-                yield CELLS, str(spec.dtype).rpartition(".")[2].lower(), (size, *map(int, shape[1:]))
+            if (found := _specification(spec, size)) is not None:
+                yield CELLS, *found
+
+
+def _specification(spec: Any, size: int) -> Array | None:
+    """What an `InputSpec` says, where it says all but the batch size."""
+    shape = getattr(spec, "shape", None)
+    if not shape or any(side in {None, -1} for side in shape[1:]):
+        return None
+    return str(spec.dtype).rpartition(".")[2].lower(), (size, *map(int, shape[1:]))
 
 
 def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sourced]:
-    for shape in found.printed:
+    for shape in found.printed + _written(found.text):
         if len(shape) == rank + 2 and shape[1] == channels:
             yield PRINTED, "float32", (size, *shape[1:])
         if len(shape) == rank + 1 and shape[0] == channels:
             yield PRINTED, "float32", (size, *shape)
+    points = [value for name, value in found.numbers.items() if _NAMED["points"].match(name)]
+    for number in points:  # clouds, which the model turns round itself
+        yield CELLS, "float32", (size, number, 3)
+        yield CELLS, "float32", (size, 3, number)
     if rank == 1:
         for source, length in _lengths(found):
             yield source, "float32", (size, channels, length)
@@ -214,6 +253,12 @@ def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sou
     if len(sides) < 2:
         for side in (SIDE, 32, 28, 64):
             yield ASSUMED, "float32", (size, channels, *([64] if rank == 3 else []), side, side)
+
+
+def _written(text: str) -> list[Shape]:
+    """Shapes that stand in the cells, as in `summary((1, 1, 100, 100))`."""
+    found = re.findall(r"[\[(]\s*(?:-1|None|\d+)((?:\s*,\s*\d+){2,4})\s*,?\s*[\])]", text)
+    return [(1, *(int(size) for size in re.findall(r"\d+", sizes))) for sizes in found]
 
 
 def _reshaped(text: str, channels: int) -> list[tuple[int, int]]:
@@ -251,8 +296,11 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
     dense: list[Array] = []
     if len(shape) >= 4:
         dense = [("int64", (size, *shape[2:])), ("int64", (size, 1, *shape[2:])), ("float32", shape)]
+        dense += [("float32", (size, shape[1], *sides)) for sides in found.sides if sides != shape[2:]]
     elif len(shape) == 2:
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
+    elif len(shape) == 3:
+        dense = [("float32", shape), ("int64", shape[:2])]
     by_class = re.search(r"(?i)cross_?entropy|nll_?loss|CTCLoss", found.text) is not None
     yield from [*classes, *dense, *numbers, *wide] if by_class else [*numbers, *wide, *dense[::-1], *classes]
 
@@ -288,6 +336,10 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     """What a number may be that is computed from data."""
     for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*(\d+)", found.text):
         yield int(said), CELLS
+    words = [word for word in re.split(r"_|(?<=[a-z])(?=[A-Z])", need.name.lower()) if word not in _GENERIC]
+    for said, number in found.said.items():
+        if words and all(word in said for word in words):
+            yield number, PRINTED
     if _NAMED["length"].match(need.name):
         yield from ((length, CELLS) for length in found.lengths)
         yield LENGTH, ASSUMED

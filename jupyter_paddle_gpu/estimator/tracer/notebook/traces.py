@@ -119,6 +119,8 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     watch = runtime.of(StepWatch)
     trainings = None if run is None else run.trainings
     window = None if trainings is not None and trainings.is_over else watch.last_window()
+    if not trainings and runtime.of(absent_data.AbsentData).hides_the_step:
+        return _nothing(runtime, run, request)
     if run is not None and run.is_cut():
         if not trainings:
             return _stopped(runtime, run)

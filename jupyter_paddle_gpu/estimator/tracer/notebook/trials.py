@@ -7,39 +7,53 @@ from collections.abc import Callable
 from typing import Any
 
 SECONDS = 8.0
-"""After this time no further suggestion is tried."""
-MOST_AT_ONCE = 3
-"""Questions that are tried together."""
+"""After so much of the processor's time no further suggestion is tried."""
+MOST = 6
+"""Questions that are looked for one behind the other."""
 Result = dict[str, Any]
 
 
 def suggested(request: dict[str, Any], result: Result, trace: Callable[[dict[str, Any]], Result]) -> Result:
-    """The result with suggestions in its questions, where one was found for each that the step waits for."""
-    questions = [one for one in result["questions"] if one.get("candidates")]
-    started = time.monotonic()
+    """The result with all questions that come up on the way to the step, each with what its answer may be.
+
+    What is open no more once the others are answered is not asked.
+    """
+    started = time.process_time()
     known = dict(request.get("answers") or {})
-    chosen: dict[str, tuple[Any, str]] = {}
-    for question in [one for one in questions if one["kind"] == "value"]:
-        chosen[question["name"]] = question["candidates"][0]
-    for question in [one for one in questions if one["kind"] == "batch"][:MOST_AT_ONCE]:
-        for candidate in question["candidates"]:
-            if time.monotonic() - started > SECONDS:
+    answers: dict[str, Any] = {}
+    asked: list[Result] = []
+    waiting = result["questions"]
+    while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
+        is_found = False
+        for answer, source in question["candidates"]:
+            if time.process_time() - started > SECONDS:
                 break
-            tried = {**chosen, question["name"]: candidate}
-            answers = {**known, **{name: answer for name, (answer, _) in tried.items()}}
-            if _goes_on(trace({**request, "answers": answers, "accumulation": None}), answers):
-                chosen = tried
+            tried = {**answers, question["name"]: answer}
+            found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
+            if is_found := _goes_on(found, {**known, **tried}):
+                answers = tried
+                question["suggestion"], question["params"]["source"] = answer, source
+                waiting = [] if found["status"] == "ok" else found["questions"]
                 break
-    for question in questions:
-        if question["name"] in chosen:
-            question["suggestion"], source = chosen[question["name"]]
-            question["params"]["source"] = source
+        asked.append(question)
+        if not is_found:
+            waiting = [one for one in waiting if one["name"] not in {question["name"], *answers}]
+            break
+    if asked:
+        open_still = [one for one in waiting if one["name"] not in {known["name"] for known in asked}]
+        result["questions"] = [*asked, *open_still]
     return result
 
 
+def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
+    """The question to answer next: numbers first, since models are made of them before loaders are read."""
+    found = [one for one in waiting if one.get("candidates") and one["name"] not in answers]
+    return min(found, key=lambda one: one["kind"] == "batch", default=None)
+
+
 def _goes_on(result: Result, answers: dict[str, Any]) -> bool:
-    """Whether the step was reached, or only something else is open."""
+    """Whether the step was reached, or only something else is open that can be answered."""
     if result["status"] == "ok":
         return True
-    names = [one["name"] for one in result["questions"]]
-    return bool(names) and all(one.get("candidates") and one["name"] not in answers for one in result["questions"])
+    open_still = result["questions"]
+    return bool(open_still) and all(one.get("candidates") and one["name"] not in answers for one in open_still)

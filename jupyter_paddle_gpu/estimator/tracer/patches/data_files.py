@@ -71,7 +71,7 @@ def _takes_data(node: ast.AST | None) -> bool:
 
 def _first_name(node: ast.Call) -> str:
     given = [*node.args[:1], *(word.value for word in node.keywords if word.arg in {"train_data", "eval_data"})]
-    return next((one.id for one in given if isinstance(one, ast.Name)), "loader")
+    return next((one.id for one in given if isinstance(one, ast.Name)), "train_data")
 
 
 def _method(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -71,10 +71,13 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     """What `for batch in loader` goes through."""
     loaders, changes, watch = runtime.of(Loaders), runtime.of(Changes), runtime.of(StepWatch)
     text = _description(runtime, loader)
+    batch: Any = None
     if text is None:
         size, count = _size_and_count(loaders, loader)
-        batch = _made(runtime, _loaded(runtime, loader, size))
-    else:
+        loaded = _loaded(runtime, loader, size)
+        text = loaded if isinstance(loaded, Text) else None
+        batch = None if text else _made(runtime, loaded)
+    if text is not None:
         size, count = _described_size(loaders, text), EPOCH
         batch = _unknown(described(text, size))
     if size:
@@ -129,14 +132,22 @@ def _described_size(loaders: Loaders, text: str) -> int:
     return max(1, (loaders.batch_size or size_of(text)) // loaders.divided_by)
 
 
+class Text(str):
+    """A description in place of a batch."""
+
+    __slots__ = ()
+
+
 def _loaded(runtime: Tensors, loader: Any, size: int) -> Any:
-    """The batch; where its files are not here, what it looks like is asked for."""
+    """The batch; where its files are not here, what it looks like is asked for, or as another loader's."""
     data = runtime.of(AbsentData)
     before = dict(data.needs)
     try:
         return _collated(runtime, loader, size)
     except (DownloadNeeded, OSError, NeededError):
         data.needs = before  # what a sample lacks is the batch's to answer
+        if (other := data.any_description()) is not None:
+            return Text(other)
         name, cell, line = data.loaders.get(id(loader), ("", None, None))
         raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, size or None))) from None
 

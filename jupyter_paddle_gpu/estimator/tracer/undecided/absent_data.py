@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Literal, NoReturn
@@ -104,12 +104,23 @@ class AbsentData:
     loaders: dict[int, tuple[str, int | None, int | None]] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
     namespace: dict[str, Any] = field(default_factory=dict)
+    is_trained: bool = False
+    """Whether the program trains what is not known: a step that is seen then is not the program's."""
+    looks: Callable[[Need], None] | None = None
+    """Called with each need as it comes up: what is there then may say how it is answered."""
 
     def need(self, need: Need) -> Need:
         """Remember what is needed."""
-        if need.is_of_step and need.name:
-            self.needs.setdefault(need.name, need)
+        if need.is_of_step and need.name and need.name not in self.needs:
+            self.needs[need.name] = need
+            if self.looks is not None:
+                self.looks(need)
         return need
+
+    @property
+    def hides_the_step(self) -> bool:
+        """Whether no step is the program's before its needs are answered."""
+        return self.is_trained and bool(self.needs)
 
     def name_of(self, value: Unseen) -> str:
         """The notebook's name for a value, or for what it is a part of."""
@@ -167,6 +178,8 @@ class Unseen:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in _TRAINING and (session := current()) is not None:
+            session.of(AbsentData).is_trained = True
         return Unseen(self)
 
     def __setattr__(self, name: str, value: Any) -> None:

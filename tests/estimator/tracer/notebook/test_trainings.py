@@ -196,5 +196,5 @@ def test_what_fails_behind_a_training_leaves_its_figure(measured: Measured) -> N
 def test_what_is_missing_for_a_later_training_is_asked(measured: Measured) -> None:
     found = measured.traced["asking"]
     assert found["status"] == "ok"
-    assert [question["why"] for question in found["questions"]] == ["file_missing"]
+    assert [question["why"] for question in found["questions"]] == ["number_unseen"]
     assert found["unreached"] == [{"cell": 2, "line": 3}]
