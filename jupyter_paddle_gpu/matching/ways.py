@@ -22,9 +22,13 @@ def ways_out(estimate: Estimate | None, limit: int) -> tuple[Way, ...] | None:
     if estimate is None or fit is None:
         return None
     found = {"batch_size": _batch(fit.largest_batch)} if fit.largest_batch else {}
+    kept: dict[str, int] = {}
     for remedy in estimate.remedies:
+        # Of one change's values the one that keeps most of the batch, and of equals the last: that which changes least.
+        keeps = min(remedy.largest_batch or 0, estimate.batch_size or 0)
         for way in _of_remedy(estimate, remedy):
-            found.setdefault(remedy.change, way)
+            if keeps >= kept.get(remedy.change, 0):
+                found[remedy.change], kept[remedy.change] = way, keeps
     return tuple(found.values())[:MOST_WAYS]
 
 

@@ -28,8 +28,14 @@ def images(fixed: list[str], wanted: list[str]) -> list[str]:
     return meet([*fixed, *own], wanted, _covers)
 
 
+def high_end(fixed: str, wanted: str) -> str:
+    """`plan_for`: the high end of an estimate where either asks for it."""
+    return "high" if "high" in (fixed, wanted) else wanted
+
+
 TIGHTER: Mapping[str, Tighten] = {
     "matching.memory_threshold": least,
+    "matching.plan_for": high_end,
     "matching.excluded": together,
     "jobs.cpu_slots": least_of_each,
     "images.allowed": images,

@@ -259,6 +259,7 @@ def test_ways_out_are_read_off_the_details_and_never_invented() -> None:
         TOO_LARGE,
         fits=(Fit(device="Card", limit_bytes=LIMIT, largest_batch=252),),
         remedies=(
+            remedy("amp", "O2", 410),
             remedy("amp", "O1", 410),
             remedy("recompute", True, 600),
             remedy("batch_size", 256, None),

@@ -128,7 +128,7 @@ FIXED = {
     "docker": {"memory_bytes": 4 << 30, "networks": ["none", "team"], "layers": False, "pids": 100},
     "images": {"allowed": ["registry.example/team/*"], "registries": ["mirror.example/paddle"]},
     "jobs": {"cpu_slots": {"docker": 2}},
-    "matching": {"memory_threshold": 0.8, "excluded": ["0"]},
+    "matching": {"memory_threshold": 0.8, "plan_for": "high", "excluded": ["0"]},
     "engine": "docker",
 }
 LOOSER = [
@@ -143,6 +143,7 @@ LOOSER = [
     ({"images": {"preferred": "evil.example/x:1"}}, "images.preferred"),
     ({"jobs": {"cpu_slots": {"docker": 9}}}, "jobs.cpu_slots"),
     ({"matching": {"memory_threshold": 0.95}}, "matching.memory_threshold"),
+    ({"matching": {"plan_for": "low"}}, "matching.plan_for"),
     ({"matching": {"excluded": []}}, "matching.excluded"),
     ({"engine": "local"}, "engine"),
 ]
