@@ -26,22 +26,20 @@ def test_with_load_ext_it_works_too(kernel):
     assert "A100" in rich[0]["text/plain"]
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
+def test_errors_are_a_sentence_without_a_traceback(kernel):
+    running = kernel()
+    for line, words in (
         ("estimate no.ipynb", "no.ipynb"),
         ("estimate nothing_here", "nothing_here"),
         ("logs nope", "nope"),
         ("fly", "fly"),
         ("estimate --batch-size big", "big"),
         ("estimate 'half", "quotation"),
-    ],
-)
-def test_errors_are_a_sentence_without_a_traceback(kernel, line, words):
-    _, _, errors = kernel().run(f"%paddle_gpu {line}")
-    assert words in errors[0]["evalue"]
-    assert "Traceback" not in "".join(errors[0]["traceback"])
-    assert len(errors[0]["traceback"]) <= 2
+    ):
+        _, _, errors = running.run(f"%paddle_gpu {line}")
+        assert words in errors[0]["evalue"]
+        assert "Traceback" not in "".join(errors[0]["traceback"])
+        assert len(errors[0]["traceback"]) <= 2
 
 
 def test_mistakes_are_told_in_the_readers_language_with_a_next_step_for_a_cell(kernel):
