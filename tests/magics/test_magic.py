@@ -44,7 +44,7 @@ def test_errors_are_a_sentence_without_a_traceback(kernel):
 
 def test_mistakes_are_told_in_the_readers_language_with_a_next_step_for_a_cell(kernel):
     running = kernel(LANGUAGE="zh_CN")
-    _, _, errors = running.run("%paddle_gpu logs")
+    _, _, errors = running.run("%paddle_gpu delete")
     assert "缺少参数" in errors[0]["evalue"]
     _, _, errors = running.run("%paddle_gpu logs nope")
     assert "`%paddle_gpu jobs`" in errors[0]["evalue"]
