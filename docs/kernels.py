@@ -58,6 +58,16 @@ _CHOICE = {
 }
 _AMP = {"FIRST_OPERAND": "`auto_cast` casts its input alone", "NEVER": "`auto_cast` leaves it as it is"}
 _FURTHER = {"NOT_FOLLOWED": "its own gradient is not followed", "REFUSED": "has no gradient of its own"}
+
+
+def _read_as(place: int, wanted: int | str) -> str:
+    if wanted == place:
+        return f"reads all of operand {place + 1} in one type"
+    return f"reads operand {place + 1} as " + (
+        f"`{wanted}`" if isinstance(wanted, str) else f"what operand {wanted + 1} is"
+    )
+
+
 SENTENCES: dict[str, Callable[[Any], str]] = {
     "instead": lambda value: f"instead of it: {_documented(value)}",
     "attributes": lambda value: f"takes {_code(name for name, _ in value)} by name too",
@@ -71,6 +81,8 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "sized_here": lambda value: "",  # said by `result`, or nothing on a CPU
     "only_wanted": lambda value: "allocates only results that somebody wants",
     "refused": lambda value: "is refused by Paddle where the first result is not wanted",
+    "reads_as": lambda value: "; ".join(_read_as(place, wanted) for place, wanted in value.items()),
+    "refuses": lambda value: f"refuses {_documented(value)}",
     "strides": lambda value: _STRIDES[value.name],
     "lays_out": lambda value: f"lays out operand {', '.join(str(index + 1) for index in value)} anew and saves it so",
     "workspace": lambda value: f"transient memory: {_documented(value)}",

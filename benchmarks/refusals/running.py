@@ -128,7 +128,7 @@ def main() -> None:
     import tracer
 
     tracer.prepare()
-    for line in sys.stdin:
+    for line in iter(sys.stdin.readline, ""):
         program = json.loads(line)
         row = {"name": program["name"], "real": in_child(real, program["source"])}
         if row["real"]["ended"] != "slow":

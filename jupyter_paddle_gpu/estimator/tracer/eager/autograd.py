@@ -39,13 +39,14 @@ class Node:
     `edges` maps each operand's slot to where its gradient goes.
     """
 
-    __slots__ = ("__weakref__", "edges", "gradient", "hooks", "layer", "retained", "saved", "shapes")
+    __slots__ = ("__weakref__", "edges", "gradient", "hooks", "is_released", "layer", "retained", "saved", "shapes")
 
     def __init__(self, gradient: Gradient, saved: dict[int, Array], shapes: dict[int, Array], layer: str) -> None:
         self.gradient, self.saved, self.shapes, self.layer = gradient, saved, shapes, layer
         self.edges: dict[int, Edge] = {}
         self.hooks: dict[int, dict[int, Any]] = {}
         self.retained: dict[int, weakref.ref[State]] = {}
+        self.is_released = False
 
     def backward(
         self, runtime: Tensors, incoming: dict[int, Array], release: bool, asked: frozenset[int] | None = None
@@ -58,6 +59,8 @@ class Node:
             release: drops what was saved.
             asked: operands whose gradients are asked for; None: all.
         """
+        if self.is_released:
+            raise runtime.refused(SystemError(_TWICE.format(node=_name_of_node(self.gradient))))
         gradient = self.gradient if asked is None else self.gradient.only(asked)
         environment: dict[int, Array | None] = {**self.shapes, **unpacked(runtime, self.saved)}
         for result, slot in gradient.incoming.items():
@@ -75,7 +78,21 @@ class Node:
         if release:
             self.saved = left(self.saved)
             self.shapes = {}
+            self.is_released = True
         return wanted
+
+
+_TWICE = (
+    "(Fatal) The TensorWrappers of {node} do not exist. This may be because: You calculate backward twice for the same "
+    "subgraph without setting retain_graph=True. Please set retain_graph=True in the first backward/grad call."
+)
+"""What a generated node says whose tensors are gone."""
+
+
+def _name_of_node(gradient: Gradient) -> str:
+    name = gradient.steps[0].name if gradient.steps else ""
+    words = (name if name.endswith("_grad") else f"{name}_grad").split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) + "Node"
 
 
 def edge_of(state: State, tensor: Any) -> Edge:

@@ -23,6 +23,10 @@ _REFERENCES = 5
 the local name, `getrefcount`'s argument. One more, and eager mode does not write over it."""
 
 
+def _unknown(array: Array) -> None:
+    """A gradient kernel's numbers."""
+
+
 def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient, layer: str) -> None:
     """Run one gradient kernel: reads `environment`, adds its results to it.
 
@@ -36,6 +40,8 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     operation = ledger.begin(step.name)
     _fill_zeros(ledger, step, environment, gradient)
     operands = [_present(operand, environment) for operand in step.operands]
+    if rule.refuses is not None and (problem := rule.refuses(step.attrs, operands, _unknown)) is not None:
+        raise running().refused(problem)
     for index, position in step.inplace.items():
         meta = next((gradient.metas[slot] for slot in slots_of(step.results[index])), None)
         if meta is not None and _is_overwritable(step, index, environment, meta):

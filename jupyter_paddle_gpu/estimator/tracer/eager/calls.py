@@ -17,7 +17,7 @@ from ..memory.values import Drawn, Part, Value, is_random
 from ..program.inference import Argument
 from ..program.templates import Gradient, Operand, Step, Template, slots_of
 from ..session import SIZES
-from . import costs
+from . import costs, refusals
 from .autograd import Node, edge_of, needed_slots
 from .dependent_shapes import SHARED, Choices
 from .saved_tensors import Hooks
@@ -54,6 +54,7 @@ class Call:
             self._find_shapes(name, values)
         for step in self.template.steps:
             self._run(step)
+        self.template.is_checked = True
         result = self._wrap(self.template.returned, values, ())
         self.runtime.of(Choices).follow(name, self.states, result)
         return result
@@ -105,6 +106,8 @@ class Call:
         elif rule.lays_out and not self.runtime.reads_by_brackets:
             self._lay_out(step, rule.lays_out)
         operands = [gather(operand, self.environment) for operand in step.operands]
+        if not self.template.is_checked and (rule.refuses is not None or rule.reads_as):
+            refusals.check(self.runtime, rule, step.attrs, operands)
         if step.gradient is not None and step.inplace:
             self._keep_overwritten(step, step.gradient)
         results: list[list[Array]] = []

@@ -14,6 +14,7 @@ from ..memory.values import Computed
 from . import sparse_gradients
 from .autograd import Backward
 from .calls import Call, encode, overwritten_too, values_of
+from .refusals import check_leaves
 from .tensors import Tensors
 
 
@@ -53,6 +54,8 @@ class Runtime(Tensors):
         if name.endswith("_") and any(wants) and wants != (more := overwritten_too(template, wants)):
             signature = (name, key, kwargs_key, tuple(metas), tuple(more))
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, more)
+        if name.endswith("_") and any(wants):
+            check_leaves(self, template, tensors, states, wants)
         values = None
         if not any(wants) and all(state.array.value is not None for state in states):
             given = values_of(encoded, states), values_of(encoded_kwargs, states)

@@ -212,7 +212,7 @@ OPERATORS = (
     Operator(
         "add_n",
         "`cpu/add_n_kernel.cc`; measured (`test_strided_operands.py`, `test_sparse_gradients.py`)",
-        Rule(strides=Strides.KEPT, sparse=Sparse.MERGED),
+        Rule(strides=Strides.KEPT, sparse=Sparse.MERGED, reads_as={0: 0}),
     ),
     Operator("equal", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.COMPARES)),
     Operator("not_equal", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.DIFFERS)),

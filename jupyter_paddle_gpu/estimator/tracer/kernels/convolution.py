@@ -120,11 +120,14 @@ _TRANSPOSED_GRADIENT = Rule(flops=_transposed_gradient_flops, workspace=_transpo
 _VOLUMES = {0: "grad_filter_grad", 1: "grad_input_grad"}
 _IMAGES = {**_VOLUMES, 2: "grad_input_grad"}
 
+_FILTERS = {1: 0}
+"""A filter is read with its input's type."""
+
 OPERATORS = (
     Operator(
         "conv2d",
         _SOURCE,
-        Rule(strides=Strides.KEPT, flops=_flops, workspace=_columns, gpu=cudnn),
+        Rule(strides=Strides.KEPT, reads_as=_FILTERS, flops=_flops, workspace=_columns, gpu=cudnn),
         gradient=_GRADIENT,
         second=Rule(
             name="conv2d_grad_grad",
@@ -137,14 +140,14 @@ OPERATORS = (
     Operator(
         "depthwise_conv2d",
         _SOURCE,
-        Rule(strides=Strides.KEPT, flops=_flops, workspace=_columns, gpu=cudnn),
+        Rule(strides=Strides.KEPT, reads_as=_FILTERS, flops=_flops, workspace=_columns, gpu=cudnn),
         gradient=_GRADIENT,
         second=Rule(rests_on=_IMAGES),
     ),
     Operator(
         "conv3d",
         _SOURCE,
-        Rule(flops=_flops, workspace=_columns, gpu=cudnn),
+        Rule(reads_as=_FILTERS, flops=_flops, workspace=_columns, gpu=cudnn),
         gradient=_GRADIENT,
         second=Rule(
             workspace=_second_columns,

@@ -10,6 +10,7 @@ from paddle.base import core
 
 from ..memory.operators import call
 from ..memory.values import Known
+from . import bounds
 from .rules import Amp, Choice, Operator, Rule, Sparse, Strides, Traced, nothing
 
 
@@ -72,7 +73,9 @@ OPERATORS = (
     ),
     Operator("data", _NO_WORK, Rule(flops=nothing)),
     Operator(
-        "one_hot", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(flops=nothing, choice=Choice.MARKS)
+        "one_hot",
+        "shapes of operand and result (`test_dependent_shapes.py`)",
+        Rule(flops=nothing, choice=Choice.MARKS, refuses=bounds.columns),
     ),
     Operator("assign", "it copies", Rule(flops=nothing, amp=Amp.NEVER, choice=Choice.PASSES)),
     Operator(

@@ -12,6 +12,7 @@ from ..memory.arrays import ORIGINAL, Array
 from ..memory.dtypes import SIZE
 from ..memory.operators import call
 from ..session import paused
+from . import bounds
 from .composing import zeros
 from .rules import (
     Arrays,
@@ -213,7 +214,7 @@ OPERATORS = (
     Operator(
         "embedding",
         "`phi/kernels/selected_rows` (`test_sparse_gradients.py`); `TransToFluidOpName`",
-        Rule(flops=nothing, amp_name="lookup_table_v2", looks_up=True),
+        Rule(flops=nothing, amp_name="lookup_table_v2", looks_up=True, refuses=bounds.rows),
         gradient=Rule(flops=nothing, result=_looked_up, gives_rows=True),
     ),
     Operator(

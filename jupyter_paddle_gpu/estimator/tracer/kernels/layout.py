@@ -226,7 +226,7 @@ OPERATORS = (
     Operator(
         "stack",
         f"{_COPIES}; `eager_gen.py`: the builder has it for the gradient of an unbind",
-        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True),
+        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True, reads_as={0: 0}),
     ),
     Operator(
         "split",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..memory.dtypes import SIZE
+from . import bounds
 from .rules import Arrays, Attributes, Operator, Rule, Strides, per_element
 
 
@@ -28,16 +29,17 @@ OPERATORS = (
             flops=per_element(5),
             amp_name="softmax_with_cross_entropy",
             loss="cross_entropy",
+            refuses=bounds.labels,
         ),
-        gradient=Rule(flops=per_element(2), overwrites=(0, "softmax")),
+        gradient=Rule(flops=per_element(2), overwrites=(0, "softmax"), refuses=bounds.label_types),
     ),
     Operator(
         "warpctc",
         "get_workspace_size in `ctc_entrypoint.cpp`, `warpctc_kernel_impl.h`, measured to the byte; " + _STRIDES,
-        Rule(strides=Strides.KEPT, workspace=_ctc, loss="ctc_loss"),
+        Rule(strides=Strides.KEPT, workspace=_ctc, loss="ctc_loss", reads_as={1: "int32", 2: "int64", 3: "int64"}),
     ),
     Operator("huber_loss", _STRIDES, Rule(strides=Strides.KEPT, loss="smooth_l1_loss")),
-    Operator("nll_loss", _API, Rule(loss="nll_loss")),
+    Operator("nll_loss", _API, Rule(loss="nll_loss", reads_as={1: "int64"}, refuses=bounds.classes)),
     Operator("bce_loss", _API, Rule(loss="binary_cross_entropy")),
     Operator("sigmoid_cross_entropy_with_logits", _API, Rule(loss="binary_cross_entropy_with_logits")),
     Operator("kldiv_loss", _API, Rule(loss="kl_div")),

@@ -76,6 +76,7 @@ OPERATORS = (
         f"measured to the byte; {_KEPT}",
         Rule(
             instead=_statistics_in_place,
+            reads_as={3: 0, 4: 0},
             sized_here=True,
             flops=per_element(5),
             float32_results=_STATISTICS,
@@ -84,12 +85,16 @@ OPERATORS = (
         gradient=Rule(flops=per_element(8), workspace=_channel_sums),
         second=Rule(workspace=_second_of_batches, fills_zeros=True, further=Further.REFUSED),
     ),
-    Operator("batch_norm_", _KEPT, Rule(sized_here=True, flops=per_element(5), float32_results=_STATISTICS)),
+    Operator(
+        "batch_norm_",
+        _KEPT,
+        Rule(reads_as={3: 0, 4: 0}, sized_here=True, flops=per_element(5), float32_results=_STATISTICS),
+    ),
     Operator("sync_batch_norm_", _KEPT, Rule(sized_here=True, float32_results=_STATISTICS, amp=Amp.FIRST_OPERAND)),
     Operator(
         "layer_norm",
         f"`cpu/layer_norm_grad_kernel.cc`, measured to the byte; {_KEPT}",
-        Rule(flops=per_element(5), float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
+        Rule(reads_as={1: 0, 2: 0}, flops=per_element(5), float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
         gradient=Rule(flops=per_element(8), workspace=_normalised_rows),
     ),
     Operator(
@@ -105,7 +110,7 @@ OPERATORS = (
     Operator(
         "group_norm",
         _KEPT,
-        Rule(float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
+        Rule(reads_as={1: 0, 2: 0}, float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
         gradient=Rule(overwrites=(0, "y_grad")),
     ),
     Operator("rms_norm", _KEPT, Rule(float32_results=(1,))),

@@ -40,6 +40,8 @@ Shared = Callable[[Attributes, Arrays, Place], "Array | None"]
 Counted = Callable[[Value, Callable[[Any], int]], int]
 """What a function counts in a value that is computed for real."""
 Rows = Callable[[list[Array], Counted], "int | None"]
+Refuses = Callable[[Attributes, Arrays, Callable[[Array], Any]], "Exception | None"]
+"""What is raised for operands; the last argument gives an array's numbers where they are known, else None."""
 Tensors = dict[str, Any]
 """Operands by name, lists of tensors among them; None for one that is absent."""
 Wants = tuple[bool, ...]
@@ -202,6 +204,11 @@ class Rule:
     """Results that nobody wants are not allocated, though the program builder shows them."""
     refused: str = ""
     """What Paddle says where the first result is not wanted: it refuses the step."""
+
+    reads_as: Mapping[int, int | str] = field(default_factory=dict)
+    """Operands that must have a type, or another operand's, which only the kernel looks at."""
+    refuses: Refuses | None = None
+    """What the kernel says of operands that it does not take, where nobody looks before it runs."""
 
     # Operands
     strides: Strides = Strides.LAID_OUT

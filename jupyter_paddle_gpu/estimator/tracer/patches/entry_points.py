@@ -11,6 +11,7 @@ import paddle
 from paddle import _C_ops, _legacy_C_ops
 from paddle.autograd.py_layer import PyLayer
 from paddle.base import core
+from paddle.base.data_feeder import convert_dtype
 
 from ..eager import amp, pylayers, saved_tensors
 from ..eager.autograd import Backward, edge_of
@@ -31,6 +32,7 @@ def run_backward(
     runtime: Runtime, original: Any, tensors: list[Any], grads: list[Any] | None, retain_graph: bool, *_: Any
 ) -> None:
     """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
+    _is_bool(runtime, retain_graph, 3)
     watch = runtime.of(StepWatch)
     watch.backward_begins()
     runtime.backward(tensors, list(grads or []), retain_graph)
@@ -87,6 +89,7 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
         return made
     if absent_data.is_unseen(data):
         data = absent_data.tensor_of(data)
+    _check(runtime, data, dtype)
     is_known = not unknowns.is_unknown(data)
     array = np.asarray(_plain(data))
     if array.dtype == np.object_:
@@ -101,6 +104,28 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
     made = runtime.create("to_tensor", shape, wanted, value, "inputs")
     made.stop_gradient = stop_gradient
     return made
+
+
+def _check(runtime: Runtime, data: Any, dtype: Any) -> None:
+    """Raise what Paddle says of data, or of a type, that makes no tensor (`tensor/creation.py`)."""
+    if dtype is not None:
+        convert_dtype(dtype)
+    is_scalar = np.isscalar(data) and not isinstance(data, str)
+    if not is_scalar and not isinstance(data, (np.ndarray, np.generic, list, tuple, core.DenseTensor)):
+        if hasattr(data, "__array__"):
+            return
+        message = (
+            f"Can't constructs a 'paddle.Tensor' with data type {type(data)}, data type must be "
+            "scalar|list|tuple|np.ndarray|paddle.Tensor"
+        )
+        raise runtime.refused(TypeError(message))
+
+
+def _is_bool(runtime: Runtime, value: Any, position: int) -> None:
+    """Raise what eager mode's functions say of an argument that is no bool."""
+    if not isinstance(value, bool):
+        message = f"(InvalidType) argument (position {position}) must be bool, but got {type(value).__name__}"
+        raise runtime.refused(TypeError(message))
 
 
 def _plain(data: Any) -> Any:

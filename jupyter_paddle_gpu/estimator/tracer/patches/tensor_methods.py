@@ -154,9 +154,12 @@ def _grad(runtime: Runtime, original: Any, tensor: Any) -> Any:
     return None if state is None or state.grad is None else new_tensor(state.grad)
 
 
-def _clear_gradient(runtime: Runtime, original: Any, tensor: Any, set_to_zero: bool = True) -> None:
+def _clear_gradient(runtime: Runtime, original: Any, tensor: Any, set_to_zero: Any = True) -> None:
     state = known_state(tensor)
     changes = runtime.of(Changes)
+    if not isinstance(set_to_zero, bool):
+        message = f"(InvalidType) argument (position 1) must be bool, but got {type(set_to_zero).__name__}"
+        raise runtime.refused(TypeError(message))
     if state is None or changes.keeps_gradient(tensor):
         return
     runtime.of(StepWatch).cleared(tensor)

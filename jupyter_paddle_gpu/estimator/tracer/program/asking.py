@@ -17,7 +17,7 @@ import paddle
 from ..kernels.rules import Meta
 from ..memory.arrays import without_memory
 from ..memory.dtypes import LOW_PRECISION
-from ..session import paused
+from ..session import paused, running
 
 _NO_REFUSAL = re.compile(
     r"holds no memory|holder_ should not be null|storage must be valid|ResourceExhausted|Fail to alloc memory"
@@ -35,12 +35,15 @@ def refusal(
 
     Args:
         call: function, args, kwargs, with places for tensors.
-        metas: shape and type of each tensor. Low precision is asked for as float32: a CPU knows few kernels for it.
+        metas: shape and type of each tensor. For a GPU low precision is asked for as float32: a CPU knows few kernels
+            for it.
         fill: puts tensors into their places.
     """
     function, args, kwargs = call
+    if running().target != "cpu":
+        metas = [(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
     with paused():
-        tensors = [without_memory(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
+        tensors = [without_memory(shape, dtype) for shape, dtype in metas]
         try:
             function(*fill(args, tensors), **fill(kwargs, tensors))
         except MemoryError:

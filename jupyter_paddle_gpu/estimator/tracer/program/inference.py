@@ -6,6 +6,7 @@ Python believes itself in dynamic mode. What they built is read in `reader`.
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,9 @@ _SAFE_ORDER = 2
 """Beyond it, the program builder crashes on gradients of operators with absent operands."""
 _PROGRAM_LIMIT = 60
 """Operations after which a fresh scratch program is begun: Paddle lists all of them whenever some are asked for."""
+
+
+_MISSES_A_TENSOR = re.compile(r"must be (Value|Vector)")
 
 
 class Argument:
@@ -78,8 +82,9 @@ class Inference:
             self._ask(name, call, metas)
         try:
             return self._typed(call, metas, wants)
-        except Exception:
-            if metas and not answers and name not in CRASHING:  # the builder may refuse what eager mode takes
+        except Exception as problem:
+            # The builder may refuse what eager mode takes; where it misses a tensor, eager mode runs nothing either.
+            if not answers and name not in CRASHING and (metas or _MISSES_A_TENSOR.search(str(problem))):
                 self._ask(name, call, metas)
             raise
 

@@ -103,6 +103,8 @@ class Template:
     returned: Any
     is_dynamic: bool = False
     """Whether a result's shape hangs on values."""
+    is_checked: bool = False
+    """Whether a call went through: what kernels refuse is looked at once."""
 
 
 def _without(operand: Operand, idle: set[int]) -> Operand:

@@ -112,6 +112,7 @@ def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
 
 def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
     """`float(tensor)`; Paddle's own optimizers compare losses, of which no two are the same."""
+    _has_one(runtime, tensor, "only one element variable can be converted to float.")
     found = float(_numbers(runtime, tensor).reshape(-1)[0])
     if call_stack.of_paddle() and _known(runtime, tensor) is None:
         return found / next(runtime.of(Losses).turns)
@@ -120,6 +121,7 @@ def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
 
 def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:
     """`int(tensor)`; a stand-in may size something."""
+    _has_one(runtime, tensor, "only one element variable can be converted to int.")
     found = _known(runtime, tensor)
     if found is None:
         # Counting right answers without gradients sizes no tensor of the training step: not worth a person's attention.
@@ -132,12 +134,21 @@ def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:
 
 def as_bool(runtime: Tensors, original: Any, tensor: Any) -> bool:
     """`if tensor:`; a way that is taken without knowing the value is noted."""
+    _has_one(
+        runtime, tensor, "When Variable is used as the condition of if/while , Variable can only contain one element."
+    )
     value = runtime.state(tensor).array.value
     found = None if value is not None and random_numbers.goes_both_ways(value) else _known(runtime, tensor)
     if found is None:
         runtime.note("stand_in_branch", line=call_stack.line())
         return runtime.of(Decisions).decide(runtime.of(StepWatch).updates)
     return bool(found.all())
+
+
+def _has_one(runtime: Tensors, tensor: Any, says: str) -> None:
+    """Raise what Paddle says of a tensor that is not one number (`math_op_patch.py`, `tensor_patch_methods.py`)."""
+    if prod(tensor.shape) != 1:
+        raise runtime.refused(AssertionError(says))
 
 
 def text(runtime: Tensors, original: Any, tensor: Any) -> str:

@@ -1,0 +1,110 @@
+"""`python -m benchmarks.refusals [MUTANTS] [FIRST_SEED] [SECONDS]`: the table of agreement, in `results/refusals.json`.
+
+Programs are taken in turn until there are so many mutants or the time is up.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ..accuracy.cases import CASES
+from .mutations import mutants
+from .running import ROOT
+
+RESULT = ROOT / "benchmarks" / "results" / "refusals.json"
+EACH = 16
+"""Mutants of one program at most."""
+RANDOM_BETWEEN = 2
+"""Random programs for one of the benchmark's, whose real steps take longer."""
+WORKERS = 4
+"""Processes side by side."""
+SLOW = frozenset(("vgg", "resnet", "densenet", "inception", "mobilenet", "googlenet", "shufflenet", "alexnet", "unet"))
+"""Programs whose real steps take long have their faults shown by the others."""
+
+
+def programs(seeds: range) -> Iterator[tuple[str, str]]:
+    """The benchmark's programs and as many random ones, one after the other."""
+    from tests.estimator.tracer.random_programs import program
+
+    own = iter([case for case in CASES if not any(name in case.name.lower() for name in SLOW)])
+    for seed in seeds:
+        if seed % RANDOM_BETWEEN == 0 and (case := next(own, None)) is not None:
+            yield case.name, case.source
+        yield f"random-{seed}", program(seed)
+
+
+def judged(row: dict[str, Any]) -> str:
+    """What the two answers to one program come to."""
+    real, traced = row["real"], row.get("traced", {"ended": "slow"})
+    if "slow" in {real["ended"], traced["ended"]} or real["ended"] == "crashed":
+        return "left out"
+    if real["ended"] == "ran":
+        return {"ran": "runs in both", "refused": "only the trace refuses"}.get(traced["ended"], "asks, though it runs")
+    if traced["ended"] != "refused":
+        return "only the real run refuses" if traced["ended"] == "ran" else "asks, where the real run refuses"
+    return "refused at one line" if traced["line"] == real["line"] else "refused at another line"
+
+
+def main(count: int = 2600, first: int = 0, seconds: int = 3600) -> None:
+    """Make the mutants, run and trace each, write the table and all on which the two do not agree."""
+    dice = random.Random(first)
+    sent: dict[str, tuple[str, str]] = {}
+    each = max(1, min(EACH, count // 40))
+    for name, source in programs(range(first, first + 400)):
+        for number, (kind, broken) in enumerate(mutants(source, each, dice)):
+            sent[f"{name}/{number}"] = (kind, broken)
+        if len(sent) >= count:
+            break
+    rows = _run(sent, seconds)
+    table: dict[str, Counter[str]] = {}
+    unlike: list[dict[str, Any]] = []
+    for row in rows:
+        kind, source = sent[row["name"]]
+        verdict = judged(row)
+        table.setdefault(kind, Counter())[verdict] += 1
+        if verdict not in {"refused at one line", "runs in both", "left out"}:
+            line = row["real"].get("line") or row["traced"].get("line") or 1
+            code = source.splitlines()[line - 1].strip() if line <= len(source.splitlines()) else ""
+            unlike.append({**row, "kind": kind, "verdict": verdict, "code": code})
+    total: Counter[str] = Counter({"mutants": len(rows)})
+    for counts in table.values():
+        total.update(counts)
+    RESULT.write_text(
+        json.dumps({"total": total, "kinds": {kind: table[kind] for kind in sorted(table)}, "unlike": unlike}, indent=1)
+    )
+    print(json.dumps(total, indent=1))
+
+
+def _run(sent: dict[str, tuple[str, str]], seconds: float) -> list[dict[str, Any]]:
+    names, ends = list(sent), time.monotonic() + seconds
+    with ThreadPoolExecutor(WORKERS) as pool:
+        shares = [[(name, sent[name][1]) for name in names[at::WORKERS]] for at in range(WORKERS)]
+        parts = pool.map(lambda share: _answers(share, ends), shares)
+    return [row for part in parts for row in part]
+
+
+def _answers(programs: list[tuple[str, str]], ends: float) -> list[dict[str, Any]]:
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
+    rows: list[dict[str, Any]] = []
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for name, source in programs:  # one at a time, so that the time can be kept
+            if time.monotonic() > ends:
+                break
+            process.stdin.write(json.dumps({"name": name, "source": source}) + "\n")
+            process.stdin.flush()
+            rows.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+    return rows
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:4]))
