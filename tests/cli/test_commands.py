@@ -99,6 +99,7 @@ def test_a_job_from_submit_to_delete(cli, notebook):
     lines = cli("logs", short, "--json").lines
     assert [line["n"] for line in lines] == list(range(len(lines)))
     assert cli("logs", short, "--since", "1", "--json").lines == lines[1:]
+    assert cli("logs", "--json").lines == lines, "of the newest where none is named"
     assert cli("logs", short, "-f").status == 0
 
     again = cli("rerun", short, "--follow", "--json")
