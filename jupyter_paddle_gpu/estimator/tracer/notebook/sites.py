@@ -10,6 +10,7 @@ import ast
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 STEPS = frozenset(("backward", "minimize", "train_batch"))
@@ -164,8 +165,9 @@ class Sites:
         return self._known[name]
 
 
+@lru_cache(maxsize=256)
 def parsed(source: str) -> ast.Module:
-    """The source as a tree; an empty one where it is no Python."""
+    """The source as a tree, which nobody changes; an empty one where it is no Python."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError):
