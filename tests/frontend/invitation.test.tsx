@@ -54,7 +54,15 @@ test('a notebook without Paddle has nothing to estimate', () => {
 });
 
 const broken = { code: 'cell_not_python', message: 'Cell 1 is not valid Python.', hint: '' };
-const BLANK = { index: 0, id: 'a', source: ' \n', masked: [], cell_magic: '' };
+const BLANK = {
+  index: 0,
+  id: 'a',
+  source: ' \n',
+  masked: [],
+  cell_magic: '',
+  hides: false,
+  may_fail: false
+};
 
 test.each([
   [{ imports_paddle: false }, 'This notebook does not use Paddle.'],
