@@ -181,14 +181,14 @@ def test_rounds_of_one_training_are_one(measured: Measured) -> None:
     counts = {name: len(row["trainings"]) for name, row in measured.traced.items()}
     assert counts == {
         **{"two_fits": 2, "functions": 2, "settings": 3, "folds": 1, "tuned": 2, "while": 2, "short": 2},
-        **{"adversaries": 1, "again": 1, "failing": 2, "asking": 1, "plotting": 1, "first": 2},
+        **{"adversaries": 1, "again": 1, "failing": 1, "asking": 1, "plotting": 1, "first": 2},
     }
 
 
 def test_what_fails_behind_a_training_leaves_its_figure(measured: Measured) -> None:
-    found = measured.traced["failing"]
-    assert (found["status"], found["questions"], len(found["unreached"])) == ("ok", [], 1)
-    assert {one: where["cell"] for one, (_, where, _) in found["trainings"].items()} == {"1": 1, "2": 4}
+    found = measured.traced["failing"]  # the job ends there as well, so that no training behind it runs
+    assert (found["status"], found["questions"], len(found["unreached"])) == ("ok", [], 2)
+    assert {one: where["cell"] for one, (_, where, _) in found["trainings"].items()} == {"1": 1}
     plain = measured.traced["plotting"]
     assert (plain["status"], plain["questions"], plain["unreached"]) == ("ok", [], None)
 
