@@ -11,7 +11,7 @@ import numpy as np
 import paddle
 
 from ..session import Session
-from ..undecided.absent_data import AbsentData, Unseen, UnseenData, _frames, is_unseen, place
+from ..undecided.absent_data import AbsentData, NeededError, Unseen, UnseenData, _frames, is_unseen, place
 from .patch import Patch
 
 
@@ -26,7 +26,18 @@ def _data_set(value: Any) -> Any:
 
 def _sampler(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
     args, kwargs = _stood_for(args, kwargs)
-    original(self, *args, **kwargs)
+    try:
+        original(self, *args, **kwargs)
+    except NeededError:
+        args, kwargs = _without_data(args, kwargs)
+        original(self, *args, **kwargs)
+
+
+def _without_data(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with data of unknown content for the data set, which comes first or by its name."""
+    if "dataset" in kwargs:
+        return args, {**kwargs, "dataset": UnseenData(Unseen())}
+    return (UnseenData(Unseen()), *args[1:]), kwargs
 
 
 def _loader(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
@@ -35,7 +46,11 @@ def _loader(session: Session, original: Callable[..., Any], self: Any, *args: An
     if isinstance(sampler, UnseenData):
         kwargs["batch_sampler"] = None
         kwargs.setdefault("batch_size", 1)
-    original(self, *args, **kwargs)
+    try:
+        original(self, *args, **kwargs)
+    except NeededError:  # a data set of the program's own around data that is not here: it cannot say how long it is
+        args, kwargs = _without_data(args, kwargs)
+        original(self, *args, **kwargs)
     session.of(AbsentData).loaders[id(self)] = (_called_by(), *place())
 
 

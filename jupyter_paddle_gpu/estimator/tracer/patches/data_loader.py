@@ -208,7 +208,7 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
     size = max(1, int(size) // loaders.divided_by) if size else 0
     try:
         total = len(loader.dataset)
-    except (TypeError, AttributeError, RuntimeError):
+    except (TypeError, AttributeError, RuntimeError, NeededError):
         return int(size), EPOCH
     if not size:
         return 0, min(total, EPOCH)
@@ -333,7 +333,10 @@ def _shares_memory(loader: Any) -> bool:
 def _length(session: Session, original: Callable[..., Any], loader: Any) -> int:
     # A batch larger than the data set is asked for as if there were data enough: schedules divide by this.
     least = 0 if session.of(Loaders).batch_size is None else 1
-    return max(int(original(loader)), least)
+    try:
+        return max(int(original(loader)), least)
+    except NeededError:  # of data that is not here
+        return EPOCH
 
 
 def patches() -> Iterator[Patch]:
