@@ -47,7 +47,11 @@ def _of_types(reads_as: Mapping[int, int | str], operands: Arrays) -> Exception 
         dtype = of[0].dtype if of else wanted
         for array in operands[place]:
             # In low precision statistics and scales may be in another type.
-            if isinstance(dtype, str) and array.dtype != dtype and LOW_PRECISION.isdisjoint((dtype, array.dtype)):
+            if (
+                isinstance(dtype, str)
+                and array.dtype != dtype
+                and (dtype is wanted or LOW_PRECISION.isdisjoint((dtype, array.dtype)))
+            ):
                 return ValueError(
                     f"(InvalidArgument) The type of data we are trying to retrieve ({dtype}) does not match the type "
                     f"of data ({array.dtype}) currently contained in the container."

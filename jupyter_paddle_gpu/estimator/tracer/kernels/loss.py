@@ -42,7 +42,7 @@ OPERATORS = (
     Operator("nll_loss", _API, Rule(loss="nll_loss", reads_as={1: "int64"}, refuses=bounds.classes)),
     Operator("bce_loss", _API, Rule(loss="binary_cross_entropy")),
     Operator("sigmoid_cross_entropy_with_logits", _API, Rule(loss="binary_cross_entropy_with_logits")),
-    Operator("kldiv_loss", _API, Rule(loss="kl_div")),
+    Operator("kldiv_loss", _API, Rule(loss="kl_div", reads_as={1: 0})),
     Operator("log_loss", _API, Rule(loss="log_loss")),
     Operator("hsigmoid_loss", _API, Rule(loss="hsigmoid_loss")),
     Operator("margin_cross_entropy", _API, Rule(loss="margin_cross_entropy")),
