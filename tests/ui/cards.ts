@@ -48,3 +48,24 @@ optimizer = paddle.optimizer.AdamW(parameters=model.parameters())`,
     optimizer.clear_grad()`
   ]);
 }
+
+/** Two cards of 24 GB. */
+export const SMALL_CARDS = ['count 2', `total 0 ${24 * GIB}`, `total 1 ${24 * GIB}`];
+
+/** A training that fits neither of them with its own batch. */
+export function wide(): object {
+  return notebook([
+    `import paddle
+
+BATCH_SIZE = 1000000
+net = paddle.nn.Sequential(
+    paddle.nn.Linear(1000, 4000), paddle.nn.ReLU(), paddle.nn.Linear(4000, 10)
+)
+optimizer = paddle.optimizer.AdamW(parameters=net.parameters())`,
+    `for step in range(400):
+    loss = net(paddle.rand([BATCH_SIZE, 1000])).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()`
+  ]);
+}

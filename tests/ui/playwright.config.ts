@@ -10,7 +10,7 @@ export default defineConfig({
     { name: 'usual', testMatch: ['breaks', 'refusals', 'walk'].map(name => `${name}.spec.ts`) },
     {
       name: 'own server',
-      testMatch: ['chinese', 'devices', 'without'].map(name => `${name}.spec.ts`)
+      testMatch: ['chinese', 'devices', 'wayOut', 'without'].map(name => `${name}.spec.ts`)
     }
   ],
   outputDir: `${__dirname}/test-results`,

@@ -1,0 +1,38 @@
+/** A training that fits no card here: the sentence, the way out that leads on, and whoever insists. */
+
+import { writeFileSync } from 'fs';
+import { join } from 'path';
+
+import { SMALL_CARDS, wide } from './cards';
+import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+
+test.use({ serverOptions: { cards: SMALL_CARDS } });
+
+test('a batch that fits is one click away, and so is to insist', async ({ page, server }) => {
+  writeFileSync(join(server.root, 'wide.ipynb'), JSON.stringify(wide()));
+  await openNotebook(page, server, 'wide.ipynb');
+  const panel = await openPanel(page);
+  const submit = panel.getByRole('region', { name: 'Submit' });
+  await panel.locator('.jp-PaddleGpu-invitation button').click();
+  const refusal = submit.locator('[data-code=fits_nowhere]');
+  await expect(refusal).toContainText('the largest card here has at most 21.6 GiB free', {
+    timeout: 180_000
+  });
+  const way = refusal.getByRole('button', { name: /^Batch size \d+$/ });
+  await expect(way).toBeVisible({ timeout: 180_000 });
+  const batch = /\d+/.exec((await way.textContent()) ?? '')?.[0] ?? '';
+  await expect(refusal).toContainText(`Fits with batch size ${batch}`);
+
+  // The way out is asked for, and the training has a card.
+  await way.click();
+  await expect(panel).toContainText(`with batch ${batch}`);
+  await expect(refusal).toBeHidden({ timeout: 180_000 });
+  await expect(submit).toContainText('GPU 0');
+  await expect(panel.getByText('Computing what would help')).toBeHidden({ timeout: 180_000 });
+  await panel.getByRole('button', { name: `Take back: with batch ${batch}` }).click();
+  await expect(refusal).toBeVisible({ timeout: 180_000 });
+
+  // Whoever insists gets a job whose row says so.
+  await refusal.getByRole('button', { name: 'Submit anyway' }).click();
+  await expect(jobRow(panel, 'wide')).toContainText('Submitted anyway: Needs');
+});
