@@ -1774,8 +1774,8 @@ export interface components {
          * @description What a job may take. Only here is a field refused that does not exist: rows of the store may have some.
          */
         ResourcesBody: {
-            /** @default 0 */
-            gpus: number;
+            /** @default null */
+            gpus: number | null;
             /** @default [] */
             device_ids: string[];
             /** @default null */

@@ -171,13 +171,15 @@ def submission(
     **rest: Any,
 ) -> Submission:
     """The submission that the options say."""
-    from ..domain.jobs import Resources
+    from ..domain.jobs import WantedResources
     from ..services import Submission
 
     what_ifs = {name: rest.pop(name) for name in list(rest) if name in BY_NAME}
     limits = rest
     asked = gpus is not None or bool(device_ids) or any(limit is not None for limit in limits.values())
-    resources = Resources(gpus=gpus if gpus is not None else len(device_ids), device_ids=device_ids, **limits)
+    if gpus is None and device_ids:
+        gpus = len(device_ids)
+    resources = WantedResources(gpus=gpus, device_ids=device_ids, **limits)
     return Submission(
         engine=engine,
         request=request(sets, **what_ifs),

@@ -40,7 +40,7 @@ def check_resources(wanted: Resources) -> None:
         if wanted.device_ids.count(device) > 1:
             raise device_twice(device)
     named = len(wanted.device_ids)
-    if named and wanted.gpus not in (0, named):
+    if named and wanted.gpus not in (None, 0, named):
         raise PaddleGpuError(
             "devices_disagree",
             "“gpus” is {gpus}, but “device_ids” names {named}.",

@@ -58,6 +58,12 @@ class Resources(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
 
 
+class WantedResources(Resources, frozen=True, kw_only=True):
+    """What a person asks for: `gpus` None leaves their number to the policy, also where only a limit is asked for."""
+
+    gpus: int | None = None  # type: ignore[assignment]
+
+
 class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What a person submitted. Nothing in it changes afterwards.
 

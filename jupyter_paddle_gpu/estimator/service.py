@@ -89,13 +89,9 @@ class EstimateService:
             accelerator: the card that is meant; None gives a range for any card.
             rewrite: puts what-ifs into the cells as a job will have them; None leaves all of them to the tracer.
         """
-        started = time.monotonic()
         estimate = self._estimate(facts, folder, request, accelerator, rewrite or as_it_is(facts))
         return msgspec.structs.replace(
-            estimate,
-            device=accelerator.name if accelerator else request.device,
-            target=request.target,
-            seconds=round(time.monotonic() - started, 3),
+            estimate, device=accelerator.name if accelerator else request.device, target=request.target
         )
 
     def of_trace(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None = None) -> Estimate:
@@ -232,6 +228,7 @@ class EstimateService:
         accelerator: Accelerator | None,
         rewrite: Rewrite,
     ) -> Estimate:
+        started = time.monotonic()
         if not facts.imports_paddle and facts.loop == "none":
             return scanned(facts, "no_model", messages.NO_TRAINING)
         try:
@@ -245,7 +242,10 @@ class EstimateService:
         traced, facts = changed.trace(trainings.plain(request))
         estimate = self._answer(facts, traced, request, accelerator)
         estimate = msgspec.structs.replace(
-            estimate, notes=(*replaced, *estimate.notes), batch_from=estimate.batch_from or changed.places
+            estimate,
+            notes=(*replaced, *estimate.notes),
+            batch_from=estimate.batch_from or changed.places,
+            seconds=round(time.monotonic() - started, 3),  # of the figure; advice takes as long as there is some
         )
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
             return estimate  # real steps for every remedy would take minutes

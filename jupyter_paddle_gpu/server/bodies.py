@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..domain.jobs import Resources
+from ..domain.jobs import WantedResources
 from ..domain.what_ifs import EstimateRequest
 from ..services import Submission
 
@@ -43,7 +43,7 @@ class PlacementBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fiel
     trace: str = ""
 
 
-class ResourcesBody(Resources, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ResourcesBody(WantedResources, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a job may take. Only here is a field refused that does not exist: rows of the store may have some."""
 
 

@@ -21,7 +21,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         engine: name of an engine; empty: the policy's.
         request: answers are bound in the notebook before it runs; what-ifs of jobs change the job's copy of it.
-        resources: None: one device where the engine and the machine have one, else the CPU.
+        resources: limits and devices. None, and a `WantedResources` that says nothing of devices: one where the engine
+            and the machine have one, else the CPU.
         image: container image; empty: the matched one.
         name: shown in lists; empty: the notebook's name.
         token: idempotency token: a second submit with the same one returns the first job.

@@ -103,6 +103,8 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     policy, asked = desk.policies.matching, submission.resources
     offer = offer_of(engine, inventory, () if runs else desk.engines.values())
     gpus, ids = (None, ()) if asked is None else (asked.gpus, asked.device_ids)
+    if ids and gpus is None:
+        gpus = len(ids)
     choice = choice_of(engine, inventory, submission.request, gpus, ids)
     on_gpu = decide(None, offer, policy, choice).outcome != "cpu"
     request, where = _request(submission.request, on_gpu=on_gpu), Where(lambda: inventory, choice)
@@ -121,9 +123,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         insisted = decision.reason
         choice = msgspec.structs.replace(choice, anyway=True)
         decision = decide(need, offer, policy, choice)
-    resources = msgspec.structs.replace(
-        asked or Resources(), gpus=(choice.gpus or 1) if on_gpu else 0, device_ids=choice.device_ids
-    )
+    resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids)
     limits = limits_of(engine, resources, estimate, _whole(inventory))
     if estimate is not None and resources.shm_bytes is None:
         shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
@@ -196,6 +196,12 @@ def _need(submission: Submission, estimate: Estimate | None) -> Need | None:
     """What the job needs of each of its devices: what the person asks for, else the estimate."""
     asked = submission.resources.gpu_memory_bytes if submission.resources is not None else None
     return Need(low=asked, high=asked) if asked else need_of(estimate)
+
+
+def _resources(asked: Resources | None, gpus: int, device_ids: tuple[str, ...]) -> Resources:
+    """The limits that were asked for, with the devices that were settled."""
+    limits = {name: getattr(asked, name) for name in Resources.__struct_fields__} if asked is not None else {}
+    return Resources(**{**limits, "gpus": gpus, "device_ids": device_ids})
 
 
 def _whole(inventory: Inventory) -> int:

@@ -6,7 +6,7 @@ from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.domain.jobs import Resources, WantedResources
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.submitting import specify
@@ -154,6 +154,14 @@ class Small:
 
     def close(self):
         pass
+
+
+@pytest.mark.parametrize(("wanted", "gpus"), [({}, 1), ({"gpus": 0}, 0), ({"device_ids": ("0",)}, 1)])
+def test_a_limit_alone_leaves_the_devices_to_the_policy(services, tmp_path, wanted, gpus):
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Small()])
+    wish = Submission(resources=WantedResources(seconds=60, **wanted), estimate=False)
+    resources = specify(services.desk(), source(services), wish).resources
+    assert (resources.gpus, resources.seconds, type(resources)) == (gpus, 60, Resources)
 
 
 @pytest.mark.paddle
