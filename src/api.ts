@@ -43,10 +43,10 @@ export interface IPublished {
   source: string | null;
 }
 
-/** A notebook by contents path, with its unsaved content. */
+/** A notebook or a script by contents path, with its unsaved content; of a script that is its text. */
 export interface INotebookBody {
   path: string;
-  content?: PartialJSONObject;
+  content?: PartialJSONObject | string;
 }
 
 export class Api {

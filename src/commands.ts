@@ -8,6 +8,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { isEnded } from './domain';
 import { paddleGpuIcon } from './icons';
 import type { PanelModel } from './models/panel';
+import type { Script } from './models/script';
 import { CommandIDs } from './tokens';
 
 export interface ICommandOptions {
@@ -18,6 +19,8 @@ export interface ICommandOptions {
   showPanel: (mode: string) => void;
   showJob: (id: string) => Promise<void>;
   openPath: (path: string) => void;
+  /** The script that is meant by where a command was called, or null. */
+  chosenScript: (args: ReadonlyPartialJSONObject) => Script | null;
   /** The job whose view is in front. */
   currentJob: () => string | undefined;
 }
@@ -62,6 +65,7 @@ export function addCommands(options: ICommandOptions): void {
     caption: trans.__('Trace one training step of this notebook on the side'),
     isEnabled: hasNotebook,
     execute: async () => {
+      model.notebook.leave();
       showPanel('side');
       await settled(model);
       await model.training?.measure();
@@ -76,6 +80,9 @@ export function addCommands(options: ICommandOptions): void {
     icon: args => (args.isPalette || args.toolbar ? undefined : paddleGpuIcon),
     isEnabled: hasNotebook,
     execute: async args => {
+      if (args.shown !== true) {
+        model.notebook.leave();
+      }
       showPanel('side');
       await settled(model);
       return (await model.submit(args.anyway === true))?.id;
@@ -87,10 +94,53 @@ export function addCommands(options: ICommandOptions): void {
           anyway: {
             type: 'boolean',
             description: trans.__('Also where it will not fit what is here')
+          },
+          shown: {
+            type: 'boolean',
+            description: trans.__('What the panel shows, be it a script')
           }
         }
       }
     }
+  });
+
+  const hasScript = (args: ReadonlyPartialJSONObject) => options.chosenScript(args) !== null;
+  const takesScript = {
+    args: {
+      type: 'object',
+      properties: { path: { type: 'string', description: 'Path of the script' } }
+    }
+  } as const;
+  const showScript = async (args: ReadonlyPartialJSONObject) => {
+    const script = options.chosenScript(args);
+    if (script) {
+      model.notebook.show(script);
+      showPanel('side');
+      await settled(model);
+    }
+    return script;
+  };
+
+  commands.addCommand(CommandIDs.estimateScript, {
+    label: trans.__('Estimate training memory'),
+    caption: trans.__('Trace one training step of this script on the side'),
+    icon: paddleGpuIcon,
+    isVisible: hasScript,
+    describedBy: takesScript,
+    execute: async args => {
+      if (await showScript(args)) {
+        await model.training?.measure();
+      }
+    }
+  });
+
+  commands.addCommand(CommandIDs.submitScript, {
+    label: trans.__('Submit training'),
+    caption: trans.__('Run this script as a job, unsaved changes included'),
+    icon: paddleGpuIcon,
+    isVisible: hasScript,
+    describedBy: takesScript,
+    execute: async args => ((await showScript(args)) ? (await model.submit())?.id : undefined)
   });
 
   commands.addCommand(CommandIDs.openJob, {

@@ -13,6 +13,7 @@ import {
   WidgetTracker
 } from '@jupyterlab/apputils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
@@ -25,6 +26,7 @@ import type { IJob } from './domain';
 import { EventStream } from './events';
 import { ActiveNotebook } from './models/notebook';
 import { PanelModel } from './models/panel';
+import { isScript, Script } from './models/script';
 import { CommandIDs, DOMAIN, IPaddleGpuModel, PRODUCT } from './tokens';
 import { JobWidget, PanelWidget } from './widgets';
 
@@ -60,7 +62,14 @@ const plugin: JupyterFrontEndPlugin<void> = {
   description: 'Panel, commands and job views of Paddle GPU.',
   autoStart: true,
   requires: [IPaddleGpuModel, INotebookTracker, IDocumentManager],
-  optional: [ITranslator, ICommandPalette, ILayoutRestorer, ISettingRegistry, ILabShell],
+  optional: [
+    ITranslator,
+    ICommandPalette,
+    ILayoutRestorer,
+    ISettingRegistry,
+    ILabShell,
+    IFileBrowserFactory
+  ],
   activate: async (
     app: JupyterFrontEnd,
     model: IPaddleGpuModel,
@@ -70,7 +79,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     restorer: ILayoutRestorer | null,
     registry: ISettingRegistry | null,
-    shell: ILabShell | null
+    shell: ILabShell | null,
+    files: IFileBrowserFactory | null
   ) => {
     const trans = (translator ?? nullTranslator).load(DOMAIN);
     const context: IApp = {
@@ -175,10 +185,33 @@ const plugin: JupyterFrontEndPlugin<void> = {
         app.shell.activateById(widget.id);
       },
       openPath: path => void documents.openOrReveal(path),
+      chosenScript: args => {
+        const context = app.shell.currentWidget
+          ? documents.contextForWidget(app.shell.currentWidget)
+          : undefined;
+        const selected = files?.tracker.currentWidget?.selectedItems().next().value;
+        const path =
+          typeof args.path === 'string'
+            ? args.path
+            : args.from === 'files'
+              ? selected?.path
+              : context?.path;
+        return path && isScript(path) ? new Script(path, documents) : null;
+      },
       currentJob: () =>
         shell?.currentWidget === jobs.currentWidget
           ? jobs.currentWidget?.content.model.id
           : undefined
+    });
+
+    // Whoever goes back to the notebook or to the script means that one.
+    shell?.currentChanged.connect((_, { newValue }) => {
+      const context = newValue ? documents.contextForWidget(newValue) : undefined;
+      if (newValue && newValue === notebooks.currentWidget) {
+        model.notebook.leave();
+      } else if (context && context.path === model.notebook.lastScript) {
+        model.notebook.show(new Script(context.path, documents));
+      }
     });
 
     if (restorer) {

@@ -10,6 +10,10 @@ export namespace CommandIDs {
   export const submit = 'paddle-gpu:submit';
   /** Estimate a training step of the active notebook. */
   export const estimate = 'paddle-gpu:estimate';
+  /** Estimate a training step of a Python script; takes `{path}`, else the file that is chosen or open. */
+  export const estimateScript = 'paddle-gpu:estimate-script';
+  /** Submit a Python script; takes `{path}`, else the file that is chosen or open. */
+  export const submitScript = 'paddle-gpu:submit-script';
   /** Show the panel; with `{mode: 'main'}` as a tab of the main area. */
   export const openPanel = 'paddle-gpu:open-panel';
   /** Show a job; takes `{id}`. */

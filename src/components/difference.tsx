@@ -30,15 +30,17 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
               </span>
             ))}
           </pre>
-          <div className="jp-PaddleGpu-actions">
-            <Button
-              disabled={training.isEstimating}
-              title={trans.__('Ctrl+Z in the cell takes it back.')}
-              onClick={() => void training.write()}
-            >
-              {trans.__('Write into the notebook')}
-            </Button>
-          </div>
+          {training.source.write && (
+            <div className="jp-PaddleGpu-actions">
+              <Button
+                disabled={training.isEstimating}
+                title={trans.__('Ctrl+Z in the cell takes it back.')}
+                onClick={() => void training.write()}
+              >
+                {trans.__('Write into the notebook')}
+              </Button>
+            </div>
+          )}
         </details>
       )}
       {changes.refused.map(({ change, why }) => (

@@ -46,6 +46,7 @@ export function Panel({ model }: { model: PanelModel }): JSX.Element {
 function Head({ model }: { model: PanelModel }): JSX.Element {
   const { trans } = useApp();
   const name = model.training?.source.name;
+  const { behind } = model.notebook;
   return (
     <div className="jp-PaddleGpu-head jp-PaddleGpu-row">
       <h1>{PRODUCT}</h1>
@@ -57,6 +58,11 @@ function Head({ model }: { model: PanelModel }): JSX.Element {
         >
           {name}
         </span>
+      )}
+      {behind && (
+        <Button look="link" onClick={() => model.notebook.leave()}>
+          {trans.__('Back to %1', behind.name)}
+        </Button>
       )}
     </div>
   );

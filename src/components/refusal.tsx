@@ -31,7 +31,7 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
         title={trans.__(
           'The job starts as soon as a device is free, and may run out of memory'
         )}
-        onClick={() => void commands.execute(CommandIDs.submit, { anyway: true })}
+        onClick={() => void commands.execute(CommandIDs.submit, { anyway: true, shown: true })}
       >
         {trans.__('Submit anyway')}
       </Button>

@@ -38,7 +38,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
           look="main"
           disabled={blocked}
           aria-describedby={id}
-          onClick={() => void commands.execute(CommandIDs.submit)}
+          onClick={() => void commands.execute(CommandIDs.submit, { shown: true })}
         >
           {training.isSubmitting ? trans.__('Submitting…') : trans.__('Submit training')}
         </Button>

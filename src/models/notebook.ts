@@ -8,6 +8,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { INotebookBody } from '../api';
 import type { IChangedCell } from '../domain';
 import { type ILiveKernel, LiveKernel } from './liveKernel';
+import type { Script } from './script';
 
 /** A notebook that is open. */
 export interface INotebookSource {
@@ -22,8 +23,8 @@ export interface INotebookSource {
   fingerprint(): string;
   /** Go to a cell (index among all cells). */
   reveal(cell: number): void;
-  /** Write changed cells into the notebook, each as one step that Ctrl+Z in it takes back. */
-  write(cells: readonly IChangedCell[]): void;
+  /** Write changed cells into the notebook, each as one step that Ctrl+Z in it takes back; none for a script. */
+  write?(cells: readonly IChangedCell[]): void;
   /** What can be asked of its kernel. */
   readonly kernel?: ILiveKernel;
 }
@@ -47,9 +48,45 @@ export class ActiveNotebook implements IDisposable {
     this._onCurrent();
   }
 
-  /** The active notebook once its content is there; null where none is open. */
+  /** The script that somebody asked for, else the active notebook once its content is there; null where neither is. */
   get current(): INotebookSource | null {
-    return this._current;
+    return this._script ?? this._current;
+  }
+
+  /** The script that is looked at instead of the active notebook. */
+  get script(): Script | null {
+    return this._script;
+  }
+
+  /** Path of the script that was looked at last; empty before the first. */
+  get lastScript(): string {
+    return this._lastScript;
+  }
+
+  /** The notebook that comes back when the script is left. */
+  get behind(): INotebookSource | null {
+    return this._script ? this._current : null;
+  }
+
+  /** Look at a script until a notebook is active again, or `leave` is called. */
+  show(script: Script): void {
+    if (this._script?.path === script.path) {
+      script.dispose();
+    } else {
+      this._dropScript();
+      this._script = script;
+      this._lastScript = script.path;
+      script.edited.connect(this._onEdit, this);
+      this._changed.emit();
+    }
+  }
+
+  /** Look at the active notebook again. */
+  leave(): void {
+    if (this._script) {
+      this._dropScript();
+      this._changed.emit();
+    }
   }
 
   /** Emitted when another notebook is active, or this one got another path. */
@@ -80,6 +117,7 @@ export class ActiveNotebook implements IDisposable {
     if (!this._isDisposed) {
       this._isDisposed = true;
       this._cellRan?.disconnect(this._onExecuted, this);
+      this._dropScript();
       this._release();
       Signal.clearData(this);
     }
@@ -91,6 +129,7 @@ export class ActiveNotebook implements IDisposable {
       return;
     }
     this._release();
+    this._dropScript();
     this._panel = panel;
     this._current = null;
     this._changed.emit();
@@ -131,6 +170,11 @@ export class ActiveNotebook implements IDisposable {
     }
   }
 
+  private _dropScript(): void {
+    this._script?.dispose();
+    this._script = null;
+  }
+
   private _release(): void {
     const panel = this._panel;
     this._panel = null;
@@ -144,6 +188,8 @@ export class ActiveNotebook implements IDisposable {
   private readonly _tracker: INotebookTracker;
   private _panel: NotebookPanel | null = null;
   private _current: INotebookSource | null = null;
+  private _script: Script | null = null;
+  private _lastScript = '';
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
   private readonly _renamed = new Signal<this, IRenaming>(this);

@@ -270,7 +270,7 @@ export class Training {
     if (!changes?.cells.length) {
       return;
     }
-    this._source.write(changes.cells);
+    this._source.write?.(changes.cells);
     this.changes = null;
     const refused = new Set(changes.refused.map(({ change }) => change));
     const kept = this.whatIfs.filter(({ in_jobs, name }) => !in_jobs || refused.has(name));

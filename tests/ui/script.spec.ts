@@ -1,0 +1,46 @@
+/** A Python script is estimated and submitted from where it lies: the file browser and its editor. */
+
+import { writeFileSync } from 'fs';
+import { join } from 'path';
+
+import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+
+const SCRIPT = `import paddle
+
+net = paddle.nn.Linear(64, 10)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for step in range(5):
+    loss = net(paddle.rand([32, 64])).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+print("trained", step)
+`;
+
+test('a script is estimated and run', async ({ page, server }) => {
+  writeFileSync(join(server.root, 'train.py'), SCRIPT);
+  await openNotebook(page, server, 'empty.ipynb');
+  const panel = await openPanel(page);
+  await page.getByRole('button', { name: 'Refresh the file browser' }).first().click();
+
+  // From the file browser; the notebook stays where it is.
+  await page.locator('.jp-DirListing-item', { hasText: 'train.py' }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Estimate training memory' }).click();
+  await expect(panel.locator('.jp-PaddleGpu-name', { hasText: 'train.py' })).toBeVisible();
+  await expect(panel.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 180_000 });
+  await panel.getByRole('button', { name: 'Back to empty.ipynb' }).click();
+  await expect(panel.locator('.jp-PaddleGpu-big')).toHaveCount(0);
+
+  // From its editor, with what is not saved.
+  await page.locator('.jp-DirListing-item', { hasText: 'train.py' }).dblclick();
+  const editor = page.locator('.jp-FileEditor .cm-content');
+  await expect(editor).toContainText('trained');
+  await page.getByText('"trained"').click();
+  await page.keyboard.press('End');
+  await page.keyboard.type('\nprint("not saved")');
+  await editor.click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Submit training' }).click();
+  const row = jobRow(panel, 'train');
+  await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 180_000 });
+  await expect(row.getByRole('log')).toContainText('not saved');
+});
