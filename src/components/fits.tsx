@@ -61,7 +61,12 @@ function Device(props: {
   return (
     <div className="jp-PaddleGpu-device" data-fit={verdict?.fit ?? 'unknown'}>
       <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
-        <b>{trans.__('GPU %1', device.index)}</b>
+        {/* A simulated card beside a real one of the same number is told apart. */}
+        <b>
+          {device.simulated
+            ? trans.__('Simulated %1', device.index)
+            : trans.__('GPU %1', device.index)}
+        </b>
         <span className="jp-PaddleGpu-name jp-PaddleGpu-card" title={device.name}>
           {shortName(device.name)}
         </span>

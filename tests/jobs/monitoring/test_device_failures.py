@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,9 +38,16 @@ WELL: dict[str, Any] = {"memory_total": 1 << 30, "memory_free": 1 << 30, "memory
     ],
 )
 def test_the_card_explains_an_end_better_than_the_error_that_followed(
-    open_service: Any, spec: Any, make_notebook: Any, cell: str, after: dict[str, Any], state: str, code: str
+    open_service: Any,
+    spec: Any,
+    make_notebook: Any,
+    tmp_path: Path,
+    cell: str,
+    after: dict[str, Any],
+    state: str,
+    code: str,
 ) -> None:
-    fields = dict(WELL)
+    fields, failed = dict(WELL), tmp_path / "failed"
 
     def inventory() -> Inventory:
         host = HostSample(cpu_count=1, cpu_percent=0, memory_total=1, memory_available=1)
@@ -48,10 +56,14 @@ def test_the_card_explains_an_end_better_than_the_error_that_followed(
 
     service = open_service(inventory=inventory)
     service._dispatcher = None
-    job = service.submit(spec(resources=Resources(gpus=1, device_ids=("GPU-7",))), make_notebook(cell))
+    waits = f"import pathlib, time\nwhile not pathlib.Path({str(failed)!r}).exists():\n    time.sleep(0.02)\n"
+    job = service.submit(spec(resources=Resources(gpus=1, device_ids=("GPU-7",))), make_notebook(waits + cell))
     service.start()
+    while service.get(job.id).state != "running":  # a card that is lost before is waited for
+        time.sleep(0.02)
     fields.clear()
     fields.update(after)
+    failed.touch()
     ended = service.wait(job.id, 180)
     assert (ended.state, ended.reason.code) == (state, code)
     if code == "device_lost":
