@@ -3,15 +3,15 @@ import { defineConfig } from '@playwright/test';
 /** Debian's Chromium unless another one is named. */
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
+/** What needs a server with other options than the usual one. */
+const OWN_SERVER = ['chinese', 'devices', 'wayOut', 'without'].map(name => `${name}.spec.ts`);
+
 export default defineConfig({
   testDir: __dirname,
   // Those that share a server come one after the other: each change of server costs a start of it and of a worker.
   projects: [
-    { name: 'usual', testMatch: ['breaks', 'refusals', 'walk'].map(name => `${name}.spec.ts`) },
-    {
-      name: 'own server',
-      testMatch: ['chinese', 'devices', 'wayOut', 'without'].map(name => `${name}.spec.ts`)
-    }
+    { name: 'usual', testIgnore: OWN_SERVER },
+    { name: 'own server', testMatch: OWN_SERVER }
   ],
   outputDir: `${__dirname}/test-results`,
   // Until a test gives up; on a machine that is not busy it takes a tenth.
