@@ -81,8 +81,8 @@ def choice_of(
 
     Raises `PaddleGpuError` for a device that cannot be chosen.
     """
-    if not engine.supported_features().gpus:
-        gpus = 0
+    if gpus is None and not device_ids and not engine.supported_features().gpus:
+        gpus = 0  # who asks for devices in spite of that is told by the engine why it gives none
     elif gpus is None and (request.devices or 1) > 1 and accelerators(inventory):
         gpus = request.devices
     return resolved(Choice(gpus=gpus, device_ids=device_ids), inventory.devices)
