@@ -237,7 +237,7 @@ def _wait(case: _Case) -> Decision:
     failed = next((seat.device.problem for seat in possible if is_failed(seat.device)), None)
     if failed is not None:  # it was named: no other will do
         return Decision(outcome="wait", reason=failed, device_ids=expected)
-    if choice.device_ids or len(possible) == case.wanted:  # no other will do
+    if choice.device_ids or len(possible) == case.wanted == 1:  # no other will do
         blocking = next(filter(None, map(offer.blocking, expected)), None)
         if blocking is not None:
             return Decision(outcome="wait", reason=blocking, device_ids=expected)
