@@ -47,6 +47,13 @@ export const test = galata.extend<IFixtures, IWorkerFixtures>({
     await Promise.all(sharedContext.pages().map(page => page.close()));
     await sharedContext.clearCookies();
   },
+  // A server's own mistake stands in its log, which nobody sees afterwards.
+  page: async ({ page, server }, use, info) => {
+    await use(page);
+    if (info.status !== info.expectedStatus && server.mistakes()) {
+      process.stdout.write(`${server.mistakes()}\n`);
+    }
+  },
   // Looked at in every test: what JupyterLab shares with us fits.
   versions: [
     async ({ page }, use) => {

@@ -4,7 +4,16 @@
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'fs';
 import { createServer } from 'net';
 import { tmpdir } from 'os';
 import { join, resolve } from 'path';
@@ -56,6 +65,7 @@ export class LabServer {
     this.folder = mkdtempSync(join(tmpdir(), 'paddle-gpu-ui-'));
     this.root = join(this.folder, 'root');
     mkdirSync(this.root);
+    this._log = openSync(join(this.folder, 'server.log'), 'a');
     for (const name of readdirSync(join(ROOT, 'examples'))) {
       if (name.endsWith('.ipynb')) {
         cpSync(join(ROOT, 'examples', name), join(this.root, name));
@@ -153,7 +163,7 @@ export class LabServer {
       ],
       {
         cwd: this.folder,
-        stdio: process.env.PADDLE_GPU_UI_LOG ? 'inherit' : 'ignore',
+        stdio: process.env.PADDLE_GPU_UI_LOG ? 'inherit' : ['ignore', this._log, this._log],
         env: {
           ...process.env,
           PATH: `${BIN}:${process.env.PATH}`,
@@ -188,6 +198,16 @@ export class LabServer {
     } catch {
       return false;
     }
+  }
+
+  /** What the server has said of its own mistakes: from each traceback on, so many lines. */
+  mistakes(lines = 40): string {
+    if (process.env.PADDLE_GPU_UI_LOG) {
+      return '';
+    }
+    const log = readFileSync(join(this.folder, 'server.log'), 'utf8').split('\n');
+    const first = log.findIndex(line => line.includes('Traceback'));
+    return first < 0 ? '' : log.slice(first, first + lines).join('\n');
   }
 
   /** End the server as a power cut would. */
@@ -236,6 +256,7 @@ export class LabServer {
     return answer.json();
   }
 
+  private readonly _log: number;
   private _port = 0;
   private _process: ChildProcess | null = null;
 }
