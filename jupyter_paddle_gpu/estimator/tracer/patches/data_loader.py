@@ -74,9 +74,8 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     batch: Any = None
     if text is None:
         size, count = _size_and_count(loaders, loader)
-        loaded = _loaded(runtime, loader, size)
-        text = loaded if isinstance(loaded, Text) else None
-        batch = None if text else _made(runtime, loaded)
+        batch = _loaded(runtime, loader, size)
+        text = batch if isinstance(batch, Text) else None
     if text is not None:
         size, count = _described_size(loaders, text), EPOCH
         batch = _unknown(described(text, size))
@@ -139,11 +138,12 @@ class Text(str):
 
 
 def _loaded(runtime: Tensors, loader: Any, size: int) -> Any:
-    """The batch; where its files are not here, what it looks like is asked for, or as another loader's."""
+    """The batch without its tensors; where its files are not here, what it looks like is asked for, or as another
+    loader's."""
     data = runtime.of(AbsentData)
     before = dict(data.needs)
     try:
-        return _collated(runtime, loader, size)
+        return _made(runtime, _collated(runtime, loader, size))
     except (DownloadNeeded, OSError, NeededError):
         data.needs = before  # what a sample lacks is the batch's to answer
         if (other := data.any_description()) is not None:
