@@ -195,9 +195,9 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 @_json
 @click.pass_obj
 def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **chosen: Any) -> View:
-    """Run a notebook, or a script, as a job, without terminal and browser.
+    """Run a notebook or a script as a job, without a browser.
 
-    It goes on when they are closed; `logs` and `jobs` find it again.
+    It goes on when terminal and browser are closed; `logs` and `jobs` find it again.
     """
     source = face.source(*_one(face, what))
     if dry_run:
