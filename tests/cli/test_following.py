@@ -38,11 +38,14 @@ main()
 
 
 @pytest.fixture(autouse=True)
-def ctrl_c_counts():
-    """Also where the tests run in the background: `pytest &` in a script hands down that it is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def signals_count():
+    """Also where the tests run in the background: `pytest &` in a script hands down that Ctrl-C is ignored, `nohup`
+    that a closed terminal is."""
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @contextlib.contextmanager
@@ -239,13 +242,15 @@ def test_somebody_goes_on_when_the_terminal_is_gone(cli, notebook, environment, 
     gate = "import pathlib, time\nprint('begun', flush=True)\n"
     gate += f"while not pathlib.Path({str(tmp_path / 'go')!r}).exists():\n"
     command = ["submit", notebook(gate + "    time.sleep(0.05)"), "--follow", "--no-estimate"]
-    with started(command, tmp_path, environment, stdout=subprocess.PIPE) as process:
-        read_until(process.stdout.fileno(), b"begun")
-        if number == signal.SIGKILL:
-            wait_for(lambda: bool(dispatchers(tmp_path / "data")))
-        process.send_signal(number)
-        process.wait(LIMIT)
-    (tmp_path / "go").touch()
+    try:
+        with started(command, tmp_path, environment, stdout=subprocess.PIPE) as process:
+            read_until(process.stdout.fileno(), b"begun")
+            if number == signal.SIGKILL:
+                wait_for(lambda: bool(dispatchers(tmp_path / "data")))
+            process.send_signal(number)
+            process.wait(LIMIT)
+    finally:
+        (tmp_path / "go").touch()  # the job ends, whatever came of the test
     store = JobStore(tmp_path / "data" / "jobs.sqlite")
     wait_for(lambda: store.select()[0].state == "succeeded")
     wait_for(lambda: not dispatchers(tmp_path / "data"))
