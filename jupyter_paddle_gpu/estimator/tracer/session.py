@@ -15,6 +15,7 @@ Part = TypeVar("Part")
 Refused = TypeVar("Refused", bound=BaseException)
 NUMBERS, SIZES = "numbers", "sizes"
 """What a program can be told that is not known: numbers of a tensor, how large a tensor is."""
+_REFUSED_IN = "_jupyter_paddle_gpu_refused_in"
 
 
 class Session:
@@ -30,7 +31,8 @@ class Session:
         self.target = target
         self.notes: dict[str, dict[str, Any]] = {}
         self.assumed: set[str] = set()
-        self._refusals: list[BaseException] = []
+        self._refusals = object()
+        """What a refusal is marked with. To hold it would hold its traceback, and so what its frames had in memory."""
         self._parts: dict[type, Any] = {}
 
     def of(self, kind: type[Part]) -> Part:
@@ -50,12 +52,12 @@ class Session:
 
     def refused(self, problem: Refused) -> Refused:
         """To be raised: what Paddle itself raises for shapes, types and attributes as the program has them."""
-        self._refusals.append(problem)
+        problem.__dict__[_REFUSED_IN] = self._refusals
         return problem
 
     def is_refusal(self, problem: BaseException) -> bool:
         """Whether Paddle raised it so."""
-        return any(problem is one for one in self._refusals)
+        return problem.__dict__.get(_REFUSED_IN) is self._refusals
 
     def close(self) -> None:
         """The run is over: what its parts have changed outside of it (`close()` of each) is put back."""

@@ -187,6 +187,7 @@ class Net(nn.Layer):
     def forward(self, x):
         return paddle.matmul(F.relu(self.e(x)), self.e.weight, transpose_y=True)
 """, loss="F.cross_entropy(model(x).reshape([-1, 500]), y.reshape([-1]))"),
+    "caught-refusal": script(before="def refused():\n    large = paddle.rand([1000, 1000])\n    return large.reshape([7])\ntry:\n    refused()\nexcept ValueError:\n    pass"),
     "branch-on-data": using("h = self.a(x)\nif float(x.sum()) < 0:\n    h = h * 2\nreturn self.b(h)"),
     "loop-on-data": using("h = self.a(x)\nfor _ in range(int((x > 2).sum()) + 2):\n    h = F.relu(h * 1.1)\nreturn self.b(h)"),
     **{
