@@ -21,6 +21,7 @@ from ..patches.process_group import Processes
 from ..patches.sharding import TaskFlows
 from ..patches.table import installed
 from ..patches.tensor_methods import real
+from ..program.asking import Types
 from ..program.inference import Inference
 from ..session import entered
 from ..step import resizing
@@ -107,6 +108,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         TaskFlows(),
         HostMemory(),
         Precision(request.get("amp"), request.get("amp_dtype") or "float16"),
+        Types(low_as_float32=runtime.target != "cpu" or request.get("amp") in {"O1", "O2"}),
         Changes(accumulation, request.get("recompute"), request.get("set_to_zero"), ended=watch.has_window),
         Loaders(request.get("batch_size"), accumulation),
         resizing.Resizing(scenario.change),

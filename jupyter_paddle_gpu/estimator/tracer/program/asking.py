@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import paddle
@@ -28,6 +29,17 @@ _NO_KERNEL = "The kernel with key"
 """How Paddle begins where no kernel is registered for the types."""
 
 
+@dataclass
+class Types:
+    """How a session asks for low precision: as float32, unless a CPU would really meet it.
+
+    A CPU knows few kernels for it. Mixed precision that was asked for on a CPU casts there alone, in the trace: real
+    Paddle leaves such tensors as they are, so its kernels would refuse what no job sends them.
+    """
+
+    low_as_float32: bool = True
+
+
 def refusal(
     call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], fill: Callable[[Any, list[Any]], Any]
 ) -> Exception | None:
@@ -35,12 +47,11 @@ def refusal(
 
     Args:
         call: function, args, kwargs, with places for tensors.
-        metas: shape and type of each tensor. For a GPU low precision is asked for as float32: a CPU knows few kernels
-            for it.
+        metas: shape and type of each tensor; low precision is asked for as the session's `Types` say.
         fill: puts tensors into their places.
     """
     function, args, kwargs = call
-    if running().target != "cpu":
+    if running().of(Types).low_as_float32:
         metas = [(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
     with paused():
         tensors = [without_memory(shape, dtype) for shape, dtype in metas]

@@ -21,7 +21,7 @@ from ..kernels.rules import Meta
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
-from .asking import refusal
+from .asking import Types, refusal
 from .precision import retyped
 from .reader import Reader
 from .templates import Gradient, Template
@@ -65,12 +65,13 @@ class Inference:
 
         `wants[i]` tells whether a gradient flows to tensor i. Raises what Paddle raises for wrong arguments.
         """
+        name, key = key[0], (running().of(Types).low_as_float32, key)  # what one session may call, another refuses
         try:
             found = self._cache.get(key)
         except TypeError:  # an unhashable argument: not cached
-            return self._new(key[0], call, metas, wants)
+            return self._new(name, call, metas, wants)
         if found is None:
-            found = self._cache[key] = self._new(key[0], call, metas, wants)
+            found = self._cache[key] = self._new(name, call, metas, wants)
         return found
 
     def _new(

@@ -102,24 +102,36 @@ CASES = {
 }
 
 
-def script(name: str, *, by_hand: bool, optimizer: str = "Adam") -> str:
+LOW, TWICE = ("bfloat16", "float32"), ("float32", "float64")
+"""The types of mixed precision, and those that stand for them."""
+
+
+def script(name: str, *, by_hand: bool, types: tuple[str, str], optimizer: str = "Adam") -> str:
     init, plain, cast, shape = CASES[name]
     layers = MODEL.format(init=init, body="\n        ".join(cast if by_hand else plain))
-    low, high = ("float32", "float64") if by_hand else ("bfloat16", "float32")
+    low, high = types
     return HEAD.format(low=low, high=high, layers=layers, optimizer=optimizer, shape=shape)
 
 
 @pytest.fixture(scope="module")
 def measured(run_child):
-    real = run_child("real", {name: script(name, by_hand=True) for name in CASES})
+    refused = {"refused": script("bias", by_hand=True, types=LOW)}
+    real = run_child("real", {name: script(name, by_hand=True, types=TWICE) for name in CASES} | refused)
     asked = {name: {"amp": "O1", "amp_dtype": "bfloat16"} for name in CASES}
-    return Measured(real, run_child("trace", {name: script(name, by_hand=False) for name in CASES}, asked))
+    programs = {name: script(name, by_hand=False, types=LOW) for name in CASES}
+    return Measured(real, run_child("trace", programs | refused, asked))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_casts_live_as_long_as_by_hand(measured, name):
     peaks, traced = measured.pair(name)
     assert 2 * traced["peak"] == pytest.approx(steady(peaks), rel=0.001), traced["questions"]
+
+
+def test_a_cpu_refuses_casts_by_hand_also_behind_a_trace_that_was_asked_for_them(measured):
+    assert "bfloat16" in measured.real["refused"]["failure"]
+    traced = measured.traced["refused"]
+    assert traced["status"] == "would_stop" and "bfloat16" in traced["stop"]["error"]
 
 
 DECORATED = """
