@@ -15,12 +15,15 @@ from types import TracebackType
 from .. import call_stack
 from ..patches.absent_modules import AbsentModules
 from ..session import SIZES, Session
+from ..step.resizing import Resizing
 from .questions import said
 
 _BY_TYPE = (TypeError, AttributeError, NameError, ImportError, SyntaxError)
 """What is raised whatever the numbers are."""
 _OF_ENVIRONMENT = (OSError, EOFError, MemoryError, RecursionError, SystemExit)
 """What another machine, another folder or another person at the keyboard may spare the job."""
+_BY_LIMITS = re.compile(r"can't (start new thread|allocate lock)|ResourceExhausted")
+"""What is said of threads and memory that run out: a trace has less of them than a job."""
 _BY_DIMENSIONS = re.compile(
     r"too many indices|invalid index to scalar|only integers, slices|object of too small depth|dimensions? mismatch"
 )
@@ -39,6 +42,8 @@ def is_of_notebook(problem: BaseException, session: Session) -> bool:
         session: knows what the program was told that is not known.
     """
     if session.of(AbsentModules).modules:
+        return False
+    if session.of(Resizing).change is not None:  # sizes were changed for a what-if, also where nobody meant them
         return False
     is_sized = SIZES not in session.assumed
     if session.is_refusal(problem):
@@ -62,6 +67,8 @@ def _rests_on_environment(problem: BaseException) -> bool:
     while reason is not None and reason not in seen:
         file = _innermost(reason.__traceback__)
         if isinstance(reason, _OF_ENVIRONMENT) or file == "<frozen os>" or file.endswith("/os.py"):
+            return True
+        if _BY_LIMITS.search(str(reason)):
             return True
         seen.append(reason)
         reason = reason.__cause__ or reason.__context__

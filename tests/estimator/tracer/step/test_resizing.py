@@ -48,7 +48,8 @@ OTHERS = {
     "unrelated-cell": (UNRELATED, {"image_size": 96}),
     "fails-afterwards": (AFTERWARDS, {"image_size": 96}),
     "fails-behind-one-step": (EARLY, {"image_size": 96}),
-    "second-model": (TWO_MODELS, {"image_size": 128}),
+    "first-of-two": (TWO_MODELS, {"image_size": 128, "training": "1"}),
+    "most-of-two": (TWO_MODELS, {"image_size": 128}),
     "the-same": (VIT, {"image_size": 64}),
     "with-batch": (UNET, {"image_size": 48, "batch_size": 4}),
     "no-training": ("import paddle\nx = paddle.ones([3])", {"image_size": 96}),
@@ -135,7 +136,13 @@ def test_cells_that_have_no_part_in_it_may_fail(traced):
 
 
 def test_another_model_behind_one_that_fails_is_no_answer(traced):
-    assert note(traced, "second-model")[0] == "image_refused"
+    assert note(traced, "first-of-two")[0] == "image_refused"
+
+
+def test_what_is_asked_for_is_of_the_training_that_takes_most(traced):
+    most = traced["most-of-two"]
+    assert (most["status"], most["notes"], most["image_size"]) == ("ok", [], [128, 128])
+    assert most["peak"] == most["trainings"]["2"][2]
 
 
 def test_the_present_size_and_other_what_ifs_with_it(traced):
