@@ -57,7 +57,7 @@ def made(request, *cells, tags=None, places=()):
             for number, source in enumerate(cells)
         ],
     }
-    return changes(parse_notebook(content, Path("/work/a.ipynb")), EstimateRequest(**request), places)
+    return changes(parse_notebook(content, Path("/home/a.ipynb")), EstimateRequest(**request), places)
 
 
 def lines(found):

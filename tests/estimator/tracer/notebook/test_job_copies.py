@@ -64,7 +64,7 @@ PROMISED_EQUAL = ("accumulation", "recompute", "set_to_zero", "all")
 def copy_of(source: str, request: dict) -> str:
     cell = {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
     content = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]}
-    copy, found = changes(parse_notebook(content, Path("/work/a.ipynb")), EstimateRequest(**request))
+    copy, found = changes(parse_notebook(content, Path("/home/a.ipynb")), EstimateRequest(**request))
     assert found.refused == ()
     return copy.content["cells"][0]["source"]
 
