@@ -65,10 +65,9 @@ def _loaded(frame: Any, step: TracebackType) -> frozenset[str]:
         statements = ast.parse(source).body
     except SyntaxError:
         return frozenset()
-    for statement in statements:
-        if statement.lineno <= step.tb_lineno <= (statement.end_lineno or statement.lineno):
-            return frozenset(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
-    return frozenset()
+    number = _statement(statements, step)
+    nodes = () if number is None else ast.walk(statements[number])
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
 def _holds_unseen(value: Any, depth: int = 0) -> bool:
@@ -88,16 +87,29 @@ def _holds_unseen(value: Any, depth: int = 0) -> bool:
 
 def behind(problem: BaseException, statements: Sequence[ast.stmt], file: str) -> int | None:
     """The number of the statement behind the one that failed; None where it is none of these."""
-    step, line = problem.__traceback__, 0
+    step = problem.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == file and step.tb_frame.f_code.co_name == "<module>":
-            line = step.tb_lineno
-            break
+            number = _statement(statements, step)
+            return None if number is None else number + 1
         step = step.tb_next
-    for number, statement in enumerate(statements):
-        if statement.lineno <= line <= (statement.end_lineno or statement.lineno):
-            return number + 1
     return None
+
+
+def _statement(statements: Sequence[ast.stmt], step: TracebackType) -> int | None:
+    """The number of the statement that runs; of several on a line the one at its column, where Python tells that."""
+    line, column = step.tb_lineno, (_position(step) or (None,) * 4)[2]
+    found = [number for number, one in enumerate(statements) if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    if column is not None:
+        found = [number for number in found if statements[number].col_offset <= column] or found
+        return found[-1] if found else None
+    return found[0] if found else None
+
+
+def _position(step: TracebackType) -> tuple[int | None, ...] | None:
+    """First and last line and column of the expression that runs; None before Python 3.11."""
+    code = step.tb_frame.f_code
+    return next(islice(code.co_positions(), step.tb_lasti // 2, None), None) if hasattr(code, "co_positions") else None
 
 
 def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData, problem: BaseException) -> None:
@@ -137,8 +149,8 @@ def _failed_in(problem: BaseException, file: str) -> tuple[int | None, ...] | No
     step = problem.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
-        if code.co_filename == file and code.co_name == "<module>" and hasattr(code, "co_positions"):
-            return next(islice(code.co_positions(), step.tb_lasti // 2, None), None)
+        if code.co_filename == file and code.co_name == "<module>":
+            return _position(step)
         step = step.tb_next
     return None
 

@@ -115,6 +115,7 @@ SWALLOWED = [
     "def play():\n    try:\n        time.sleep(60)\n    finally:\n        return 0\nplay()",
     TRAIN,
 ]
+OBJECT = "import paddle\nenvironment = paddle.vision.datasets.DatasetFolder('absent')\nsize = environment.size"
 SOME = {"wall_seconds": 4.0}
 CASES = {
     "actor-critic": ([ACTOR_CRITIC], {}),
@@ -138,7 +139,8 @@ CASES = {
         ],
         {},
     ),
-    "object": (["import paddle\nenvironment = paddle.vision.datasets.Flowers()\nsize = environment.size", TRAIN], {}),
+    "object": ([OBJECT, TRAIN], {}),
+    "one-line": (["import paddle\nwidth = 10; text = open('absent.txt'); depth = 2", TRAIN.replace("10", "width")], {}),
 }
 
 
@@ -185,7 +187,12 @@ def test_steps_that_were_seen_when_time_ran_out_are_an_answer(traced):
 
 
 @pytest.mark.parametrize(
-    ("name", "offered"), [("file-of-rows", ""), ("file-of-a-number", "count"), ("instance", ""), ("object", "")]
+    ("name", "offered"), [("file-of-rows", ""), ("file-of-a-number", "count"), ("instance", "rows")]
 )
 def test_an_answer_is_offered_where_one_can_be_typed(traced, name, offered):
     assert [question[1] for question in traced[name]["questions"]] == [offered]
+
+
+@pytest.mark.parametrize("name", ["object", "one-line"])
+def test_what_the_step_does_not_need_is_not_asked(traced, name):
+    assert (traced[name]["status"], traced[name]["questions"]) == ("ok", [])
