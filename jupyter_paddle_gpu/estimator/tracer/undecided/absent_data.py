@@ -131,6 +131,17 @@ class AbsentData:
             held = held.__dict__["_of"]
         return ""
 
+    def part_name(self, value: Unseen) -> str:
+        """What a number is asked by that has no name in the notebook: `config_size` for `config.size` and
+        `config["size"]`; empty for what a call gives."""
+        held, labels = value, list[str]()
+        while isinstance(held, Unseen) and not (name := self.own_name(held)):
+            labels.append(held.__dict__["_label"])
+            held = held.__dict__["_of"]
+        if held is None or _CALLED in labels:
+            return ""
+        return "_".join([name, *(label for label in reversed(labels) if label)])
+
     def own_name(self, value: Unseen) -> str:
         """The notebook's name for this very value."""
         for names in (self.namespace, *(frame.f_locals for frame in _frames())):
@@ -169,25 +180,43 @@ def place() -> tuple[int | None, int | None]:
     return None, None
 
 
+_CALLED = "()"
+"""The label of what a call gives."""
+
+
 class Unseen:
     """A value of unknown content: a part of another one, or what a question is open for already."""
 
-    def __init__(self, of: Unseen | None = None, *, is_asked: bool = False) -> None:
-        self.__dict__.update(_of=of, _is_asked=is_asked or (of is not None and of.__dict__["_is_asked"]))
+    def __init__(self, of: Unseen | None = None, *, label: str = "", is_asked: bool = False) -> None:
+        is_asked = is_asked or (of is not None and of.__dict__["_is_asked"])
+        self.__dict__.update(_of=of, _label=label, _is_asked=is_asked)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in _TRAINING and (session := current()) is not None:
             session.of(AbsentData).is_trained = True
-        return Unseen(self)
+        return self._part(name)
+
+    def __getitem__(self, index: Any) -> Any:
+        label = str(index) if isinstance(index, (str, int)) else ""
+        return self._part(label) if label.isidentifier() or label.isdecimal() else Unseen(self)
+
+    def _part(self, label: str) -> Any:
+        """A part of it; its answer, where one is given."""
+        part, session = Unseen(self, label=label), current()
+        data = session.of(AbsentData) if session is not None else None
+        if data is None or not any(name.endswith(f"_{label}") for name in data.answers):
+            return part
+        answer = data.answers.get(data.part_name(part))
+        return answer if isinstance(answer, (int, float)) else part
 
     def __setattr__(self, name: str, value: Any) -> None:
         return None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What its methods give is not known either."""
-        return Unseen(self)
+        return Unseen(self, label=_CALLED)
 
     def __repr__(self) -> str:
         return "<data that is not on this machine>"
@@ -247,6 +276,8 @@ class Unseen:
         data = session.of(AbsentData)
         name = data.name_of(self)
         kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
+        if why == "number_unseen":
+            name = data.part_name(self) or name
         name = f"len_{name}" if why == "length_unseen" and name else name
         asks = _paddle_asks if kind == "value" else _is_trained_on
         raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=not self._is_asked and asks())))
@@ -287,7 +318,7 @@ for _name in ("__index__", "__int__", "__float__", "__bool__", "__contains__", "
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
     for _side in ("", "r", "i"):
         setattr(Unseen, f"__{_side}{_name}__", lambda self, *_: Unseen(self))
-for _name in ("__neg__", "__pos__", "__abs__", "__invert__", "__getitem__", "__eq__", "__ne__"):
+for _name in ("__neg__", "__pos__", "__abs__", "__invert__", "__eq__", "__ne__"):
     setattr(Unseen, _name, lambda self, *_: Unseen(self))
 
 

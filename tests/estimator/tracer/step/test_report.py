@@ -116,6 +116,7 @@ SWALLOWED = [
     TRAIN,
 ]
 OBJECT = "import paddle\nenvironment = paddle.vision.datasets.DatasetFolder('absent')\nsize = environment.size"
+PARTS = ["import json, paddle\nsettings = json.load(open('absent.json'))", TRAIN.replace("10", "settings['width'] * 2")]
 SOME = {"wall_seconds": 4.0}
 CASES = {
     "actor-critic": ([ACTOR_CRITIC], {}),
@@ -139,6 +140,8 @@ CASES = {
         ],
         {},
     ),
+    "part": (PARTS, {}),
+    "part-answered": (PARTS, {"answers": {"settings_width": 5}}),
     "object": ([OBJECT, TRAIN], {}),
     "one-line": (["import paddle\nwidth = 10; text = open('absent.txt'); depth = 2", TRAIN.replace("10", "width")], {}),
 }
@@ -187,10 +190,16 @@ def test_steps_that_were_seen_when_time_ran_out_are_an_answer(traced):
 
 
 @pytest.mark.parametrize(
-    ("name", "offered"), [("file-of-rows", ""), ("file-of-a-number", "count"), ("instance", "rows")]
+    ("name", "offered"),
+    [("file-of-rows", ""), ("file-of-a-number", "count"), ("instance", "rows"), ("part", "settings_width")],
 )
 def test_an_answer_is_offered_where_one_can_be_typed(traced, name, offered):
     assert [question[1] for question in traced[name]["questions"]] == [offered]
+
+
+def test_the_answer_for_a_part_is_the_part(traced):
+    """Twice five features."""
+    assert (traced["part-answered"]["status"], traced["part-answered"]["standing"]) == ("ok", (10 * 2 + 2) * 4)
 
 
 @pytest.mark.parametrize("name", ["object", "one-line"])
