@@ -7,6 +7,7 @@ one above it.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -69,9 +70,19 @@ class Session:
 _current: Session | None = None
 
 
+class _Pauses(threading.local):
+    """How deep the thread is in `paused`: what another thread does meanwhile goes on to the session."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+
+_pauses = _Pauses()
+
+
 def current() -> Session | None:
-    """The session of the running trace."""
-    return _current
+    """The session of the running trace; None also where the thread has it paused."""
+    return None if _pauses.depth else _current
 
 
 def running() -> Session:
@@ -80,14 +91,15 @@ def running() -> Session:
     Raises:
         RuntimeError: none runs.
     """
-    if _current is None:
+    session = current()
+    if session is None:
         raise RuntimeError("no trace is running")
-    return _current
+    return session
 
 
 @contextmanager
-def entered(session: Session | None) -> Iterator[None]:
-    """Send what the program does to a session; None lets it run for real."""
+def entered(session: Session) -> Iterator[None]:
+    """Send what the program does to a session."""
     global _current  # noqa: PLW0603 - one place holds which trace runs
     before, _current = _current, session
     try:
@@ -98,6 +110,9 @@ def entered(session: Session | None) -> Iterator[None]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """What is done inside runs for real: numbers that are known are computed by Paddle itself."""
-    with entered(None):
+    """What this thread does inside runs for real: numbers that are known are computed by Paddle itself."""
+    _pauses.depth += 1
+    try:
         yield
+    finally:
+        _pauses.depth -= 1
