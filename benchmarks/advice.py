@@ -28,6 +28,7 @@ from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.notebook.reading import parse_notebook
 from jupyter_paddle_gpu.services import Services, Settings
 
+from .optimizers import replace_updates
 from .report import save, show
 
 PROGRAMS = Path(__file__).with_name("accuracy")
@@ -170,13 +171,7 @@ def _really(source: str) -> dict[str, Any]:
 
         return update
 
-    kinds = [paddle.optimizer.Optimizer]
-    while kinds:
-        kind = kinds.pop()
-        kinds.extend(kind.__subclasses__())
-        for name in ("step", "minimize"):
-            if name in vars(kind):
-                setattr(kind, name, watched(vars(kind)[name]))
+    replace_updates(watched)
     quiet = io.StringIO()
     with contextlib.suppress(Enough), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
         exec(compile(source, "<program>", "exec"), {"__name__": "__main__"})

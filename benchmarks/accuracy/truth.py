@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.optimizers import replace_updates
+
 STEPS = 4
 """Steps that are measured; the first one, without optimizer state, among them."""
 
@@ -24,7 +26,6 @@ class Enough(BaseException):
 
 def measure(source: str, updates: int = 1) -> tuple[list[int], float]:
     """(peak bytes of each step, which has `updates` updates; seconds of the last one)."""
-    import paddle
     from paddle.base import core
 
     peaks: list[int] = []
@@ -48,13 +49,7 @@ def measure(source: str, updates: int = 1) -> tuple[list[int], float]:
 
         return update
 
-    kinds = [paddle.optimizer.Optimizer]
-    while kinds:
-        kind = kinds.pop()
-        kinds.extend(kind.__subclasses__())
-        for name in ("step", "minimize"):
-            if name in vars(kind):
-                setattr(kind, name, watched(vars(kind)[name]))
+    replace_updates(watched)
     with contextlib.suppress(Enough), contextlib.redirect_stdout(io.StringIO()):
         exec(compile(source, "<case>", "exec"), {"__name__": "__main__"})
     steps = [max(peaks[i : i + updates]) for i in range(0, len(peaks), updates)]

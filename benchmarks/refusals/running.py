@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.optimizers import replace_updates
+
 ROOT = Path(__file__).resolve().parents[2]
 UPDATES = 3
 """Updates after which a real run has shown what a trace looks at."""
@@ -70,7 +72,6 @@ def traced(source: str) -> Answer:
 
 
 def _stop_behind(most: int) -> None:
-    import paddle
 
     depth = ended = 0
 
@@ -90,13 +91,7 @@ def _stop_behind(most: int) -> None:
 
         return update
 
-    kinds = [paddle.optimizer.Optimizer]
-    while kinds:
-        kind = kinds.pop()
-        kinds.extend(kind.__subclasses__())
-        for name in ("step", "minimize"):
-            if name in vars(kind):
-                setattr(kind, name, watched(vars(kind)[name]))
+    replace_updates(watched)
 
 
 def in_child(work: Callable[[str], Answer], source: str) -> Answer:
