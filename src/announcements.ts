@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { stateName } from './components/jobs';
+import { stateName } from './components/jobs/words';
 import type { IJob, JobState } from './domain';
 
 /** Milliseconds for which the end of a job is announced; the row says it for good. */

@@ -21,7 +21,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Announcements, type IBoard } from './announcements';
 import { Api } from './api';
 import { addCommands } from './commands';
-import type { IApp } from './components/context';
+import type { IApp } from './components/common/context';
 import type { IJob } from './domain';
 import { EventStream } from './events';
 import { ActiveNotebook } from './models/notebook';

@@ -5,8 +5,8 @@ import type { Message } from '@lumino/messaging';
 import type { IDisposable } from '@lumino/disposable';
 import * as React from 'react';
 
-import { AppProvider, type IApp } from './components/context';
-import { JobView as JobViewComponent, type IJobViewProps } from './components/jobView';
+import { AppProvider, type IApp } from './components/common/context';
+import { JobView as JobViewComponent, type IJobViewProps } from './components/job/jobView';
 import { Panel } from './components/panel';
 import { paddleGpuIcon } from './icons';
 import type { JobView } from './models/jobView';

@@ -5,14 +5,14 @@ import * as React from 'react';
 import type { PanelModel } from '../models/panel';
 import { PRODUCT } from '../tokens';
 import { VERSION } from '../version';
-import { Button, Note } from './common';
-import { ConnectionNote } from './connection';
-import { useApp, useSignal } from './context';
-import { Facts } from './facts';
-import { Fits } from './fits';
-import { JobList } from './jobs';
-import { Memory } from './memory';
-import { Submit } from './submit';
+import { Button, Note } from './common/pieces';
+import { ConnectionNote } from './common/connection';
+import { useApp, useSignal } from './common/context';
+import { Facts } from './estimate/facts';
+import { Fits } from './devices/fits';
+import { JobList } from './jobs/list';
+import { Memory } from './estimate/memory';
+import { Submit } from './submit/submit';
 
 export function Panel({ model }: { model: PanelModel }): JSX.Element {
   useSignal(model.changed);

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
-import { AppProvider } from '../../src/components/context';
+import { AppProvider } from '../../src/components/common/context';
 import { trans } from './helpers';
 
 let root: Root;

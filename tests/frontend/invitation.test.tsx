@@ -3,8 +3,8 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { Facts } from '../../src/components/facts';
-import { Memory } from '../../src/components/memory';
+import { Facts } from '../../src/components/estimate/facts';
+import { Memory } from '../../src/components/estimate/memory';
 import type { INotebookFacts } from '../../src/domain';
 import type { Training } from '../../src/models/training';
 import { draw } from './drawing';

@@ -5,7 +5,7 @@ import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 import { act } from 'react';
 
-import { findJobs, JobList } from '../../src/components/jobs';
+import { findJobs, JobList } from '../../src/components/jobs/list';
 import { EventStream } from '../../src/events';
 import { ActiveNotebook } from '../../src/models/notebook';
 import { PanelModel } from '../../src/models/panel';

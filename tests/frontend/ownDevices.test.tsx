@@ -3,7 +3,7 @@
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 
-import { Submit } from '../../src/components/submit';
+import { Submit } from '../../src/components/submit/submit';
 import { EventStream } from '../../src/events';
 import type { ActiveNotebook } from '../../src/models/notebook';
 import { PanelModel } from '../../src/models/panel';

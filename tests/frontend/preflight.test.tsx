@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import { Submit } from '../../src/components/submit';
+import { Submit } from '../../src/components/submit/submit';
 import type { PanelModel } from '../../src/models/panel';
 import { Training } from '../../src/models/training';
 import { draw } from './drawing';

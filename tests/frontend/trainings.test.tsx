@@ -3,7 +3,7 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { Trainings } from '../../src/components/trainings';
+import { Trainings } from '../../src/components/estimate/trainings';
 import type { IEstimate, ITraining } from '../../src/domain';
 import type { Training } from '../../src/models/training';
 import { draw } from './drawing';

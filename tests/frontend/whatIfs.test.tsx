@@ -3,9 +3,9 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { AskedFor } from '../../src/components/askedFor';
-import { Submit } from '../../src/components/submit';
-import { WhatIfForm } from '../../src/components/whatIfForm';
+import { AskedFor } from '../../src/components/estimate/askedFor';
+import { Submit } from '../../src/components/submit/submit';
+import { WhatIfForm } from '../../src/components/estimate/whatIfForm';
 import type { IEstimate, IEstimateRequest, IWhatIf } from '../../src/domain';
 import type { PanelModel } from '../../src/models/panel';
 import type { Training } from '../../src/models/training';

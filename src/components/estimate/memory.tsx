@@ -3,12 +3,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IEstimate, type Kind, KINDS } from '../domain';
-import { byteRange, bytes, duration } from '../format';
-import type { Training } from '../models/training';
+import { type IEstimate, type Kind, KINDS } from '../../domain';
+import { byteRange, bytes, duration } from '../../format';
+import type { Training } from '../../models/training';
 import { AskedFor } from './askedFor';
-import { Bar, Busy, Button, Chip, Note, Prose, Section } from './common';
-import { useApp } from './context';
+import { Bar, Busy, Button, Chip, Note, Prose, Section } from '../common/pieces';
+import { useApp } from '../common/context';
 import { Inside } from './inside';
 import { LiveModels } from './liveModels';
 import { Timeline } from './timeline';

@@ -2,11 +2,11 @@
 
 import * as React from 'react';
 
-import type { IEstimate, IEstimateRequest, IWhatIf, Value } from '../domain';
-import type { Training } from '../models/training';
-import { applies, askedFor, isInFacts, ownValue, valueOf } from '../models/whatIfs';
-import { Button } from './common';
-import { useApp } from './context';
+import type { IEstimate, IEstimateRequest, IWhatIf, Value } from '../../domain';
+import type { Training } from '../../models/training';
+import { applies, askedFor, isInFacts, ownValue, valueOf } from '../../models/whatIfs';
+import { Button } from '../common/pieces';
+import { useApp } from '../common/context';
 
 /** What stands in the fields, by what-if; empty is the notebook's own. */
 type Values = Record<string, string>;

@@ -3,10 +3,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IEstimate, ITraining } from '../domain';
-import { bytes } from '../format';
-import type { Training } from '../models/training';
-import { useApp } from './context';
+import type { IEstimate, ITraining } from '../../domain';
+import { bytes } from '../../format';
+import type { Training } from '../../models/training';
+import { useApp } from '../common/context';
 
 export function Trainings(props: {
   estimate: IEstimate;

@@ -2,11 +2,11 @@
 
 import * as React from 'react';
 
-import type { IAliveTensor, IEstimate } from '../domain';
-import { bytes, count } from '../format';
-import { held, type ILayerNode, layerTree } from '../models/layers';
-import { Bar } from './common';
-import { useApp } from './context';
+import type { IAliveTensor, IEstimate } from '../../domain';
+import { bytes, count } from '../../format';
+import { held, type ILayerNode, layerTree } from '../../models/layers';
+import { Bar } from '../common/pieces';
+import { useApp } from '../common/context';
 
 /** Tensors shown; the rest of what is alive is small beside them. */
 const MOST_TENSORS = 8;

@@ -2,12 +2,12 @@
 
 import * as React from 'react';
 
-import { clock, group } from '../format';
-import type { JobView } from '../models/jobView';
-import { MATCHES_KEPT } from '../models/search';
-import { Button } from './common';
-import { useApp, useSignal } from './context';
-import { LogText } from './logLine';
+import { clock, group } from '../../format';
+import type { JobView } from '../../models/jobView';
+import { MATCHES_KEPT } from '../../models/search';
+import { Button } from '../common/pieces';
+import { useApp, useSignal } from '../common/context';
+import { LogText } from '../common/logLine';
 
 /** Height of a row in pixels, as the style sheet has it. */
 const ROW = 18;

@@ -2,10 +2,10 @@
 
 import * as React from 'react';
 
-import type { Training } from '../models/training';
-import { askedFor } from '../models/whatIfs';
-import { Button } from './common';
-import { useApp } from './context';
+import type { Training } from '../../models/training';
+import { askedFor } from '../../models/whatIfs';
+import { Button } from '../common/pieces';
+import { useApp } from '../common/context';
 
 export function AskedFor({ training }: { training: Training }): JSX.Element | null {
   const { trans } = useApp();

@@ -2,9 +2,9 @@
 
 import * as React from 'react';
 
-import type { Training } from '../models/training';
-import { Button } from './common';
-import { useApp } from './context';
+import type { Training } from '../../models/training';
+import { Button } from '../common/pieces';
+import { useApp } from '../common/context';
 
 /** Models that are offered, those made last. */
 const MOST = 4;

@@ -2,12 +2,12 @@
 
 import * as React from 'react';
 
-import { clock, metric } from '../format';
-import type { JobView } from '../models/jobView';
-import type { IPoint } from '../models/metrics';
-import { Chart, least, most } from './chart';
-import { Busy } from './common';
-import { useApp, useSignal } from './context';
+import { clock, metric } from '../../format';
+import type { JobView } from '../../models/jobView';
+import type { IPoint } from '../../models/metrics';
+import { Chart, least, most } from '../common/chart';
+import { Busy } from '../common/pieces';
+import { useApp, useSignal } from '../common/context';
 
 export function JobMetrics({ model }: { model: JobView }): JSX.Element {
   const { trans } = useApp();

@@ -2,9 +2,9 @@
 
 import * as React from 'react';
 
-import type { IMessage } from '../domain';
-import type { EventStream } from '../events';
-import { Button, Note } from './common';
+import type { IMessage } from '../../domain';
+import type { EventStream } from '../../events';
+import { Button, Note } from './pieces';
 import { useApp, useSignal } from './context';
 
 export function ConnectionNote(props: {

@@ -3,13 +3,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IDevice, IEngineFeatures, IMessage } from '../domain';
-import type { PanelModel } from '../models/panel';
-import type { Training } from '../models/training';
-import { askedFor } from '../models/whatIfs';
-import { CommandIDs } from '../tokens';
-import { Busy, Button, Note, Prose, Section } from './common';
-import { useApp, useInView } from './context';
+import type { IDevice, IEngineFeatures, IMessage } from '../../domain';
+import type { PanelModel } from '../../models/panel';
+import type { Training } from '../../models/training';
+import { askedFor } from '../../models/whatIfs';
+import { CommandIDs } from '../../tokens';
+import { Busy, Button, Note, Prose, Section } from '../common/pieces';
+import { useApp, useInView } from '../common/context';
 import { Difference } from './difference';
 import { Refusal } from './refusal';
 

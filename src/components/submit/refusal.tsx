@@ -2,11 +2,11 @@
 
 import * as React from 'react';
 
-import type { IDecision, IWay } from '../domain';
-import type { Training } from '../models/training';
-import { CommandIDs } from '../tokens';
-import { Busy, Button, Note } from './common';
-import { useApp } from './context';
+import type { IDecision, IWay } from '../../domain';
+import type { Training } from '../../models/training';
+import { CommandIDs } from '../../tokens';
+import { Busy, Button, Note } from '../common/pieces';
+import { useApp } from '../common/context';
 
 export function Refusal(props: { decision: IDecision; training: Training }): JSX.Element {
   const { trans, commands } = useApp();

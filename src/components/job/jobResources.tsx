@@ -3,13 +3,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, type IStatisticsSummary, isEnded } from '../domain';
-import { bytes, duration } from '../format';
-import type { JobView } from '../models/jobView';
-import { curves, type ICurve } from '../models/statistics';
-import { Chart, most } from './chart';
-import { Busy, Button } from './common';
-import { useApp, useSignal } from './context';
+import { type IJob, type IStatisticsSummary, isEnded } from '../../domain';
+import { bytes, duration } from '../../format';
+import type { JobView } from '../../models/jobView';
+import { curves, type ICurve } from '../../models/statistics';
+import { Chart, most } from '../common/chart';
+import { Busy, Button } from '../common/pieces';
+import { useApp, useSignal } from '../common/context';
 
 export function JobResources({ model, job }: { model: JobView; job: IJob }): JSX.Element {
   const { trans } = useApp();

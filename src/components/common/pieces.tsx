@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import type { IMessage } from '../domain';
+import type { IMessage } from '../../domain';
 import { useApp } from './context';
 
 /** A part of the panel under a quiet heading. */

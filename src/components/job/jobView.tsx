@@ -3,18 +3,19 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, isEnded } from '../domain';
-import { duration, moment } from '../format';
-import type { JobView as Model } from '../models/jobView';
-import { CommandIDs } from '../tokens';
-import { Bar, Busy, Button, Chip, Note } from './common';
-import { ConnectionNote } from './connection';
-import { useApp, useSignal } from './context';
+import { type IJob, isEnded } from '../../domain';
+import { duration, moment } from '../../format';
+import type { JobView as Model } from '../../models/jobView';
+import { CommandIDs } from '../../tokens';
+import { Bar, Busy, Button, Chip, Note } from '../common/pieces';
+import { ConnectionNote } from '../common/connection';
+import { useApp, useSignal } from '../common/context';
 import { Details } from './jobDetails';
 import { JobMemory } from './jobMemory';
 import { JobMetrics } from './jobMetrics';
 import { JobResources } from './jobResources';
-import { jobRemark, jobSentence, share, stateName, StateSign, StopButton } from './jobs';
+import { StateSign, StopButton } from '../jobs/state';
+import { jobRemark, jobSentence, share, stateName } from '../jobs/words';
 import { LogView } from './logView';
 
 type Tab = 'log' | 'metrics' | 'resources' | 'memory' | 'details';

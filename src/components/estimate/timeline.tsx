@@ -2,9 +2,9 @@
 
 import * as React from 'react';
 
-import type { IEstimate, ITimelinePoint, Phase } from '../domain';
-import { bytes } from '../format';
-import { useApp, useWidth } from './context';
+import type { IEstimate, ITimelinePoint, Phase } from '../../domain';
+import { bytes } from '../../format';
+import { useApp, useWidth } from '../common/context';
 
 const HEIGHT = 64;
 const TOP = 14;

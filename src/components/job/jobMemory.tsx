@@ -3,10 +3,16 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, type IJobResult, type IMeasured, isEnded, measuredPeak } from '../domain';
-import { bytes } from '../format';
-import { Bar, Note } from './common';
-import { useApp } from './context';
+import {
+  type IJob,
+  type IJobResult,
+  type IMeasured,
+  isEnded,
+  measuredPeak
+} from '../../domain';
+import { bytes } from '../../format';
+import { Bar, Note } from '../common/pieces';
+import { useApp } from '../common/context';
 
 interface IRow {
   name: string;

@@ -3,11 +3,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IFact, INotebookFacts, IPlace, IQuestion, Value } from '../domain';
-import { count } from '../format';
-import type { Training } from '../models/training';
-import { Busy, Button, Chip, Note, Section } from './common';
-import { useApp } from './context';
+import type { IFact, INotebookFacts, IPlace, IQuestion, Value } from '../../domain';
+import { count } from '../../format';
+import type { Training } from '../../models/training';
+import { Busy, Button, Chip, Note, Section } from '../common/pieces';
+import { useApp } from '../common/context';
 
 /** What code calls it when nothing is said about precision. */
 const FULL_PRECISION = 'fp32';

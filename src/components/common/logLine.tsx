@@ -2,9 +2,9 @@
 
 import * as React from 'react';
 
-import type { ILogLine } from '../domain';
-import { parseAnsi } from '../models/ansi';
-import { useApp } from './context';
+import type { ILogLine } from '../../domain';
+import { parseAnsi } from '../../models/ansi';
+import { useApp } from '../common/context';
 
 /** Characters of one line that are drawn; what a line has beyond is in the downloaded log. */
 const LONGEST = 4_000;

@@ -2,9 +2,9 @@
 
 import * as React from 'react';
 
-import type { Training } from '../models/training';
-import { Button, Note } from './common';
-import { useApp } from './context';
+import type { Training } from '../../models/training';
+import { Button, Note } from '../common/pieces';
+import { useApp } from '../common/context';
 
 export function Difference({ training }: { training: Training }): JSX.Element | null {
   const { trans } = useApp();

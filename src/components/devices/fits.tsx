@@ -3,12 +3,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IDevice, IEstimate, IHostSample, IVerdict } from '../domain';
-import { bytes, duration, group } from '../format';
-import type { PanelModel } from '../models/panel';
-import type { Training } from '../models/training';
-import { Bar, Busy, Button, type IBarPart, Note, Section } from './common';
-import { useApp } from './context';
+import type { IDevice, IEstimate, IHostSample, IVerdict } from '../../domain';
+import { bytes, duration, group } from '../../format';
+import type { PanelModel } from '../../models/panel';
+import type { Training } from '../../models/training';
+import { Bar, Busy, Button, type IBarPart, Note, Section } from '../common/pieces';
+import { useApp } from '../common/context';
 
 /** Known accelerators that are shown before somebody asks for all. */
 const SHOWN = 5;

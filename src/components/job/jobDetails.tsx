@@ -2,9 +2,9 @@
 
 import * as React from 'react';
 
-import type { IJob } from '../domain';
-import { duration } from '../format';
-import { useApp } from './context';
+import type { IJob } from '../../domain';
+import { duration } from '../../format';
+import { useApp } from '../common/context';
 
 export function Details({ job }: { job: IJob }): JSX.Element {
   const { trans, language, engineTitle } = useApp();

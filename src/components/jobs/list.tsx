@@ -1,0 +1,97 @@
+/** The list of jobs: those under way first, then the newest. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import { type IJob, isEnded } from '../../domain';
+import type { PanelModel } from '../../models/panel';
+import { useApp } from '../common/context';
+import { Busy, Button, Section } from '../common/pieces';
+import { JobItem } from './row';
+import { stateName } from './words';
+
+/** Jobs that wait or have ended, shown before somebody asks for more, and how many more come at a time. */
+const SHOWN = 6;
+const MORE = 30;
+
+export function JobList({ model }: { model: PanelModel }): JSX.Element {
+  const { trans } = useApp();
+  const { jobs } = model;
+  const [most, setMost] = React.useState(SHOWN);
+  const [word, setWord] = React.useState('');
+  const list = jobs.list;
+  const found = findJobs(list, most > SHOWN ? word : '', trans);
+  const active = found.filter(isActive);
+  const others = found.filter(job => !isActive(job));
+  const shown = [
+    ...active,
+    ...others.filter((job, index) => index < most || job.id === model.expanded?.id)
+  ];
+  const rest = found.length - shown.length;
+  return (
+    <Section title={trans.__('Jobs')}>
+      {!jobs.isLoaded && !model.serverError && <Busy>{trans.__('Looking for jobs…')}</Busy>}
+      {jobs.isLoaded && !list.length && (
+        <p className="jp-PaddleGpu-muted" role="status">
+          {trans.__(
+            'No jobs yet. A submitted training runs on its own: you may close this page and come back.'
+          )}
+        </p>
+      )}
+      {most > SHOWN && (
+        <input
+          className="jp-PaddleGpu-input jp-PaddleGpu-find"
+          type="search"
+          value={word}
+          placeholder={trans.__('Find by name or state')}
+          aria-label={trans.__('Find jobs')}
+          onChange={event => setWord(event.target.value)}
+        />
+      )}
+      <ul className="jp-PaddleGpu-jobs">
+        {shown.map(job => (
+          <JobItem
+            key={job.id}
+            job={job}
+            model={model}
+            leaving={jobs.isLeaving(job.id)}
+            expanded={model.expanded?.id === job.id ? model.expanded : null}
+            submitted={model.submitted === job.id}
+            failure={jobs.failure?.id === job.id ? jobs.failure.error : null}
+          />
+        ))}
+      </ul>
+      {most > SHOWN && !found.length && (
+        <p className="jp-PaddleGpu-muted" role="status">
+          {trans.__('No job is like this.')}
+        </p>
+      )}
+      <div className="jp-PaddleGpu-row">
+        {rest > 0 && (
+          <Button look="link" onClick={() => setMost(most === SHOWN ? MORE : most + MORE)}>
+            {trans._n('Show more (%1)', 'Show more (%1)', rest)}
+          </Button>
+        )}
+        {most > SHOWN && (
+          <Button look="link" onClick={() => setMost(SHOWN)}>
+            {trans.__('Show fewer')}
+          </Button>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+/** Whether it is under way, not before and not after. */
+function isActive({ state }: IJob): boolean {
+  return state !== 'queued' && !isEnded(state);
+}
+
+/** Jobs with each of the words in their name, notebook or state. */
+export function findJobs(list: IJob[], words: string, trans: TranslationBundle): IJob[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return list.filter(job => {
+    const text = [job.spec.name, job.spec.notebook, stateName(job.state, trans)].join(' ');
+    return wanted.every(word => text.toLowerCase().includes(word));
+  });
+}

@@ -1,0 +1,195 @@
+/** One job of the list: where it is, its last lines, and what can be done with it. */
+
+import * as React from 'react';
+
+import type { ApiError } from '../../api';
+import { type IJob, isEnded } from '../../domain';
+import type { JobView } from '../../models/jobView';
+import type { PanelModel } from '../../models/panel';
+import { CommandIDs } from '../../tokens';
+import { useApp, useInView, useSignal } from '../common/context';
+import { LogText } from '../common/logLine';
+import { Bar, Button, Note } from '../common/pieces';
+import { StateSign, StopButton } from './state';
+import { jobRemark, jobSentence, share } from './words';
+
+interface IItemProps {
+  job: IJob;
+  model: PanelModel;
+  /** It is about to be deleted. */
+  leaving: boolean;
+  expanded: JobView | null;
+  /** It was submitted just now, maybe by a button that is far from here. */
+  submitted: boolean;
+  failure: ApiError | null;
+}
+
+/** A row, or the way back while its job is about to be deleted. Drawn anew only when its own job has news. */
+export const JobItem = React.memo(function JobItem(props: IItemProps): JSX.Element {
+  const { trans } = useApp();
+  const { job, model, leaving } = props;
+  if (!leaving) {
+    return <JobRow {...props} />;
+  }
+  return (
+    <li className="jp-PaddleGpu-row" role="status">
+      <span className="jp-PaddleGpu-muted jp-PaddleGpu-name">
+        {trans.__('%1 will be deleted.', job.spec.name)}
+      </span>
+      <span className="jp-PaddleGpu-space" />
+      <UndoButton onClick={() => model.jobs.keep(job.id)} />
+    </li>
+  );
+});
+
+/** Takes the focus that the pressed “Delete” leaves behind. */
+function UndoButton(props: { onClick: () => void }): JSX.Element {
+  const { trans } = useApp();
+  const ref = React.useRef<HTMLSpanElement>(null);
+  React.useEffect(() => {
+    if (document.activeElement === document.body) {
+      ref.current?.querySelector('button')?.focus();
+    }
+  }, []);
+  return (
+    <span ref={ref}>
+      <Button look="link" onClick={props.onClick}>
+        {trans.__('Undo')}
+      </Button>
+    </span>
+  );
+}
+
+function JobRow(props: IItemProps): JSX.Element {
+  const { trans, commands } = useApp();
+  const { job, model, expanded, failure } = props;
+  const running = !isEnded(job.state);
+  const remark = jobRemark(job, trans);
+  const row = useInView<HTMLLIElement>(props.submitted);
+  return (
+    <li
+      className="jp-PaddleGpu-job"
+      data-state={job.state}
+      aria-label={job.spec.name}
+      ref={row}
+    >
+      <div className="jp-PaddleGpu-row">
+        <StateSign state={job.state} />
+        <div className="jp-PaddleGpu-jobTitle">
+          <Button
+            look="link"
+            className="jp-PaddleGpu-jobName"
+            title={trans.__('%1: open log, metrics and memory of this job', job.spec.name)}
+            onClick={() => void commands.execute(CommandIDs.openJob, { id: job.id })}
+          >
+            {job.spec.name}
+          </Button>
+          <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">
+            {jobSentence(job, trans)}
+          </span>
+        </div>
+        <Button
+          look="link"
+          className="jp-PaddleGpu-toggle"
+          aria-expanded={!!expanded}
+          aria-label={trans.__('Last lines of %1', job.spec.name)}
+          onClick={() => model.expand(expanded ? null : job.id)}
+        >
+          <span aria-hidden="true">{expanded ? '▾' : '▸'}</span>
+        </Button>
+      </div>
+      {job.spec.changes.length > 0 && (
+        <div className="jp-PaddleGpu-jobMore">
+          {job.spec.changes.map(({ message }) => message).join(' · ')}
+        </div>
+      )}
+      {remark && <div className="jp-PaddleGpu-jobMore">{remark}</div>}
+      {job.spec.insisted && (
+        <div className="jp-PaddleGpu-jobMore">
+          {trans.__('Submitted anyway: %1', job.spec.insisted.message)}
+        </div>
+      )}
+      {running && job.progress.cells_total > 0 && (
+        <Bar
+          thin
+          label={trans.__('%1 percent done', Math.round(share(job)))}
+          parts={[{ share: share(job), look: 'need' }]}
+        />
+      )}
+      {job.state === 'failed' && job.reason && expanded && (
+        <Note kind="error" message={job.reason} />
+      )}
+      {job.state === 'failed' && job.reason && !expanded && (
+        <div className="jp-PaddleGpu-jobMore jp-PaddleGpu-jobReason" title={job.reason.hint}>
+          {job.reason.message}
+        </div>
+      )}
+      {expanded && (
+        <>
+          <Tail view={expanded} running={running} />
+          <JobActions job={job} model={model} />
+        </>
+      )}
+      {failure && (
+        <Note kind="error" message={failure}>
+          <Button onClick={() => model.jobs.dismissFailure()}>{trans.__('Dismiss')}</Button>
+        </Note>
+      )}
+    </li>
+  );
+}
+
+/** Lines of a job's log in the panel. */
+const TAIL = 8;
+
+/** The job's last lines, as they come. */
+function Tail(props: { view: JobView; running: boolean }): JSX.Element {
+  const { trans } = useApp();
+  const { view, running } = props;
+  useSignal(view.log.changed);
+  const lines = view.log.tail(TAIL);
+  return (
+    <div
+      className={`jp-PaddleGpu-tail${running ? ' jp-mod-running' : ''}`}
+      role="log"
+      aria-live="polite"
+      aria-label={trans.__('Last lines of the log')}
+      tabIndex={0}
+    >
+      {lines.map(line => (
+        <div key={line.n} className="jp-PaddleGpu-tailLine">
+          <LogText line={line} />
+        </div>
+      ))}
+      {!lines.length && (
+        <div className="jp-PaddleGpu-muted">
+          {view.log.isOpen ? trans.__('Nothing printed yet.') : trans.__('Reading the log…')}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
+  const { trans, commands } = useApp();
+  const { job, model } = props;
+  const run = (command: string) => void commands.execute(command, { id: job.id });
+  return (
+    <div className="jp-PaddleGpu-actions">
+      <Button onClick={() => run(CommandIDs.openJob)}>{trans.__('Open job')}</Button>
+      {job.started !== null && (
+        <Button onClick={() => run(CommandIDs.openNotebook)}>
+          {trans.__('Open notebook')}
+        </Button>
+      )}
+      {isEnded(job.state) ? (
+        <>
+          <Button onClick={() => void model.rerun(job.id)}>{trans.__('Run again')}</Button>
+          <Button onClick={() => model.jobs.delete(job.id)}>{trans.__('Delete')}</Button>
+        </>
+      ) : (
+        <StopButton job={job} model={model} />
+      )}
+    </div>
+  );
+}

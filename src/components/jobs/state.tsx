@@ -1,0 +1,52 @@
+/** A job's state as a sign, and the button that ends it. */
+
+import * as React from 'react';
+
+import type { IJob, JobState } from '../../domain';
+import type { PanelModel } from '../../models/panel';
+import { useApp } from '../common/context';
+import { Button } from '../common/pieces';
+import { stateName } from './words';
+
+const SIGNS: Record<JobState, string> = {
+  queued: '◷',
+  preparing: '◔',
+  running: '●',
+  stopping: '◑',
+  succeeded: '✓',
+  failed: '▲',
+  cancelled: '⊘'
+};
+
+export function StateSign({ state }: { state: JobState }): JSX.Element {
+  const { trans } = useApp();
+  return (
+    <span
+      className={`jp-PaddleGpu-state jp-mod-${state}`}
+      role="img"
+      aria-label={stateName(state, trans)}
+      title={stateName(state, trans)}
+    >
+      {SIGNS[state]}
+    </span>
+  );
+}
+
+/** Asks the job to save and end; a second press ends it at once. */
+export function StopButton(props: { job: IJob; model: Pick<PanelModel, 'jobs'> }): JSX.Element {
+  const { trans } = useApp();
+  const { job, model } = props;
+  const stopping = job.state === 'stopping';
+  return (
+    <Button
+      title={
+        stopping
+          ? trans.__('End it now, without waiting for it to save')
+          : trans.__('Let it save what it has, and end it')
+      }
+      onClick={() => void model.jobs.cancel(job.id, stopping)}
+    >
+      {stopping ? trans.__('Stop now') : trans.__('Stop')}
+    </Button>
+  );
+}

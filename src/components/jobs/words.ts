@@ -1,0 +1,90 @@
+/** A job in words: its state, how far it is, what else there is to say. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { type IJob, isEnded, type JobState, measuredPeak } from '../../domain';
+import { bytes, duration, metric } from '../../format';
+
+export function stateName(state: JobState, trans: TranslationBundle): string {
+  switch (state) {
+    case 'queued':
+      return trans.__('waiting');
+    case 'preparing':
+      return trans.__('preparing');
+    case 'running':
+      return trans.__('running');
+    case 'stopping':
+      return trans.__('stopping');
+    case 'succeeded':
+      return trans.__('done');
+    case 'failed':
+      return trans.__('failed');
+    case 'cancelled':
+      return trans.__('stopped');
+  }
+}
+
+/** How far a job is, in percent: by its epochs and steps where it tells, else by its cells. */
+export function share(job: IJob): number {
+  const { cells_done, cells_total, epoch, epochs, step, steps } = job.progress;
+  if (!cells_total) {
+    return 0;
+  }
+  let cell = 0;
+  if (epoch !== null && epochs) {
+    cell = Math.max(0, epoch - 1) / epochs + (step && steps ? step / steps / epochs : 0);
+  } else if (step && steps) {
+    cell = step / steps;
+  }
+  return Math.min(100, (100 * (cells_done + Math.min(cell, 1))) / cells_total);
+}
+
+/** Where a job is, in a few words: its state, how far it is or how long it took. */
+export function jobSentence(job: IJob, trans: TranslationBundle): string {
+  const { progress } = job;
+  const parts = [stateName(job.state, trans)];
+  if (isEnded(job.state)) {
+    if (job.started !== null && job.ended !== null) {
+      parts.push(duration(job.ended - job.started, trans));
+    }
+  } else if (job.state === 'running') {
+    if (progress.epoch !== null && progress.epochs) {
+      parts.push(trans.__('epoch %1/%2', progress.epoch, progress.epochs));
+    } else if (progress.cells_total) {
+      const cell = Math.min(progress.cells_done + 1, progress.cells_total);
+      parts.push(trans.__('cell %1 of %2', cell, progress.cells_total));
+    }
+    if (progress.seconds_left !== null) {
+      parts.push(trans.__('%1 left', duration(progress.seconds_left, trans)));
+    }
+  }
+  return parts.join(' · ');
+}
+
+/** What else there is to say: what it waits for, its last values, its memory. */
+export function jobRemark(job: IJob, trans: TranslationBundle): string {
+  const { progress, result, spec } = job;
+  if (job.state === 'queued' || job.state === 'preparing' || job.state === 'stopping') {
+    return job.reason?.message ?? '';
+  }
+  if (job.state === 'running') {
+    return Object.entries(progress.metrics)
+      .slice(0, 3)
+      .map(([name, value]) => `${name} ${metric(value)}`)
+      .join(' · ');
+  }
+  const measured = measuredPeak(result);
+  if (job.state !== 'succeeded' || !measured) {
+    return '';
+  }
+  const size = bytes(measured.bytes);
+  const estimated = spec.estimated_allocated_bytes;
+  if (measured.over === 'run') {
+    return estimated
+      ? trans.__('a step estimated %1, whole run measured %2', bytes(estimated), size)
+      : trans.__('whole run measured %1', size);
+  }
+  return estimated
+    ? trans.__('estimated %1, measured %2', bytes(estimated), size)
+    : trans.__('measured %1', size);
+}
