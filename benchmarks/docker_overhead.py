@@ -28,7 +28,7 @@ from typing import Any
 
 import psutil
 
-from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec, Resources
 from jupyter_paddle_gpu.engines.docker import DockerSettings
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.jobs.service import JobService

@@ -26,7 +26,7 @@ from typing import Any
 import psutil
 
 from jupyter_paddle_gpu.domain.estimates import Estimate
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.base import RUNNER, JobFolder, runner_spec
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings

@@ -1222,7 +1222,7 @@ export interface components {
          * @description What the runner saw: exit, wall time (s), and real peaks in bytes as Paddle's allocators report them.
          *
          *     Attributes:
-         *         reason: how it ended, a code of `domain.reasons`.
+         *         reason: how it ended, a code of `domain.jobs.reasons`.
          *         signal: the signal that ended the notebook's process, where one did.
          *         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
          *         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 if TYPE_CHECKING:
-    from ..domain.jobs import LogLine
+    from ..domain.jobs.job import LogLine
 
 _CLEAR_LINE = "\r\x1b[2K"
 

@@ -19,7 +19,7 @@ from ..commands.options import fact_value, localise
 from ..commands.tail import LogTail
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from ..domain.messages import Message, Param
 from ..i18n import terminal_language, to_json
 from . import interrupts

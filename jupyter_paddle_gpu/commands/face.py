@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from ..domain.notebooks import FactValue
 from ..domain.what_ifs import EstimateRequest
 from ..i18n import to_json

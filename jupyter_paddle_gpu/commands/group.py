@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
-from ..services.finding import NEWEST
+from ..services.jobs.finding import NEWEST
 from ..version import __version__
 from . import decision_view, options
 from .changes_view import ChangesView

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
+from ..domain.jobs.statistics import StatisticsSummary
 from ..domain.messages import Message
-from ..domain.statistics import StatisticsSummary
 from .face import View
 from .machine_view import TableView
 from .speech import Speech, duration, moment, run_time, size

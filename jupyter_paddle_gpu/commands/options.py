@@ -171,7 +171,7 @@ def submission(
     **rest: Any,
 ) -> Submission:
     """The submission that the options say."""
-    from ..domain.jobs import WantedResources
+    from ..domain.jobs.job import WantedResources
     from ..services import Submission
 
     what_ifs = {name: rest.pop(name) for name in list(rest) if name in BY_NAME}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from ..domain.messages import Translate
 from ..domain.sizes import human
 from ..i18n import translator

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..domain.jobs import LogLine
+    from ..domain.jobs.job import LogLine
     from ..services import Services
 
 PAGE_LINES = 2_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..domain.statistics import DeviceSummary, StatisticsSummary
+from ..domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from .speech import Speech, size
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ..domain import reasons
 from ..domain.devices import Inventory
+from ..domain.jobs import reasons
 from ..domain.messages import Message
 from .contexts import ContextRange, unknown
 from .driver_words import UNKNOWN_WORDS, DriverWords

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .errors import PaddleGpuError
-from .jobs import Resources
+from .jobs.job import Resources
 from .what_ifs import WHAT_IFS, EstimateRequest
 
 MOST = (1 << 53) - 1

@@ -16,7 +16,7 @@ import msgspec
 
 from ..devices.makers.registry import makers
 from ..domain.engines import Features
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from ..domain.messages import Message
 from . import own_files
 

@@ -11,13 +11,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from ..domain.containers.images import LocalImage
 from ..domain.devices import Device, DeviceHolder, Inventory
 from ..domain.engines import Features
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.images import LocalImage
-from ..domain.jobs import Resources
-from ..domain.limits import Limits
+from ..domain.jobs.job import Resources
+from ..domain.jobs.limits import Limits
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from .base import Engine

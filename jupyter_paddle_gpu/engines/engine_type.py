@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from ..domain.containers.images import AskRegistry, LocalImage
 from ..domain.devices import Inventory
-from ..domain.images import AskRegistry, LocalImage
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from ..domain.placements import ImageChoice
 from ..domain.strictness import Tighten
 from .base import Engine

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import msgspec
 import psutil
 
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from .base import JobFolder
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ..domain.messages import Message, Param
-from .worker import PADDLE_BROKEN, Limits, Outcome
+from .workers.worker import PADDLE_BROKEN, Limits, Outcome
 
 _OUTCOMES = {
     "timeout": Message(

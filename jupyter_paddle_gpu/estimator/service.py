@@ -21,19 +21,19 @@ from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import messages, trainings
-from .changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
-from .details import Details
-from .fallback import widened
-from .fitting import fits
-from .interpreters import Interpreter, find_interpreter
+from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
+from .advice.details import Details
+from .advice.fitting import fits
 from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
 from .memory.calibration import Calibration, Key
 from .memory.narrowed import narrowed
 from .scan import scanned
+from .sources.fallback import widened
+from .sources.traces import Traced, Traces
 from .trace import Trace
-from .traces import Traced, Traces
 from .translate import note, question
-from .worker import Greeting, WorkerSettings, available_memory
+from .workers.interpreters import Interpreter, find_interpreter
+from .workers.worker import Greeting, WorkerSettings, available_memory
 
 DEFAULT_KERNEL = "python3"
 """The kernel that every installation of ipykernel brings."""

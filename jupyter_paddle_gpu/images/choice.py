@@ -8,11 +8,11 @@ import msgspec
 
 from ..devices.maker import MakerImage
 from ..devices.makers.registry import makers
+from ..domain.containers.images import AskRegistry, LocalImage, RegistryAnswer, refused_image
+from ..domain.containers.references import parse_reference
 from ..domain.devices import Vendor
-from ..domain.images import AskRegistry, LocalImage, RegistryAnswer, refused_image
 from ..domain.messages import Message, Param
 from ..domain.placements import ImageChoice
-from ..domain.references import parse_reference
 from .catalogue import Build, Catalogue, Registry, Release, load_catalogue, version_key
 from .rules import architecture_problem, driver_problem, minimum_driver
 from .tags import explain_tag

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..domain.containers.references import Reference
 from ..domain.messages import Message
-from ..domain.references import Reference
 from .catalogue import Catalogue, load_catalogue, version_key
 
 # What people write from memory in the manner of Paddle's GPU tags. Tags of another manner (`latest-dev-…`, `…-jupyter`)

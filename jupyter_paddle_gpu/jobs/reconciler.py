@@ -17,10 +17,10 @@ from pathlib import Path
 
 import msgspec
 
-from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import ACTIVE, Job, JobResult
+from ..domain.jobs import reasons
+from ..domain.jobs.job import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation

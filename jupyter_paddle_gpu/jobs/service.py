@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from ..domain import reasons
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import ENDED, Job, JobSpec, JobState, LogPage
-from ..domain.limits import raised
+from ..domain.jobs import reasons
+from ..domain.jobs.job import ENDED, Job, JobSpec, JobState, LogPage
+from ..domain.jobs.limits import raised
+from ..domain.jobs.statistics import JobStatistics
 from ..domain.messages import Message
-from ..domain.statistics import JobStatistics
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, metadata_of
 from ..matching.policy import Policy

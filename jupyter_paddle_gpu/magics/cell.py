@@ -16,7 +16,7 @@ from ..commands.face import Face, View
 from ..commands.tail import LogTail
 from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import Job, LogLine
+from ..domain.jobs.job import Job, LogLine
 from ..domain.what_ifs import EstimateRequest
 from ..i18n import terminal_language
 from .progress import JobProgress

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..commands.job_view import state
 from ..commands.speech import Speech
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 
 
 def widgets() -> Any:

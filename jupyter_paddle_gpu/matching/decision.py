@@ -11,9 +11,9 @@ from typing import NamedTuple
 import msgspec
 
 from ..devices.catalogue import find
-from ..domain import reasons
 from ..domain.decisions import Choice, Decision, Need, Way
 from ..domain.devices import Device, DeviceHolder
+from ..domain.jobs import reasons
 from ..domain.messages import Message
 from ..domain.placements import Fit
 from . import sentences

@@ -1,4 +1,4 @@
-"""How a job ended, as one of the classes that `domain.reasons` has sentences for."""
+"""How a job ended, as one of the classes that `domain.jobs.reasons` has sentences for."""
 
 import re
 import signal

@@ -16,7 +16,7 @@ _PATH = re.compile(r"'(/[^']+)'|\s(/[^\s:,;]+)")
 
 
 def reason_of(text: str, places: Iterable[Path]) -> Optional[str]:
-    """The class of an error by its text, as `domain.reasons` has it; None where it is not about space.
+    """The class of an error by its text, as `domain.jobs.reasons` has it; None where it is not about space.
 
     Args:
         places: folders that the job writes to, asked where the text names no path.

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..domain.jobs import WantedResources
+from ..domain.jobs.job import WantedResources
 from ..domain.what_ifs import EstimateRequest
 from ..services import Submission
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from .bodies import Subscription
 from .context import ServerContext
 

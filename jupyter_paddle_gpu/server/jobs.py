@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
 from .base import PaddleGpuHandler, encode, encode_plain, permitted
 from .bodies import CancelBody, SubmitBody
 

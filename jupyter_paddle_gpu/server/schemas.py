@@ -15,10 +15,10 @@ import msgspec
 from ..domain.changes import Changes
 from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate
-from ..domain.jobs import Job
+from ..domain.jobs.job import Job
+from ..domain.jobs.statistics import JobStatistics
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
-from ..domain.statistics import JobStatistics
 from ..domain.what_ifs import WHAT_IFS, EstimateRequest
 from ..services import Matched, Preflight
 from .bodies import CancelBody, EstimateBody, NotebookBody, PlacementBody, SubmitBody, Subscription
@@ -40,7 +40,7 @@ RENDERED_MESSAGE: dict[str, Any] = {
 def components() -> dict[str, Any]:
     """All component schemas by name."""
     from ..domain.engines import Features
-    from ..domain.jobs import LogPage
+    from ..domain.jobs.job import LogPage
     from ..services.doctor import CheckRow
 
     types = [

@@ -15,9 +15,9 @@ from .settings import POLICY_VARIABLE, Settings
 
 if TYPE_CHECKING:
     from ..devices.service import DeviceService
+    from ..domain.containers.images import LocalImage
     from ..domain.devices import Inventory
-    from ..domain.images import LocalImage
-    from ..domain.jobs import Job, JobResult
+    from ..domain.jobs.job import Job, JobResult
     from ..domain.messages import Message
     from ..engines.base import Engine
     from ..engines.engine_type import EngineType
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..estimator.service import EstimateService
     from ..jobs.service import JobService
     from ..matching.policy import Policy
-    from .policies import Policies
+    from .policies.files import Policies
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class Components:
         """What the policy file settles. Raises `PaddleGpuError` where it is wrong: nothing runs by half a policy."""
 
         def build() -> Policies:
-            from .policies import load_policies
+            from .policies.files import load_policies
 
             settings, types = self.settings, self.registry.types
             return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
@@ -120,7 +120,7 @@ class Components:
     def _engine(self, kind: EngineType[Any]) -> Engine:
         from ..engines.capabilities import inventory_of
         from ..engines.engine_type import EngineContext
-        from .imaging import chooser
+        from .jobs.imaging import chooser
 
         policies = self.policies
 
@@ -170,7 +170,7 @@ class Components:
 
     def _learn(self, job: Job, result: JobResult) -> tuple[Message, ...]:
         from ..engines.capabilities import inventory_of
-        from .learning import learn
+        from .jobs.learning import learn
 
         inventory = partial(inventory_of, self.engines[job.spec.engine], self.devices.snapshot)
         return learn(lambda: self.estimator, inventory, job, result)

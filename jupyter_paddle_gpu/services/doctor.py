@@ -18,9 +18,9 @@ from ..engines.base import Engine
 from ..engines.capabilities import problems_of
 from ..engines.registry import Registry
 from ..estimator import messages
-from ..estimator.worker import Greeting
+from ..estimator.workers.worker import Greeting
 from ..version import __version__
-from .policies import Policies
+from .policies.files import Policies
 from .requests import Check
 
 DISK_NEEDED = 1 << 30
@@ -107,7 +107,7 @@ def _version() -> Check:
 
 
 def _kernel(kernel_name: str) -> Iterable[Check]:
-    from ..estimator.interpreters import find_interpreter
+    from ..estimator.workers.interpreters import find_interpreter
 
     interpreter = find_interpreter(kernel_name)
     finding = Message(

@@ -8,7 +8,7 @@ import msgspec
 
 from ..domain.decisions import Decision
 from ..domain.estimates import Estimate
-from ..domain.jobs import Resources
+from ..domain.jobs.job import Resources
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import Placement

@@ -16,15 +16,15 @@ from ..domain.decisions import RefusedError
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.jobs import Job, Resources
+from ..domain.jobs.job import Job, Resources
+from ..domain.jobs.reasons import is_note
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
-from ..domain.reasons import is_note
 from ..domain.what_ifs import EstimateRequest
 from ..engines.capabilities import inventory_of
 from .components import Components
-from .estimate_cache import EstimateCache
-from .estimating import Estimating, Where
+from .estimates.cache import EstimateCache
+from .estimates.estimating import Estimating, Where
 from .locations import contents_path
 from .notebooks import open_notebook
 from .requests import Check, Matched, Preflight, Submission
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ..domain.engines import Features
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
-    from .placing import Site
-    from .submitting import Desk
+    from .jobs.placing import Site
+    from .jobs.submitting import Desk
 
 
 class Services(Components):
@@ -117,7 +117,7 @@ class Services(Components):
         Args:
             trace: of live objects of the notebook's kernel (`live_traces`), instead of one of its cells.
         """
-        from .placing import choice_of, engine_name, place
+        from .jobs.placing import choice_of, engine_name, place
 
         check_request(request := request or EstimateRequest())
         check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
@@ -172,7 +172,7 @@ class Services(Components):
 
     def place(self, estimate: Estimate) -> Placement:
         """The verdict on each device for an estimate that is there already."""
-        from .placing import place
+        from .jobs.placing import place
 
         judged = estimate if estimate.status == "ok" and estimate.target == "gpu" else None
         return place(self._site(), judged, paddle_version=estimate.paddle_version)
@@ -186,7 +186,7 @@ class Services(Components):
             PaddleGpuError: there is no such engine, or it does not answer.
         """
         from ..engines.capabilities import inventory_of
-        from .placing import engine_name
+        from .jobs.placing import engine_name
 
         here = partial(self.devices.snapshot, load=True)
         return inventory_of(self.engines[engine_name(self.engines, engine)], here) if engine else here()
@@ -201,7 +201,7 @@ class Services(Components):
 
     def images(self, paddle_version: str = "", device: str = "") -> tuple[ImageChoice, ...]:
         """Container images for this machine, or for an accelerator by name, best first."""
-        from .imaging import images
+        from .jobs.imaging import images
 
         return images(
             self._devices_now,
@@ -245,7 +245,7 @@ class Services(Components):
         Args:
             accepting: called when all is read and estimated and the job is about to be made.
         """
-        from .submitting import settle
+        from .jobs.submitting import settle
 
         spec, content, _ = settle(self.desk(), source, submission or Submission())
         accepting()
@@ -274,7 +274,7 @@ class Services(Components):
         a notebook runs that was not estimated before. An engine may try out with a container of its own whether it
         sees the folders and hands out the devices.
         """
-        from .submitting import settle
+        from .jobs.submitting import settle
 
         try:
             spec, content, decision = settle(self.desk(), source, submission or Submission(), runs=False)
@@ -292,7 +292,7 @@ class Services(Components):
         Raises:
             PaddleGpuError: `no_such_job` (404), `ambiguous_job` (400).
         """
-        from .finding import find_job
+        from .jobs.finding import find_job
 
         return find_job(self.jobs, text)
 
@@ -308,19 +308,19 @@ class Services(Components):
 
     def desk(self) -> Desk:
         """What a submission is settled with."""
-        from .submitting import Desk
+        from .jobs.submitting import Desk
 
         return Desk(self.engines, self._devices_now, self.policies, self.estimates)
 
     def _estimated_from(
         self, trace: str
     ) -> Callable[[NotebookSource, NotebookFacts, EstimateRequest, Where], Estimate]:
-        from .live_traces import unpacked
+        from .estimates.live_traces import unpacked
 
         live = unpacked(trace)
         return lambda _source, _facts, request, where: self.estimates.of_trace(live, request, where)
 
     def _site(self) -> Site:
-        from .placing import Site
+        from .jobs.placing import Site
 
         return Site(self.engines, self._devices_now, self.policies)

@@ -112,7 +112,7 @@ def test_interrupting_follow_leaves_the_job_running(cli, notebook, environment, 
     [
         (("cli/terminal.py", "<module>"), False),
         (("cli/terminal.py", "run"), False),
-        (("services/submitting.py", "settle"), False),
+        (("services/jobs/submitting.py", "settle"), False),
         (("jobs/service.py", "submit"), True),
         (("store/job_store.py", "add"), True),
         (("jobs/service.py", "_nudge"), True),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from jupyter_paddle_gpu.commands.job_view import JobView
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.usage_view import driver_peak, used
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Progress
-from jupyter_paddle_gpu.domain.limits import Limits
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Progress
+from jupyter_paddle_gpu.domain.jobs.limits import Limits
+from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.domain.messages import Message
-from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
 
 
 def test_devices_are_said_with_what_the_driver_tells():

@@ -12,8 +12,8 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, Words, for_job, for_tracer
-from jupyter_paddle_gpu.estimator import remedies
-from jupyter_paddle_gpu.estimator.worker import TRACER
+from jupyter_paddle_gpu.estimator.advice import remedies
+from jupyter_paddle_gpu.estimator.workers.worker import TRACER
 from jupyter_paddle_gpu.i18n import LOCALE_FOLDER, to_json, translator
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.domain.jobs.job import Resources
 from jupyter_paddle_gpu.engines import registry
 from jupyter_paddle_gpu.services import Services, Settings, Submission
-from jupyter_paddle_gpu.services.policies import load_policies
+from jupyter_paddle_gpu.services.policies.files import load_policies
 
 sys.path.insert(0, str(Path(__file__).parent))
 from elsewhere import ENGINE

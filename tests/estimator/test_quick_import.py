@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from jupyter_paddle_gpu.estimator.interpreters import find_interpreter
-from jupyter_paddle_gpu.estimator.worker import Worker, WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
+from jupyter_paddle_gpu.estimator.workers.worker import Worker, WorkerSettings
 from jupyter_paddle_gpu.estimator.zygote.postponed import Finder, Postponed
 
 ZYGOTE = Path(__file__).parents[2] / "jupyter_paddle_gpu" / "estimator" / "zygote"

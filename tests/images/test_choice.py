@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_paddle_gpu.domain.images import LocalImage, RegistryAnswer
-from jupyter_paddle_gpu.domain.references import parse_reference
+from jupyter_paddle_gpu.domain.containers.images import LocalImage, RegistryAnswer
+from jupyter_paddle_gpu.domain.containers.references import parse_reference
 from jupyter_paddle_gpu.images.catalogue import load_catalogue, version_key
 from jupyter_paddle_gpu.images.choice import ImagePolicy, allowed_image, choose_image
 from jupyter_paddle_gpu.images.tags import explain_tag

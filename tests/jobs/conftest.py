@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_paddle_gpu.domain.jobs import ENDED, Job, JobSpec
+from jupyter_paddle_gpu.domain.jobs.job import ENDED, Job, JobSpec
 from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings

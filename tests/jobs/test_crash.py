@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec
+from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key
 from jupyter_paddle_gpu.jobs.service import JobService
@@ -236,7 +236,7 @@ def test_job_outlives_the_command_that_submitted_it(tmp_path: Path, client: JobS
     command = (
         "import sys; from pathlib import Path\n"
         "from jupyter_paddle_gpu.services.dispatching import job_service\n"
-        "from jupyter_paddle_gpu.domain.jobs import JobSpec\n"
+        "from jupyter_paddle_gpu.domain.jobs.job import JobSpec\n"
         "path = Path(sys.argv[2])\n"
         "files = {'notebook': str(path), 'output': str(path) + '.out', 'folder': str(path.parent)}\n"
         "spec = JobSpec(name='n', engine='local', **files)\n"

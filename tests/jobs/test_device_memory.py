@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_paddle_gpu.domain import reasons
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
-from jupyter_paddle_gpu.domain.statistics import DeviceSummary, StatisticsSummary
+from jupyter_paddle_gpu.domain.jobs import reasons
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.i18n import translator
 from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of, with_measurements

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Job, JobState, Progress
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobState, Progress
 from jupyter_paddle_gpu.engines import own_files
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation, write_spec
 from jupyter_paddle_gpu.jobs.folder import ranks

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Job, Resources
+from jupyter_paddle_gpu.domain.jobs.job import Job, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.engines.base import JobFolder

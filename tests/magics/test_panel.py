@@ -13,7 +13,7 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.magics.panel import MIME
 from jupyter_paddle_gpu.services import Services, Settings
-from jupyter_paddle_gpu.services.live_traces import unpacked
+from jupyter_paddle_gpu.services.estimates.live_traces import unpacked
 
 from .conftest import STEP, TRAINING
 

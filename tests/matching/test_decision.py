@@ -11,7 +11,7 @@ from jupyter_paddle_gpu.domain.decisions import Choice, Decision, Need, need_of
 from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit, Remedy
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.placements import Placement
 from jupyter_paddle_gpu.jobs.scheduling import queue

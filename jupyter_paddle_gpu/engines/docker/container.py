@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...domain.jobs import Job
+from ...domain.jobs.job import Job
 from .. import own_files
 from ..base import RUNNER, JobFolder
 from .connection.daemon import DaemonFacts

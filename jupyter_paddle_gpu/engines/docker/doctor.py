@@ -11,7 +11,7 @@ from typing import Any
 
 from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import Job
+from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
 from . import access

@@ -10,9 +10,9 @@ from typing import Any
 
 from ...devices.driver_words import Fault
 from ...devices.makers.registry import makers
-from ...domain import reasons
-from ...domain.jobs import JobSpec
-from ...domain.limits import out_of_memory
+from ...domain.jobs import reasons
+from ...domain.jobs.job import JobSpec
+from ...domain.jobs.limits import out_of_memory
 from ...domain.messages import Message
 from ..base import Observation
 from ..processes import seconds_since_start

@@ -13,13 +13,13 @@ from typing import Any
 
 from docker import errors
 
+from ...domain.containers.images import LocalImage
 from ...domain.devices import DeviceHolder, Inventory
 from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
-from ...domain.images import LocalImage
-from ...domain.jobs import Job, Resources
-from ...domain.limits import Limits
+from ...domain.jobs.job import Job, Resources
+from ...domain.jobs.limits import Limits
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
 from .. import own_files

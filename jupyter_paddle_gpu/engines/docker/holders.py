@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...domain import reasons
 from ...domain.devices import DeviceHolder, Inventory
 from ...domain.errors import PaddleGpuError
+from ...domain.jobs import reasons
 from .connection.daemon import Daemon
 from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner_name
 

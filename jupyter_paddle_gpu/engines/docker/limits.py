@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from ...domain.estimates import Estimate, processes_of
-from ...domain.jobs import JobSpec, Resources
-from ...domain.limits import Limits
+from ...domain.jobs.job import JobSpec, Resources
+from ...domain.jobs.limits import Limits
 from ...domain.messages import Message
 from ...domain.sizes import human
 from .connection.daemon import DaemonFacts

@@ -16,10 +16,10 @@ import msgspec
 
 from ...devices.makers.registry import makers
 from ...domain.bounds import check_resources
+from ...domain.containers.images import refused_image
+from ...domain.containers.references import Reference, parse_reference
 from ...domain.errors import PaddleGpuError
-from ...domain.images import refused_image
-from ...domain.jobs import JobSpec, Resources
-from ...domain.references import Reference, parse_reference
+from ...domain.jobs.job import JobSpec, Resources
 from ...domain.sizes import human
 from .settings import DockerSettings
 

@@ -15,10 +15,10 @@ from typing import Any
 import psutil
 
 from ...devices.makers.registry import makers
-from ...domain import reasons
 from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import Job
+from ...domain.jobs import reasons
+from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
 from .. import own_files, processes

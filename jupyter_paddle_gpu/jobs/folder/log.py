@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...domain.jobs import LogLine, LogPage
+from ...domain.jobs.job import LogLine, LogPage
 from ...engines import own_files
 from ...engines.base import JobFolder
 from ...runner.records.log import Log

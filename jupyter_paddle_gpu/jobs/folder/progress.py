@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...domain.jobs import Progress
+from ...domain.jobs.job import Progress
 from ...engines import own_files
 from . import untrusted
 

@@ -7,7 +7,7 @@ import os
 
 import msgspec
 
-from ...domain.statistics import JobStatistics, StatisticsPoint, summarize, thinned
+from ...domain.jobs.statistics import JobStatistics, StatisticsPoint, summarize, thinned
 from ...engines import own_files
 from ...engines.base import JobFolder
 
@@ -21,7 +21,7 @@ class History:
     """The points of one job. One process at a time adds to them, whoever looks after the queue; anybody reads.
 
     What is kept is in the file alone: a new server goes on where the last one stopped. When the file is full, points
-    of about equal length take the place of the older ones; peaks and means stay exact (`domain.statistics`).
+    of about equal length take the place of the older ones; peaks and means stay exact (`domain.jobs.statistics`).
     """
 
     def __init__(self, folder: JobFolder, points: int) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from ...domain.jobs import CellFailure, JobResult
+from ...domain.jobs.job import CellFailure, JobResult
 
 _LARGEST = 2**53
 """Whole numbers beyond this are none of ours: a browser cannot hold them, and a product of two overflows a float."""

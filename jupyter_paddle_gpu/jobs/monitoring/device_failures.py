@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...devices.makers.registry import makers
-from ...domain import reasons
 from ...domain.devices import Device
-from ...domain.jobs import Job
+from ...domain.jobs import reasons
+from ...domain.jobs.job import Job
 from ...domain.messages import Message
 
 _BROKEN = "card_broken"

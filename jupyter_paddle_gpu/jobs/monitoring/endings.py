@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from ...domain import reasons
-from ...domain.device_memory import with_figures
-from ...domain.jobs import Job, JobResult, JobState
-from ...domain.limits import out_of_memory
+from ...domain.jobs import reasons
+from ...domain.jobs.device_memory import with_figures
+from ...domain.jobs.job import Job, JobResult, JobState
+from ...domain.jobs.limits import out_of_memory
+from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
 from ...domain.sizes import human
-from ...domain.statistics import StatisticsSummary
 from ...engines import own_files
 from ...engines.base import JobFolder, Observation
 from ..folder import ranks, untrusted

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import ENDED, MOVES
+from ...domain.jobs.job import ENDED, MOVES
 from ...engines.base import Engine
 from ...engines.capabilities import Sweeper
 from ..store.job_store import JobStore

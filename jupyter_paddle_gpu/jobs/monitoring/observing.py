@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from ...domain import reasons
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import Job
+from ...domain.jobs import reasons
+from ...domain.jobs.job import Job
 from ...engines.base import Engine, JobFolder, Observation
 
 Seen = Observation | Exception

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from ...devices.processes import numbered_by_host
 from ...domain.devices import Device, Inventory
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import Job
-from ...domain.statistics import DevicePoint, StatisticsPoint, StatisticsSummary
+from ...domain.jobs.job import Job
+from ...domain.jobs.statistics import DevicePoint, StatisticsPoint, StatisticsSummary
 from ...engines.base import Engine, JobFolder
 from ...engines.capabilities import OwnDevices
 from ...engines.usage import Measuring, Usage

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ...domain import reasons
-from ...domain.jobs import Job
+from ...domain.jobs import reasons
+from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...engines.base import JobFolder
 

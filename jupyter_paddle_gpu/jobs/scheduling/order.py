@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from ...domain import reasons
 from ...domain.errors import PaddleGpuError
+from ...domain.jobs import reasons
 
 LOOK_SECONDS = 0.1
 """How soon a job that waits for its turn sees that nobody wants it any more."""

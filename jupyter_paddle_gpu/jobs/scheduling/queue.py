@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from ...domain import reasons
 from ...domain.decisions import Choice, Need
 from ...domain.devices import Device, DeviceHolder
-from ...domain.jobs import Job
+from ...domain.jobs import reasons
+from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...matching.decision import Offer, decide
 from ...matching.policy import Policy

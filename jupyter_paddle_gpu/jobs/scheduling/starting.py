@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from ...domain import reasons
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import Job
+from ...domain.jobs import reasons
+from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...engines import own_files
 from ...engines.base import Engine, JobFolder, Say, write_spec

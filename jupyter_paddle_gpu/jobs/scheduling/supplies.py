@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 
-from ...domain import reasons
 from ...domain.devices import Inventory
 from ...domain.errors import PaddleGpuError
+from ...domain.jobs import reasons
 from ...domain.messages import Message
 from ...engines.base import Engine
 from ...engines.capabilities import OwnDevices, assigns_devices, slots_of

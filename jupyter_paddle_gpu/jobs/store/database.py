@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from ...domain import reasons
 from ...domain.errors import PaddleGpuError
+from ...domain.jobs import reasons
 
 RESERVE_BYTES = 2 << 20
 """A new journal with its index and a change takes some 64 KiB."""

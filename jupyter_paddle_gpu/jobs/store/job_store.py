@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import ENDED, Job, JobState, check_move
+from ...domain.jobs.job import ENDED, Job, JobState, check_move
 from .database import Connection, Database
 
 SCHEMA = 1

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs import Job, JobSpec
+from ...domain.jobs.job import Job, JobSpec
 from ...domain.messages import Message
 from .. import names
 from .job_store import JobStore

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from ...domain.jobs import Job
+from ...domain.jobs.job import Job
 from .job_store import Changes
 
 _logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation, runner_spec
 from jupyter_paddle_gpu.engines.docker import DockerSettings

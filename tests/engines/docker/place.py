@@ -14,7 +14,7 @@ from conftest import IMAGE, notebook_of
 from server import service
 from stand_ins.daemon import remove
 
-from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
 from jupyter_paddle_gpu.engines.docker.container import container_name
 
 COUNT = "import time\nfor n in range({n}):\n    print('line', n, flush=True)\n    time.sleep({pause})"

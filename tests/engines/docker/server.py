@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
-from jupyter_paddle_gpu.domain.jobs import Job
+from jupyter_paddle_gpu.domain.jobs.job import Job
 from jupyter_paddle_gpu.engines.base import JobFolder
 from jupyter_paddle_gpu.engines.docker import DockerSettings
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine

@@ -22,7 +22,7 @@ from stand_ins.daemon import PrivateDaemon
 from stand_ins.image import make_image
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.domain.jobs.job import Resources
 from jupyter_paddle_gpu.engines.docker import DockerSettings, doctor
 from jupyter_paddle_gpu.engines.docker.connection.daemon import read_facts
 from jupyter_paddle_gpu.engines.docker.devices import access

@@ -89,7 +89,7 @@ def test_a_base_that_cannot_be_had_is_named(make_bench) -> None:
 def test_a_notebook_with_the_longest_name_is_published(place: Place, daemon: PrivateDaemon) -> None:
     from conftest import IMAGE, notebook_of
 
-    from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
+    from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
 
     place.up(place.serve())
     stem, content = "n" * 249, notebook_of("print('done')")

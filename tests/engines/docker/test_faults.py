@@ -18,8 +18,8 @@ from place import COUNT, GATE, Place
 from server import service
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import ENDED, JobSpec
-from jupyter_paddle_gpu.domain.reasons import is_transient
+from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec
+from jupyter_paddle_gpu.domain.jobs.reasons import is_transient
 from jupyter_paddle_gpu.engines.docker import DockerSettings
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine

@@ -15,8 +15,8 @@ import pytest
 from conftest import IMAGE, Bench, _daemon
 from stand_ins.daemon import PrivateDaemon
 
-from jupyter_paddle_gpu.domain import reasons
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.engines.docker import access
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.identity import JOB_ID, identity_of

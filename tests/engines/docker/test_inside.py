@@ -9,7 +9,7 @@ import pytest
 from conftest import IMAGE
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.domain.jobs.job import Resources
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 

@@ -10,8 +10,8 @@ from conftest import IMAGE, LIMIT, PACKAGES, notebook_of, until
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate, HostMemory
-from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
-from jupyter_paddle_gpu.domain.limits import Limits, out_of_memory, raised
+from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.limits import Limits, out_of_memory, raised
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.capabilities import Limiter
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts

@@ -11,7 +11,7 @@ from conftest import IMAGE, LIMIT, until
 from docker.errors import ImageNotFound
 from stand_ins.registry import Registry
 
-from jupyter_paddle_gpu.domain.jobs import ENDED
+from jupyter_paddle_gpu.domain.jobs.job import ENDED
 
 WAITS = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.02)"
 

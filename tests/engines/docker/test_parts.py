@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_paddle_gpu.domain import reasons
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import JobSpec
+from jupyter_paddle_gpu.domain.jobs import reasons
+from jupyter_paddle_gpu.domain.jobs.job import JobSpec
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.connection.output import _lines, read_output
 from jupyter_paddle_gpu.engines.docker.container import container_name, without_compat

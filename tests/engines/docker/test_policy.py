@@ -7,7 +7,7 @@ import pytest
 
 from jupyter_paddle_gpu.devices.makers.registry import makers
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
 from jupyter_paddle_gpu.engines.docker.policy import authorize, examine, is_below, options_of
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.images.catalogue import load_catalogue

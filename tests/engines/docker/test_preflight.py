@@ -8,8 +8,8 @@ import pytest
 from conftest import IMAGE, notebook_of
 from stand_ins.registry import Registry
 
+from jupyter_paddle_gpu.domain.containers.references import parse_reference
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.references import parse_reference
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 
 NOWHERE = "127.0.0.1:9/paddlepaddle/paddle"

@@ -16,7 +16,7 @@ from stand_ins.registry import Registry
 
 from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
 from jupyter_paddle_gpu.engines.capabilities import Sweeper
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.processes import processes_of

@@ -18,7 +18,7 @@ from place import GATE, Place
 
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import ENDED
+from jupyter_paddle_gpu.domain.jobs.job import ENDED
 from jupyter_paddle_gpu.engines.docker import holders
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine

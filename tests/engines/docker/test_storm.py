@@ -9,7 +9,7 @@ import pytest
 from conftest import LIMIT
 from place import Place
 
-from jupyter_paddle_gpu.domain.jobs import ENDED
+from jupyter_paddle_gpu.domain.jobs.job import ENDED
 
 JOBS = 14
 SECONDS = 9.0

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.engines.base import Engine, JobFolder, write_spec
 from jupyter_paddle_gpu.engines.local import LocalEngine

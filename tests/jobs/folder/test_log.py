@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_paddle_gpu.domain.jobs import LogLine
+from jupyter_paddle_gpu.domain.jobs.job import LogLine
 from jupyter_paddle_gpu.engines.base import JobFolder
 from jupyter_paddle_gpu.jobs.folder.log import PAGE_BYTES, STEP, LogReader, LogReaders, say
 from jupyter_paddle_gpu.jobs.store.lock import FileLock

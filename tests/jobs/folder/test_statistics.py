@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess, HostSample, Inventory
-from jupyter_paddle_gpu.domain.jobs import Job, JobResult, JobSpec, Resources
-from jupyter_paddle_gpu.domain.reasons import succeeded
-from jupyter_paddle_gpu.domain.statistics import DevicePoint, StatisticsPoint, summarize
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.reasons import succeeded
+from jupyter_paddle_gpu.domain.jobs.statistics import DevicePoint, StatisticsPoint, summarize
 from jupyter_paddle_gpu.engines.base import JobFolder
 from jupyter_paddle_gpu.engines.processes import processes_of
 from jupyter_paddle_gpu.jobs.folder.statistics import History

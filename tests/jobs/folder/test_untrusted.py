@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.jobs.folder import untrusted
 from jupyter_paddle_gpu.jobs.folder.progress import ProgressReader

@@ -10,7 +10,7 @@ import pytest
 
 from jupyter_paddle_gpu.devices.makers.nvidia.problems import card
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
-from jupyter_paddle_gpu.domain.jobs import Resources
+from jupyter_paddle_gpu.domain.jobs.job import Resources
 
 
 class Lost(Exception):

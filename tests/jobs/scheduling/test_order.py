@@ -14,7 +14,7 @@ import pytest
 
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Job, Resources
+from jupyter_paddle_gpu.domain.jobs.job import Job, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.base import ALONE, NO_METADATA, Handle, JobFolder, Place, Say
 from jupyter_paddle_gpu.engines.local import LocalEngine

@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_paddle_gpu.domain import reasons
 from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs import reasons
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs.scheduling import queue
 from jupyter_paddle_gpu.jobs.settings import JobSettings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.jobs.store.job_store import JobStore
 
 ROUNDS = 60

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_paddle_gpu.domain import reasons
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec
+from jupyter_paddle_gpu.domain.jobs import reasons
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
 from jupyter_paddle_gpu.jobs.store import database
 from jupyter_paddle_gpu.jobs.store.database import RESERVE_BYTES
 from jupyter_paddle_gpu.jobs.store.job_store import JobStore

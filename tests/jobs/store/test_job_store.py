@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import Job, JobSpec
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
 from jupyter_paddle_gpu.jobs.store.job_store import JobStore
 
 _change = msgspec.structs.replace

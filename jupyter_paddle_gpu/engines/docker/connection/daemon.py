@@ -17,9 +17,9 @@ from docker.constants import DEFAULT_DOCKER_API_VERSION
 from docker.utils import decode_json_header
 from requests import exceptions as http
 
+from ....domain.containers.images import LocalImage, RegistryAnswer
+from ....domain.containers.references import Reference, parse_reference
 from ....domain.errors import PaddleGpuError
-from ....domain.images import LocalImage, RegistryAnswer
-from ....domain.references import Reference, parse_reference
 from ..labels import LABEL_OWNER, LABEL_ROLE, owner
 from ..settings import DockerSettings
 from .credentials import credentials_for

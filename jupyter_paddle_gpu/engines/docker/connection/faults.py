@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from docker import auth, errors
 from requests import exceptions as http
 
-from ....domain import reasons
 from ....domain.errors import PaddleGpuError
+from ....domain.jobs import reasons
 from ....domain.messages import Message
 from ..endings import refused_start
 

@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from ....domain import reasons
 from ....domain.errors import PaddleGpuError
+from ....domain.jobs import reasons
 from ....domain.messages import Message
 from .faults import refusal
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from ....domain import reasons
+from ....domain.containers.images import AskRegistry, RegistryAnswer
+from ....domain.containers.references import parse_reference
 from ....domain.errors import PaddleGpuError
-from ....domain.images import AskRegistry, RegistryAnswer
-from ....domain.jobs import Job
+from ....domain.jobs import reasons
+from ....domain.jobs.job import Job
 from ....domain.messages import Message
 from ....domain.placements import ImageChoice
-from ....domain.references import parse_reference
 from ... import own_files
 from ...base import ALONE, Handle, JobFolder, Place, Say, metadata_of
 from ...engine_type import ChooseImage

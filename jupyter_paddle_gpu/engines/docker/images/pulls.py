@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ....domain.containers.references import parse_reference
 from ....domain.messages import Message, Param
-from ....domain.references import parse_reference
 from ...base import Say
 from ..connection.credentials import credentials_for
 from ..connection.daemon import Daemon

@@ -42,7 +42,7 @@ class Programs:
         self._execute, self._namespace, self._failed = execute, namespace, failed
         self.written = Written()
 
-    def command(  # noqa: PLR0917 - as `estimator.commands` calls it
+    def command(  # noqa: PLR0917 - as `estimator.sources.commands` calls it
         self, names: dict[str, Any], kind: str, cell: int, line: int, path: str, arguments: Sequence[str],
         folder: str, text: str, appends: bool,
     ) -> None:  # fmt: skip

@@ -24,7 +24,7 @@ OPTIMIZERS = frozenset(
     )
 )
 COMMAND = "__command__"
-"""The name under which cells call what their commands do; `estimator.commands` writes such calls."""
+"""The name under which cells call what their commands do; `estimator.sources.commands` writes such calls."""
 SEVERAL = 2
 """What counts as several trainings: how many more there are does not matter."""
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)

@@ -14,7 +14,7 @@ import pytest
 from conftest import IMAGE, LIMIT, Bench, notebook_of, until
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs import JobSpec, Resources
+from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
 from jupyter_paddle_gpu.engines.docker import DockerSettings, doctor
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.jobs.service import JobService

@@ -10,8 +10,8 @@ from conftest import IMAGE
 from docker import errors
 from hypothesis import HealthCheck, given, settings
 
+from jupyter_paddle_gpu.domain.containers.references import parse_reference
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.references import parse_reference
 
 sys.path.append(str(Path(__file__).parents[3] / "strategies"))
 

@@ -1,0 +1,1 @@
+"""What a job is, how it ends, and what it uses: values and rules."""

@@ -1,0 +1,235 @@
+"""A job: what was asked for, the state it is in, the moves it may make, and what it left."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from ..decisions import Need
+from ..errors import PaddleGpuError
+from ..estimates import DeviceTerms
+from ..messages import Message
+from ..notebooks import FactValue
+from .limits import Limits
+from .statistics import StatisticsSummary
+
+JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]
+
+MOVES: dict[JobState, frozenset[JobState]] = {
+    "queued": frozenset({"preparing", "stopping", "cancelled", "failed"}),
+    "preparing": frozenset({"queued", "running", "stopping", "succeeded", "failed", "cancelled"}),
+    "running": frozenset({"stopping", "succeeded", "failed", "cancelled"}),
+    "stopping": frozenset({"succeeded", "failed", "cancelled"}),
+    "succeeded": frozenset(),
+    "failed": frozenset(),
+    "cancelled": frozenset(),
+}
+"""Every allowed move. `preparing -> queued` is a retry after a passing fault, `queued -> stopping` a cancel while it
+waits for that; a re-run is a new job."""
+
+ENDED: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
+ACTIVE: frozenset[JobState] = frozenset({"preparing", "running", "stopping"})
+
+
+def check_move(old: JobState, new: JobState) -> None:
+    """Raise `PaddleGpuError` (409) where the table does not allow the move; staying is always allowed."""
+    if new != old and new not in MOVES[old]:
+        raise PaddleGpuError("bad_move", "A job that is {old} cannot become {new}.", status=409, old=old, new=new)
+
+
+class Resources(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits for a job. None: no limit of ours; what numbers a person may ask for is in `bounds`.
+
+    Attributes:
+        gpus: number of devices; 0 runs on the CPU.
+        device_ids: devices the person chose; empty lets the match choose.
+        gpu_memory_bytes: what must be free on each device, whatever the estimate says.
+        memory_bytes, cpus, shm_bytes: host memory, processors, shared memory.
+        seconds: wall time after which the job is stopped.
+    """
+
+    gpus: int = 0
+    device_ids: tuple[str, ...] = ()
+    gpu_memory_bytes: int | None = None
+    memory_bytes: int | None = None
+    cpus: float | None = None
+    shm_bytes: int | None = None
+    seconds: float | None = None
+
+
+class WantedResources(Resources, frozen=True, kw_only=True):
+    """What a person asks for: `gpus` None leaves their number to the policy, also where only a limit is asked for."""
+
+    gpus: int | None = None  # type: ignore[assignment]
+
+
+class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person submitted. Nothing in it changes afterwards.
+
+    Attributes:
+        notebook: absolute path of the source notebook.
+        output: absolute path to which the executed notebook is published.
+        folder: absolute working folder (mounted in place by container engines).
+        sets: answers bound in the notebook before it runs, as `--set` gives them.
+        changes: what is otherwise in the job's copy of the notebook, in words.
+        environment: further environment variables.
+        token: idempotency token: a second submit with the same one returns the first job.
+        estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
+        estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
+        estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
+            estimate; None where the step was not traced, or for the CPU.
+        estimated_batch_size, estimated_largest_batch: the batch that the estimate is for, and the largest that fits
+            `estimated_device` when it is empty, where the estimate was asked for it.
+        need: what a training step takes of each device; None: not known, any device will do.
+        insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
+            device.
+        limits: of memory and processors, settled with their reasons; None: the engine's own.
+    """
+
+    name: str
+    notebook: str
+    output: str
+    folder: str
+    engine: str
+    kernel_name: str = "python3"
+    python: str = ""
+    image: str = ""
+    resources: Resources = Resources()
+    sets: dict[str, FactValue] = {}
+    changes: tuple[Message, ...] = ()
+    environment: dict[str, str] = {}
+    token: str = ""
+    rerun_of: str = ""
+    estimated_peak_bytes: int | None = None
+    estimated_allocated_bytes: int | None = None
+    estimated_device: str = ""
+    estimated_paddle_version: str = ""
+    estimated_terms: DeviceTerms | None = None
+    estimated_batch_size: int | None = None
+    estimated_largest_batch: int | None = None
+    need: Need | None = None
+    insisted: Message | None = None
+    limits: Limits | None = None
+    options: dict[str, Any] = {}
+    """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job is. Cells count code cells only, from 0; `cell` is the index among all cells of the running one."""
+
+    cell: int | None = None
+    cells_done: int = 0
+    cells_total: int = 0
+    epoch: int | None = None
+    epochs: int | None = None
+    step: int | None = None
+    steps: int | None = None
+    metrics: dict[str, float] = {}
+    seconds_left: float | None = None
+
+
+class CellFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """The cell that ended a job: index among all cells, line in it, error name, message and plain traceback."""
+
+    cell: int
+    line: int | None
+    name: str
+    value: str
+    traceback: str = ""
+
+
+class JobResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What the runner saw: exit, wall time (s), and real peaks in bytes as Paddle's allocators report them.
+
+    Attributes:
+        reason: how it ended, a code of `domain.jobs.reasons`.
+        signal: the signal that ended the notebook's process, where one did.
+        host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
+        step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
+            first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+        process_rss_bytes: largest resident size of the notebook's process.
+        cuda_version: of the Paddle that ran (`12.6`); None for one without CUDA.
+        statistics: what all its processes used, as engine and driver saw it from outside.
+        notes: what the measurement says of the estimate, in sentences.
+    """
+
+    reason: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    seconds: float | None = None
+    host_allocated_bytes: int | None = None
+    host_reserved_bytes: int | None = None
+    step_allocated_bytes: int | None = None
+    steps_measured: int = 0
+    device_allocated_bytes: int | None = None
+    device_reserved_bytes: int | None = None
+    process_rss_bytes: int | None = None
+    paddle_version: str | None = None
+    cuda_version: str | None = None
+    failure: CellFailure | None = None
+    statistics: StatisticsSummary | None = None
+    notes: tuple[Message, ...] = ()
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
+
+    Attributes:
+        attempts: how often it was started; more than one after a passing fault.
+        not_before: earliest time of the next attempt.
+        force: the person asked to end it without saving.
+        server_id: the process that looks after it now (host and pid), for people who search.
+    """
+
+    id: str
+    spec: JobSpec
+    state: JobState
+    created: float
+    updated: float
+    started: float | None = None
+    ended: float | None = None
+    reason: Message | None = None
+    """Why it is where it is: what it waits for, or why it ended."""
+    handle: dict[str, Any] = {}
+    device_ids: tuple[str, ...] = ()
+    progress: Progress = Progress()
+    result: JobResult | None = None
+    attempts: int = 0
+    not_before: float | None = None
+    force: bool = False
+    server_id: str = ""
+    owner: str = ""
+
+
+_LOG_NAMES = {"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r", "passing": "p"}
+
+
+class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit_defaults=True):
+    """One line of a job's log; on disk one JSON object a line, so that line number and `seq` agree.
+
+    Attributes:
+        seq: from 0, without gaps.
+        stream: `stdout`, `stderr`, `result` (a cell's rich output as text), `system` (engine and runner).
+        replaces: a newer state of an in-place line (progress bar): it takes the place of the last line of the same
+            stream. The first state of such a line comes without the flag, the last one with it.
+        passing: a state of a line that is not complete yet: another one of the same stream will take its place.
+    """
+
+    seq: int
+    time: float
+    stream: Literal["stdout", "stderr", "result", "system"]
+    text: str
+    replaces: bool = False
+    passing: bool = False
+
+
+class LogPage(msgspec.Struct, frozen=True):
+    """Some lines; `next` is the `since` that goes on after them, `total` the lines written so far. A page may end
+    before its limit where its lines are long. `ended`: no line will come any more and this page reaches the last one.
+    """
+
+    lines: tuple[LogLine, ...]
+    next: int
+    total: int
+    ended: bool = False

@@ -1,0 +1,1 @@
+"""What needs further traces: the largest batch, and what each remedy would save."""

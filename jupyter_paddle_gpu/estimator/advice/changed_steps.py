@@ -1,0 +1,129 @@
+"""Steps of a notebook with what-ifs in its cells, as a job will run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from pathlib import Path
+from typing import Protocol
+
+from ...domain.changes import Refusal, Rewriting
+from ...domain.estimates import BatchPlace
+from ...domain.messages import Message
+from ...domain.notebooks import NotebookFacts
+from ...domain.what_ifs import EstimateRequest
+from ..memory.assemble import Peak
+from ..sources.traces import Traced, Traces
+from ..trace import Trace
+from ..translate import KEPT
+from ..workers.interpreters import Interpreter
+
+SOUGHT = frozenset({"batch_size", "accumulation"})
+"""What a search tries by the tracer alone: a data set of few samples in the cells limits none of its batches."""
+
+
+class Rewrite(Protocol):
+    """A notebook with a request's what-ifs in its cells."""
+
+    def __call__(
+        self, request: EstimateRequest, told: Container[str] = (), places: tuple[BatchPlace, ...] = ()
+    ) -> Rewriting:
+        """Those in `told` are left to the tracer; `places` are numbers that a trace has seen to size the batch."""
+        ...
+
+
+def as_it_is(facts: NotebookFacts) -> Rewrite:
+    """The cells stay: all what-ifs are left to the tracer."""
+
+    def rewrite(request: EstimateRequest, told: Container[str] = (), places: tuple[BatchPlace, ...] = ()) -> Rewriting:
+        return Rewriting(facts=facts, request=request)
+
+    return rewrite
+
+
+class ChangedSteps:
+    """Traces of one notebook's changed cells.
+
+    Attributes:
+        places: what the traces so far have seen to size the batch, where the cells say it in no other way.
+        refused: of the last trace: what is not in the cells, so that the tracer did it.
+    """
+
+    def __init__(self, traces: Traces, folder: Path, interpreter: Interpreter, rewrite: Rewrite) -> None:
+        self._traces, self._folder, self._interpreter, self._rewrite = traces, folder, interpreter, rewrite
+        self.places: tuple[BatchPlace, ...] = ()
+        self.refused: tuple[Refusal, ...] = ()
+
+    def trace(
+        self, request: EstimateRequest, told: Container[str] = (), *, keep: bool = True
+    ) -> tuple[Traced, NotebookFacts]:
+        """The step with a request's changes in its cells, and the facts of those cells.
+
+        Where the cells cannot have them, or a batch size in them does not arrive at the step (a data set of fewer
+        samples), the tracer does what they ask for. Where reading finds no batch size, but the trace does, it is
+        changed there.
+        """
+        changed, traced = self._traced(request, told, keep)
+        if request.batch_size is not None and "batch_size" not in told:
+            wanted = max(1, request.batch_size // (request.accumulation or 1))
+            is_refused = any(one.change in SOUGHT for one in changed.refused)
+            if is_refused or (_is_known(traced) and not _arrives(traced, wanted)):
+                if not is_refused:
+                    changed, traced = self._traced(request, SOUGHT, keep)
+                if traced.trace is not None and traced.trace.batch_from and not self.places:
+                    self.places = traced.trace.batch_from
+                    again, better = self._traced(request, told, keep)
+                    if _arrives(better, wanted):
+                        changed, traced = again, better
+                    else:
+                        self.places = ()
+        self.refused = changed.refused
+        return traced, changed.facts
+
+    def _traced(self, request: EstimateRequest, told: Container[str], keep: bool) -> tuple[Rewriting, Traced]:
+        changed = self._rewrite(request, told, self.places)
+        return changed, self._traces.trace(changed.facts, self._folder, changed.request, self._interpreter, keep=keep)
+
+
+def _is_known(traced: Traced) -> bool:
+    return traced.trace is not None and traced.trace.status == "ok"
+
+
+def _arrives(traced: Traced, wanted: int) -> bool:
+    """Whether the batch size in the cells is that of a step."""
+    trace = traced.trace
+    return trace is not None and trace.status == "ok" and wanted in trace.batch_sizes
+
+
+class Steps:
+    """Peaks of changed steps, for remedies and searches."""
+
+    def __init__(self, changed: ChangedSteps, peak: Callable[[Trace, EstimateRequest], Peak]) -> None:
+        self._changed, self._peak = changed, peak
+        self._refused: dict[bytes, tuple[Refusal, ...]] = {}
+
+    def peak(self, request: EstimateRequest, told: Container[str] = ()) -> Peak | None:
+        """The peak of the step as it will run, None where it cannot be had; what is `told` is left to the tracer."""
+        traced, _ = self._changed.trace(request, told, keep=False)
+        if not told:
+            self._refused[_key(request)] = self._changed.refused
+        trace = answering(traced.trace)
+        return None if trace is None else self._peak(trace, request)
+
+    def refused(self, request: EstimateRequest) -> Message | None:
+        """Why a job cannot be run with what was asked for by `peak`; None where it can."""
+        return next((one.why for one in self._refused.get(_key(request), ())), None)
+
+
+def _key(request: EstimateRequest) -> bytes:
+    import msgspec
+
+    return msgspec.json.encode(request)
+
+
+def answering(trace: Trace | None) -> Trace | None:
+    """A trace that answers what was asked, else None."""
+    if trace is None or trace.status != "ok" or trace.evidence != "trace":
+        return None  # real steps know of no what-if but the batch
+    if any(one.code in KEPT for one in trace.notes):
+        return None  # another step than the one asked for is no answer
+    return trace

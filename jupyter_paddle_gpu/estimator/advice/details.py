@@ -1,0 +1,74 @@
+"""What needs further traces: the largest batch on a device, and what each remedy would save there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Container, Mapping
+from typing import Any
+
+import msgspec
+
+from ...domain.devices import Accelerator
+from ...domain.estimates import Estimate, Fit
+from ...domain.what_ifs import EstimateRequest
+from .. import messages
+from ..memory.assemble import Peak
+from .changed_steps import SOUGHT, Steps
+from .remedies import remedies
+from .search import SearchFailedError, largest_batch
+
+
+class Details:
+    """Asks for changed steps until the time for that is used up."""
+
+    def __init__(self, request: EstimateRequest, steps: Steps, seconds: float) -> None:
+        self._request = request
+        self._steps = steps
+        self._deadline = time.monotonic() + seconds
+        self._late = False
+
+    def add_to(self, estimate: Estimate, accelerator: Accelerator | None, limit: int | None) -> Estimate:
+        """The estimate with its remedies and, for a device with `limit` usable bytes, its largest batch."""
+        fits: tuple[Fit, ...] = ()
+        if accelerator is not None and limit is not None:
+            known = {estimate.batch_size: estimate.high} if estimate.batch_size and estimate.high else {}
+            fits = self._fit(accelerator.name, limit, known)
+        found = remedies(
+            estimate,
+            self._likely,
+            (lambda change: self._largest(limit, change)) if limit is not None else None,
+            lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
+        )
+        notes = (*estimate.notes, messages.DETAILS_LATE) if self._late else estimate.notes
+        return msgspec.structs.replace(estimate, remedies=found, fits=fits, notes=notes)
+
+    def largest_batch(self, limit: int, change: Mapping[str, Any], known: dict[int, int] | None = None) -> int | None:
+        """The largest batch of the changed step whose upper bound stays within the limit (see `search`)."""
+
+        def high(batch: int) -> int | None:
+            peak = self._asked({**change, "batch_size": batch}, SOUGHT)
+            return peak.high if peak else None
+
+        return largest_batch(high, limit, known=known)
+
+    def _fit(self, device: str, limit: int, known: dict[int, int]) -> tuple[Fit, ...]:
+        try:
+            return (Fit(device=device, limit_bytes=limit, largest_batch=self.largest_batch(limit, {}, known)),)
+        except SearchFailedError:
+            return ()
+
+    def _largest(self, limit: int, change: Mapping[str, Any]) -> int | None:
+        try:
+            return self.largest_batch(limit, change)
+        except SearchFailedError:
+            return None
+
+    def _likely(self, change: Mapping[str, Any]) -> int | None:
+        peak = self._asked(change)
+        return peak.likely if peak else None
+
+    def _asked(self, change: Mapping[str, Any], told: Container[str] = ()) -> Peak | None:
+        if time.monotonic() > self._deadline:
+            self._late = True
+            return None
+        return self._steps.peak(msgspec.structs.replace(self._request, **change), told)

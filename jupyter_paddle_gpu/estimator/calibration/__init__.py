@@ -1,0 +1,1 @@
+"""The one-minute calibration on a person's own device."""

@@ -1,0 +1,1 @@
+"""Where traces come from: memory, a warm worker, or real tiny steps."""

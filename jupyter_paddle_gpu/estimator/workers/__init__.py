@@ -1,0 +1,1 @@
+"""The kernel's interpreter, and our worker in it."""

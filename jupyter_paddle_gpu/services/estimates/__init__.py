@@ -1,0 +1,1 @@
+"""Estimates for faces: made, kept, and of what a job's copy will be."""

@@ -1,0 +1,71 @@
+"""A cache of estimates that were shown, so that a submit carries the number that its reader saw."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...domain.devices import Accelerator
+from ...domain.estimates import BatchPlace, Estimate
+from ...domain.what_ifs import EstimateRequest
+
+if TYPE_CHECKING:
+    from ...domain.notebooks import NotebookSource
+
+
+class EstimateCache:
+    """The last `limit` estimates by notebook code, request and accelerator; safe to use from several threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._estimates: OrderedDict[tuple[bytes, bytes], Estimate] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(
+        self, source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None, estimate: Estimate
+    ) -> None:
+        """Keep an estimate; the one unused for longest goes."""
+        key = _key(source, request, accelerator)
+        with self._lock:
+            self._estimates[key] = estimate
+            self._estimates.move_to_end(key)
+            while len(self._estimates) > self._limit:
+                self._estimates.popitem(last=False)
+
+    def places(self, source: NotebookSource) -> tuple[BatchPlace, ...]:
+        """What estimates of this code have found to size its batch."""
+        code = _code(source)
+        with self._lock:
+            return next(
+                (one.batch_from for key, one in self._estimates.items() if key[0] == code and one.batch_from), ()
+            )
+
+    def has_any(self, source: NotebookSource) -> bool:
+        """Whether there is an estimate for this code, whatever was asked."""
+        code = _code(source)
+        with self._lock:
+            return any(key[0] == code for key in self._estimates)
+
+    def get(self, source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None) -> Estimate | None:
+        """The estimate for the same code, request and accelerator, or None."""
+        key = _key(source, request, accelerator)
+        with self._lock:
+            if key in self._estimates:
+                self._estimates.move_to_end(key)
+            return self._estimates.get(key)
+
+
+def _key(source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None) -> tuple[bytes, bytes]:
+    # `details` only adds to an estimate; a device has many names.
+    asked = msgspec.structs.replace(request, details=False, device=None)
+    return _code(source), msgspec.json.encode((asked, accelerator), order="sorted")
+
+
+def _code(source: NotebookSource) -> bytes:
+    # Outputs and execution counts change with every run and mean nothing to an estimate.
+    cells = [(cell.get("cell_type"), cell.get("source")) for cell in source.content.get("cells", [])]
+    return hashlib.sha256(msgspec.json.encode([str(source.path), source.kernel_name, cells])).digest()

@@ -1,0 +1,64 @@
+"""A job's copy of a notebook: the same cells, with what a request changes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...domain.changes import Changes, Rewriting
+from ...domain.devices import Accelerator
+from ...domain.estimates import BatchPlace
+from ...domain.what_ifs import EstimateRequest
+
+if TYPE_CHECKING:
+    from ...domain.notebooks import NotebookFacts, NotebookSource
+    from ...estimator.advice.changed_steps import Rewrite
+
+HAS_BFLOAT16 = (8, 0)
+"""Compute capability from which on NVIDIA's cards compute in bfloat16."""
+
+
+def settled(request: EstimateRequest, accelerator: Accelerator | None) -> EstimateRequest:
+    """The request with the number format of its mixed precision: bfloat16 where the card has it, else float16."""
+    if request.amp in (None, "off") or request.amp_dtype is not None:
+        return request
+    capability = accelerator.compute_capability if accelerator is not None else None
+    has = capability is not None and tuple(capability) >= HAS_BFLOAT16
+    return msgspec.structs.replace(request, amp_dtype="bfloat16" if has else "float16")
+
+
+def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Accelerator | None) -> Rewrite:
+    """What an estimate asks for the notebook with changes; the last answer is remembered."""
+    from ...notebook.changes.table import rewritten, without
+    from ...notebook.inspection import inspect_notebook
+
+    known: dict[tuple[str, ...], NotebookFacts] = {}
+
+    def rewrite(request: EstimateRequest, told: Container[str] = (), places: tuple[BatchPlace, ...] = ()) -> Rewriting:
+        request = settled(request, accelerator)
+        copy = rewritten(source, request, but=told, places=places)
+        if copy.source is source:
+            changed = facts
+        else:
+            key = tuple(str(cell["source"]) for cell in copy.source.content["cells"])
+            changed = known.get(key) or inspect_notebook(copy.source)
+            known.clear()
+            known[key] = changed
+        left = without(request, copy.made)
+        return Rewriting(facts=changed, request=left, made=copy.made, refused=copy.refused)
+
+    return rewrite
+
+
+def copied(
+    source: NotebookSource,
+    request: EstimateRequest,
+    accelerator: Accelerator | None,
+    places: tuple[BatchPlace, ...] = (),
+) -> tuple[NotebookSource, Changes]:
+    """The copy that a job is run with, and what is otherwise in it; what cannot be is refused in `Changes`."""
+    from ...notebook.changes.table import changes
+
+    return changes(source, settled(request, accelerator), places)

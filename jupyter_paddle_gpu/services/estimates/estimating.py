@@ -1,0 +1,173 @@
+"""Estimates of notebooks: for which accelerator, by which worker, and those that were made before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...domain.changes import Changes
+from ...domain.decisions import Choice
+from ...domain.devices import Accelerator, Device, Inventory
+from ...domain.estimates import Estimate
+from ...domain.notebooks import NotebookFacts
+from ...domain.what_ifs import EstimateRequest
+from ...matching.decision import best_device
+from ...matching.policy import Policy
+from . import targets
+from .cache import EstimateCache
+from .copies import copied, rewriting
+from .live_traces import traced
+
+if TYPE_CHECKING:
+    from ...domain.calibrations import CalibrationReport
+    from ...domain.notebooks import NotebookSource
+    from ...estimator.service import EstimateService
+
+
+EITHER = Choice()
+"""Nothing was chosen."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """What an estimate without a card's name is for.
+
+    Attributes:
+        inventory: the devices that the job's engine can give now; None: this machine's.
+        choice: the person's.
+    """
+
+    inventory: Callable[[], Inventory] | None = None
+    choice: Choice = EITHER
+
+
+ANYWHERE = Where()
+
+
+@dataclass(frozen=True)
+class Estimating:
+    """Makes estimates and remembers them.
+
+    Attributes:
+        estimator: gives the workers; called when one is needed.
+        inventory: this machine's devices now.
+        find: the catalogue's row for a name.
+        policy: which devices may be chosen.
+    """
+
+    estimator: Callable[[], EstimateService]
+    inventory: Callable[[], Inventory]
+    find: targets.Find
+    policy: Callable[[], Policy]
+    cache: EstimateCache
+
+    def expect(self, facts: NotebookFacts) -> None:
+        """Somebody looks at this notebook: where something trains in it, Paddle's import need not wait for a click.
+
+        Nothing of the notebook runs.
+        """
+        if facts.imports_paddle and facts.loop != "none":
+            self.estimator().expect(facts.kernel_name)
+
+    def begin(self, source: NotebookSource) -> None:
+        """What imports Paddle starts at once; a notebook that never names it needs none."""
+        if any("paddle" in str(cell.get("source")) for cell in source.content.get("cells", ())):
+            self.estimator().begin(source.kernel_name)
+
+    def fresh(
+        self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, where: Where = ANYWHERE
+    ) -> Estimate:
+        """What a training step of the notebook takes; runs its model cells in an isolated child process."""
+        accelerator = self._accelerator(request, where)
+        rewrite = rewriting(source, facts, accelerator)
+        estimate = self.estimator().estimate(facts, source.path.parent, request, accelerator, rewrite)
+        self.cache.put(source, request, accelerator, estimate)
+        return estimate
+
+    def copy(
+        self,
+        source: NotebookSource,
+        request: EstimateRequest,
+        where: Where = ANYWHERE,
+        *,
+        facts: NotebookFacts | None = None,
+    ) -> tuple[NotebookSource, Changes]:
+        """The notebook as a job with this request has it, and what is otherwise in it.
+
+        Args:
+            facts: with them, the notebook's model cells may run where only a trace can tell what sizes the batch; None:
+                nothing of it runs, and what estimates have found before is used.
+        """
+        accelerator = self._accelerator(request, where)
+        copy, changes = copied(source, request, accelerator, self.cache.places(source))
+        if facts is None or facts.loop == "none" or all(one.change != "batch_size" for one in changes.refused):
+            return copy, changes
+        self.fresh(source, facts, request, where)
+        return copied(source, request, accelerator, self.cache.places(source))
+
+    def known(self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE) -> Estimate | None:
+        """The estimate of the same notebook and request that was made before, where it is still known."""
+        return self.cache.get(source, request, self._accelerator(request, where))
+
+    def was_estimated(self, source: NotebookSource) -> bool:
+        """Whether this notebook, as it is now, was estimated before: then another estimate takes milliseconds."""
+        return self.cache.has_any(source)
+
+    def of_trace(self, trace: dict[str, Any], request: EstimateRequest, where: Where = ANYWHERE) -> Estimate:
+        """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects.
+
+        Raises:
+            PaddleGpuError: `bad_trace` (400).
+        """
+        return self.estimator().of_trace(traced(trace), request, self._accelerator(request, where))
+
+    def fits(
+        self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, devices: tuple[str, ...]
+    ) -> Estimate:
+        """The estimate with the largest batch on each of the devices in `fits` (see `targets.several`)."""
+        accelerators = targets.several(devices, self.inventory, self.find)
+        estimate = self.fresh(source, facts, request)
+        if estimate.status != "ok":
+            return estimate
+        found = self.estimator().fits(facts, source.path.parent, request, accelerators)
+        return msgspec.structs.replace(estimate, fits=found)
+
+    def fits_of(
+        self,
+        trace: Callable[[int | None], dict[str, Any]],
+        request: EstimateRequest,
+        devices: tuple[str, ...],
+    ) -> Estimate:
+        """The same for steps that are traced elsewhere: `trace` gives the JSON of one at a batch size."""
+        accelerators = targets.several(devices, self.inventory, self.find)
+        estimate = self.of_trace(trace(request.batch_size), request)
+        found = self.estimator().fits_of(lambda batch: traced(trace(batch)), request, accelerators)
+        return msgspec.structs.replace(estimate, fits=found)
+
+    def calibrate(self, device: str, kernel_name: str, progress: Callable[[str], None]) -> CalibrationReport:
+        """Run the estimator's suite on a device of this machine and keep what it teaches.
+
+        Args:
+            device: Paddle's name, `gpu:0` or `cpu`; empty: the first GPU, the CPU where there is none.
+        """
+        from ...estimator.calibration.calibrate import calibrate
+
+        real = [item for item in self.inventory().devices if not item.simulated and item.vendor != "cpu"]
+        chosen = device or ("gpu:0" if real else "cpu")
+        index = chosen.removeprefix("gpu:")
+        card = next((item for item in real if str(item.index) == index and item.parent is None), None)
+        accelerator = targets.of_device(card, self.find) if card is not None else None
+        return calibrate(
+            self.estimator(), device=chosen, accelerator=accelerator, kernel_name=kernel_name, progress=progress
+        )
+
+    def _accelerator(self, request: EstimateRequest, where: Where = ANYWHERE) -> Accelerator | None:
+        choice = where.choice if where.choice.gpus != 0 else EITHER
+
+        def pick(devices: Sequence[Device]) -> Device | None:
+            return best_device(devices, self.policy(), choice)
+
+        return targets.resolve(request, where.inventory or self.inventory, self.find, pick)

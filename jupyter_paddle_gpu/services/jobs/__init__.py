@@ -1,0 +1,1 @@
+"""From a submission to a job, and what a finished job teaches."""

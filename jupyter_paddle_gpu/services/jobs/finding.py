@@ -1,0 +1,39 @@
+"""Which job a person means who types only a part of its id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...domain.errors import PaddleGpuError
+from ...domain.jobs.job import Job
+
+if TYPE_CHECKING:
+    from ...jobs.service import JobService
+
+NEWEST = "last"
+
+
+def find_job(jobs: JobService, text: str) -> Job:
+    """The job by its id, by the beginning or the end of it, or the newest one."""
+    known = jobs.list()
+    if text == NEWEST and known:
+        return max(known, key=lambda job: job.created)
+    found = [job for job in known if job.id == text]
+    found = found or [job for job in known if text and (job.id.startswith(text) or job.id.endswith(text))]
+    if len(found) > 1:
+        raise PaddleGpuError(
+            "ambiguous_job",
+            "“{start}” fits several jobs: {ids}.",
+            hint="Type more of it.",
+            start=text,
+            ids=", ".join(job.id for job in found[:5]),
+        )
+    if not found:
+        raise PaddleGpuError(
+            "no_such_job",
+            "There is no job “{id}”.",
+            hint="`jupyter paddle-gpu jobs` lists them.",
+            status=404,
+            id=text,
+        )
+    return found[0]

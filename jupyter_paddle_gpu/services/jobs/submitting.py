@@ -1,0 +1,231 @@
+"""From a submission to the specification of a job: every default is settled here, once for all faces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ...domain.bounds import check_request, check_resources
+from ...domain.decisions import Decision, Need, RefusedError, need_of
+from ...domain.devices import Inventory, divided
+from ...domain.errors import PaddleGpuError
+from ...domain.estimates import Estimate, processes_of
+from ...domain.jobs.job import JobSpec, Resources
+from ...domain.notebooks import Fact, NotebookFacts
+from ...domain.what_ifs import EstimateRequest, for_job
+from ...engines.base import Engine
+from ...engines.capabilities import (
+    accelerators,
+    inventory_of,
+    limits_follow_estimate,
+    limits_of,
+    options_of,
+    shared_memory_of,
+    takes_options,
+)
+from ...matching.decision import decide
+from ...matching.ways import ways_out
+from ..estimates.estimating import Estimating, Where
+from ..policies.files import Policies
+from ..requests import Submission
+from .placing import choice_of, engine_name, offer_of
+
+if TYPE_CHECKING:
+    from ...domain.notebooks import NotebookSource
+
+RUNS_FOLDER = "paddle-gpu-runs"
+"""Beside the notebook: where executed notebooks are published."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a submission is settled with.
+
+    Attributes:
+        engines: by name, the default first.
+        inventory: this machine's devices now.
+        estimates: those that were shown, and new ones.
+    """
+
+    engines: Mapping[str, Engine]
+    inventory: Callable[[], Inventory]
+    policies: Policies
+    estimates: Estimating
+
+
+class Settled(NamedTuple):
+    """A job before it is accepted: what it is, the notebook that it runs, and what becomes of it now."""
+
+    spec: JobSpec
+    content: dict[str, Any]
+    decision: Decision
+
+
+def specify(desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True) -> JobSpec:
+    """The job's specification (`settle` gives its copy of the notebook as well)."""
+    return settle(desk, source, submission, runs=runs).spec
+
+
+def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool = True) -> Settled:
+    """The job's specification, and the notebook that it runs: the person's with what the request changes in it.
+
+    Args:
+        runs: whether the notebook's model cells may run for an estimate though they never did.
+
+    Raises:
+        RefusedError: it can never start on what is here, and nobody insists.
+        PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), why the notebook cannot
+            be changed as asked (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
+    """
+    from ...notebook.answers import for_job as answers_for_job
+    from ...notebook.inspection import inspect_notebook
+
+    check_request(submission.request)
+    if submission.resources is not None:
+        check_resources(submission.resources)
+    facts = inspect_notebook(source)
+    if not any(cell.source.strip() for cell in facts.cells):
+        raise PaddleGpuError(
+            "nothing_to_run",
+            "{name} has no code to run.",
+            hint="Write a cell, save the notebook and submit it again.",
+            status=422,
+            name=source.path.name,
+        )
+    name = engine_name(desk.engines, submission.engine)
+    engine = desk.engines[name]
+    inventory = inventory_of(engine, desk.inventory)
+    _check_unused(engine, submission)
+    answers = answers_for_job(facts, submission.request.answers)
+    policy, asked = desk.policies.matching, submission.resources
+    offer = offer_of(engine, inventory, () if runs else desk.engines.values())
+    gpus, ids = (None, ()) if asked is None else (asked.gpus, asked.device_ids)
+    if ids and gpus is None:
+        gpus = len(ids)
+    choice = choice_of(engine, inventory, submission.request, gpus, ids)
+    on_gpu = decide(None, offer, policy, choice).outcome != "cpu"
+    request, where = _request(submission.request, on_gpu=on_gpu), Where(lambda: inventory, choice)
+    copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
+    for refusal in changed.refused:
+        raise PaddleGpuError.of(refusal.why, status=422)
+    wanted = submission.estimate or on_gpu or limits_follow_estimate(engine)
+    estimate = None
+    if submission.estimate is not False and facts.loop != "none":
+        estimate = _estimate(desk.estimates, source, facts, request, where, wanted=wanted, runs=runs)
+    need, insisted = _need(submission, estimate), None
+    decision = decide(need, offer, policy, choice, lambda limit: ways_out(estimate, limit))
+    if decision.outcome == "refuse":
+        if not submission.anyway:
+            raise RefusedError(decision)
+        insisted = decision.reason
+        choice = msgspec.structs.replace(choice, anyway=True)
+        decision = decide(need, offer, policy, choice)
+    resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids)
+    limits = limits_of(engine, resources, estimate, _whole(inventory))
+    if estimate is not None and resources.shm_bytes is None:
+        shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
+        resources = msgspec.structs.replace(resources, shm_bytes=shared)
+    spec = JobSpec(
+        name=submission.name or source.path.stem,
+        notebook=str(source.path),
+        output=str(source.path.parent / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
+        folder=str(source.path.parent),
+        engine=name,
+        kernel_name=source.kernel_name,
+        python=_python(source.kernel_name),
+        image=submission.image,
+        resources=resources,
+        sets=answers.sets,
+        changes=changed.says,
+        environment={**answers.environment, **submission.environment},
+        token=submission.token,
+        estimated_peak_bytes=estimate.peak_bytes if estimate else None,
+        estimated_allocated_bytes=estimate.allocated_peak_bytes if estimate else None,
+        estimated_device=(estimate.device or "") if estimate else "",
+        estimated_paddle_version=(estimate.paddle_version or "") if estimate else "",
+        estimated_terms=estimate.terms if estimate and estimate.evidence == "trace" else None,
+        estimated_batch_size=estimate.batch_size if estimate else None,
+        estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
+        need=need,
+        insisted=insisted,
+        limits=limits,
+        options={**options_of(engine, _launched(inspect_notebook(copy), request)), **submission.options},
+    )
+    return Settled(spec, copy.content, decision)
+
+
+def _check_unused(engine: Engine, submission: Submission) -> None:
+    """Refuse what an engine would leave aside without a word: an image without containers, options without any."""
+    unused = sorted(submission.options) if not takes_options(engine) else []
+    if submission.image and not engine.supported_features().containers:
+        unused.insert(0, "image")
+    if unused:
+        raise PaddleGpuError(
+            "option_unknown",
+            "The engine {engine} knows no “{option}”.",
+            hint="Leave it out, or choose an engine that knows it.",
+            engine=engine.name,
+            option=unused[0][:100],
+        )
+
+
+def _python(kernel_name: str) -> str:
+    from ...estimator.workers.interpreters import find_interpreter
+
+    return find_interpreter(kernel_name).python
+
+
+def _request(asked: EstimateRequest, *, on_gpu: bool) -> EstimateRequest:
+    """What of a request a job has, for the allocator that it will really use."""
+    device = asked.device if on_gpu else None
+    return msgspec.structs.replace(for_job(asked), device=device, target="gpu" if on_gpu else "cpu")
+
+
+def _launched(facts: NotebookFacts, request: EstimateRequest) -> NotebookFacts:
+    """The facts of a job's copy: one that several processes are asked for is launched as several."""
+    alone = facts.distribution is None or facts.distribution.value == "none"
+    if not alone or (request.devices or 1) == 1:
+        return facts
+    return msgspec.structs.replace(facts, distribution=Fact(value="launch", source="", place=None, how="default"))
+
+
+def _need(submission: Submission, estimate: Estimate | None) -> Need | None:
+    """What the job needs of each of its devices: what the person asks for, else the estimate."""
+    asked = submission.resources.gpu_memory_bytes if submission.resources is not None else None
+    return Need(low=asked, high=asked) if asked else need_of(estimate)
+
+
+def _resources(asked: Resources | None, gpus: int, device_ids: tuple[str, ...]) -> Resources:
+    """The limits that were asked for, with the devices that were settled."""
+    limits = {name: getattr(asked, name) for name in Resources.__struct_fields__} if asked is not None else {}
+    return Resources(**{**limits, "gpus": gpus, "device_ids": device_ids})
+
+
+def _whole(inventory: Inventory) -> int:
+    """How many accelerators there are, of a divided one its slices."""
+    real = accelerators(inventory)
+    cut = divided(real)
+    return sum(device.id not in cut for device in real)
+
+
+def _estimate(
+    estimates: Estimating,
+    source: NotebookSource,
+    facts: NotebookFacts,
+    request: EstimateRequest,
+    where: Where,
+    *,
+    wanted: bool,
+    runs: bool,
+) -> Estimate | None:
+    """The number to stand beside the measured one: for the allocator the job will really use."""
+    kept = estimates.known(source, request, where)
+    if kept is None and ((wanted and runs) or estimates.was_estimated(source)):
+        try:
+            kept = estimates.fresh(source, facts, request, where)
+        except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job
+            return None
+    return kept if kept is not None and kept.status == "ok" else None

@@ -1,0 +1,155 @@
+"""Remedies and the largest batch on real traces, the edge verified by estimates of its neighbours."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.domain.devices import Accelerator
+from jupyter_paddle_gpu.domain.estimates import DeviceTerms, Estimate
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.estimator.advice.remedies import remedies
+from jupyter_paddle_gpu.estimator.memory.calibration import Key
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
+
+PROGRAM = """
+import paddle
+import paddle.nn as nn
+BATCH_SIZE = 64
+net = nn.Sequential(nn.Conv2D(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Linear(8192, 100),
+    nn.ReLU(), nn.Linear(100, 10))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for step in range(3):
+    images, labels = paddle.rand([BATCH_SIZE, 3, 32, 32]), paddle.randint(0, 10, [BATCH_SIZE])
+    loss = nn.functional.cross_entropy(net(images), labels)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+NOTEBOOK = NotebookFacts(
+    kernel_name="python3",
+    language="python",
+    cells=(CodeCell(index=0, id="a", source=PROGRAM),),
+    imports_paddle=True,
+    loop="custom",
+    batch_size=Fact(value=64, source="64", place=None, how="constant", name="BATCH_SIZE"),
+)
+# A card so small that the edge lies at a few hundred samples.
+CARD = Accelerator(name="Small", vendor="nvidia", memory_bytes=1200 << 20, compute_capability=(8, 6))
+ON_CPU = EstimateRequest(target="cpu")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    calibration = tmp_path_factory.mktemp("data") / "calibration.json"
+    service = EstimateService(EstimateSettings(calibration=calibration, details_seconds=3600.0))  # however slow it is
+    yield service
+    service.close()
+
+
+@pytest.mark.paddle
+def test_the_largest_batch_is_exact_at_the_edge(service, tmp_path):
+    limit = 100_000_000
+    batch = service.largest_batch(NOTEBOOK, tmp_path, ON_CPU, limit)
+
+    def high(size):
+        request = msgspec.structs.replace(ON_CPU, batch_size=size)
+        return service.estimate(NOTEBOOK, tmp_path, request).high
+
+    assert high(batch) <= limit < high(batch + 1)
+
+
+@pytest.mark.paddle
+def test_details_bring_the_fit_and_remedies_best_first(service, tmp_path):
+    estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True), CARD)
+
+    fit = estimate.fits[0]
+    assert (fit.device, fit.limit_bytes) == ("Small", int(0.9 * (1200 << 20)))
+    assert fit.largest_batch > 64
+    saves = [remedy.saves_bytes for remedy in estimate.remedies]
+    assert saves == sorted(saves, reverse=True) and min(saves) > 0
+    for remedy in estimate.remedies:
+        again = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(**remedy.request), CARD)
+        assert again.peak_bytes == remedy.peak_bytes == estimate.peak_bytes - remedy.saves_bytes
+    assert "set_to_zero" in {remedy.change for remedy in estimate.remedies}
+    halved = next(remedy for remedy in estimate.remedies if remedy.change == "batch_size")
+    assert halved.request == {"batch_size": 32} and halved.largest_batch == fit.largest_batch
+
+
+@pytest.mark.paddle
+def test_smaller_images_come_last_where_the_model_takes_them(service, tmp_path):
+    pooled = PROGRAM.replace(
+        "nn.Flatten(), nn.Linear(8192, 100)", "nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(32, 100)"
+    )
+    notebook = msgspec.structs.replace(NOTEBOOK, cells=(CodeCell(index=0, id="a", source=pooled),))
+    estimate = service.estimate(notebook, tmp_path, EstimateRequest(details=True, target="cpu"))
+    flat = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True, target="cpu"))
+
+    last = estimate.remedies[-1]
+    assert (estimate.image_size, estimate.sequence_length) == ((32, 32), None)
+    assert (last.change, last.request) == ("image_size", {"image_size": 24})
+    again = service.estimate(notebook, tmp_path, EstimateRequest(image_size=24, target="cpu"))
+    assert again.peak_bytes == last.peak_bytes and again.image_size == (24, 24)
+    assert "image_size" not in {remedy.change for remedy in flat.remedies}
+
+
+def test_other_data_comes_last_whatever_it_saves():
+    step = Estimate(
+        status="ok", evidence="trace", peak_bytes=1000, batch_size=8, image_size=(224, 300), sequence_length=128
+    )
+    sizes = {"image_size": 10, "sequence_length": 20, "batch_size": 500}
+    found = remedies(step, lambda asked: min(sizes.get(name, 900) for name in asked), None)
+    assert found[0].change in {"batch_size", "accumulation"}
+    assert [remedy.request for remedy in found][-2:] == [{"image_size": 160}, {"sequence_length": 64}]
+
+
+@pytest.mark.paddle
+def test_a_size_that_the_model_refuses_is_a_sentence(service, tmp_path):
+    estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(image_size=64))
+
+    assert (estimate.status, estimate.peak_bytes, estimate.questions) == ("needs_input", None, ())
+    assert [note.code for note in estimate.notes] == ["image_refused"]
+    assert "32768" in estimate.notes[0].render() and "cell 1, line 10" in estimate.notes[0].render()
+
+
+@pytest.mark.paddle
+def test_time_that_is_used_up_is_said(tmp_path):
+    service = EstimateService(EstimateSettings(details_seconds=0.0, calibration=tmp_path / "calibration.json"))
+    estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True), CARD)
+    service.close()
+
+    assert estimate.status == "ok" and estimate.remedies == () and estimate.fits == ()
+    assert estimate.notes[-1].code == "details_late"
+
+
+@pytest.mark.paddle
+def test_finished_jobs_narrow_the_range(service, tmp_path):
+    first = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(), CARD)
+    measured = first.low + (first.high - first.low) // 4
+    for _ in range(5):
+        service.observe(first, measured, cuda="12.6")
+    later = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(), CARD)
+
+    assert later.terms.observations == 5
+    assert later.high - later.low < first.high - first.low
+    assert abs(later.peak_bytes - measured) < abs(first.peak_bytes - measured)
+    assert later.breakdown.total == later.peak_bytes
+    assert service.calibration.observations(Key("Small", "11.8", "")) == ()
+
+
+@pytest.mark.paddle
+def test_a_trace_of_live_objects_is_the_same_estimate(service, tmp_path):
+    interpreter = find_interpreter("python3")
+    trace = service.traces.trace(NOTEBOOK, tmp_path, ON_CPU, interpreter).trace
+
+    assert service.of_trace(trace, ON_CPU).peak_bytes == service.estimate(NOTEBOOK, tmp_path, ON_CPU).peak_bytes
+
+
+def test_only_a_gpu_estimate_teaches(service):
+    terms = DeviceTerms(mapped_low=1, mapped_high=2, context_low=3, context_high=4, source="")
+    service.observe(Estimate(status="ok", evidence="trace", device="Other"), 100)
+    service.observe(Estimate(status="ok", evidence="trace", terms=terms), 100)
+    assert service.calibration.observations(Key("Other")) == ()
+    assert isinstance(service.calibration.path, Path)

@@ -1,0 +1,53 @@
+"""The calibration suite as far as a machine without a GPU can go: real programs, real runs, clear refusals."""
+
+import json
+import sys
+
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.estimator.calibration import calibrate as module
+from jupyter_paddle_gpu.estimator.calibration.calibrate import calibrate
+from jupyter_paddle_gpu.estimator.calibration.suite import PROGRAMS
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+
+
+@pytest.fixture
+def service(tmp_path):
+    service = EstimateService(EstimateSettings(calibration=tmp_path / "calibration.json"))
+    yield service
+    service.close()
+
+
+@pytest.mark.paddle
+def test_on_a_cpu_estimate_and_measurement_stand_side_by_side(service, monkeypatch):
+    monkeypatch.setattr(module, "PROGRAMS", {"recurrent": PROGRAMS["recurrent"]})
+    started = []
+    report = calibrate(service, device="cpu", progress=started.append)
+
+    row = report.rows[0]
+    assert started == [row.program] == ["recurrent"] and report.device == "cpu"
+    assert abs(row.estimated_allocated - row.measured_allocated) < 0.05 * row.measured_allocated
+    assert report.learned == 0 and not service.calibration.path.exists()
+
+
+@pytest.mark.paddle
+def test_without_a_gpu_it_says_so(service):
+    with pytest.raises(PaddleGpuError) as raised:
+        calibrate(service, device="gpu:0")
+
+    assert raised.value.code == "calibrate_failed" and raised.value.status == 409
+    assert "gpu:0" in raised.value.message.render() and "--device cpu" in raised.value.message.render_hint()
+
+
+def test_without_paddle_it_says_what_to_install(service, tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    folder = tmp_path / "kernels" / "empty"
+    folder.mkdir(parents=True)
+    argv = [sys.executable, "-I", "-S", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (folder / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "E", "language": "python"}))
+
+    with pytest.raises(PaddleGpuError) as raised:
+        calibrate(service, kernel_name="empty")
+
+    assert raised.value.code == "calibrate_no_paddle" and "pip install" in raised.value.message.render_hint()

@@ -1,0 +1,175 @@
+"""A worker's life: started once, warm, restarted, idle, closed, orphaned."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
+from jupyter_paddle_gpu.estimator.workers.worker import Worker, WorkerSettings, available_memory
+from jupyter_paddle_gpu.estimator.zygote.protocol import FrameBuffer, FrameError, encode
+
+BARE = Path(__file__).parents[1] / "bare_tracer"
+
+
+@pytest.fixture
+def make_worker():
+    made = []
+
+    def make(**settings):
+        worker = Worker(find_interpreter("python3"), WorkerSettings(**{"tracer": BARE, **settings}))
+        made.append(worker)
+        return worker
+
+    yield make
+    for worker in made:
+        worker.close()
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def run(worker, code, folder):
+    return worker.request("trace", {"cells": [{"index": 0, "source": code}]}, folder)
+
+
+@pytest.mark.paddle
+def test_requests_share_one_zygote_and_nothing_else(make_worker, tmp_path):
+    worker = make_worker()
+    first = run(worker, "import paddle; paddle.leftover = 1; result = 1", tmp_path)
+    second = run(worker, "import paddle; result = hasattr(paddle, 'leftover')", tmp_path)
+
+    assert first.kind == second.kind == "answer"
+    assert second.value["extra"]["result"] is False
+
+
+@pytest.mark.paddle
+def test_several_requests_at_a_time(make_worker, tmp_path):
+    worker = make_worker()
+    codes = [f"import time; time.sleep(0.3); result = {number}" for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(lambda code: run(worker, code, tmp_path), codes))
+
+    assert [outcome.value["extra"]["result"] for outcome in outcomes] == [0, 1, 2, 3]
+
+
+@pytest.mark.paddle
+def test_a_killed_zygote_is_replaced(make_worker, tmp_path):
+    worker = make_worker()
+    run(worker, "", tmp_path)
+    old = worker.process_id
+    os.kill(old, signal.SIGKILL)
+
+    assert run(worker, "result = 1", tmp_path).kind == "answer"
+    assert worker.process_id != old
+
+
+@pytest.mark.paddle
+def test_an_idle_zygote_ends_and_comes_back(make_worker, tmp_path):
+    worker = make_worker(idle_seconds=0.2)
+    worker.start()
+    wait_for(lambda: worker.process_id is None)
+
+    assert run(worker, "result = 1", tmp_path).kind == "answer"
+
+
+@pytest.mark.paddle
+def test_close_leaves_no_process_even_while_a_request_runs(make_worker, tmp_path):
+    worker = make_worker()
+    with ThreadPoolExecutor(1) as pool:
+        worker.start()
+        zygote = psutil.Process(worker.process_id)
+        pending = pool.submit(run, worker, "while True: pass", tmp_path)
+        wait_for(zygote.children)
+        child = zygote.children()[0]
+        worker.close()
+
+        assert pending.result(60).kind in ("gone", "closed")
+    assert not zygote.is_running()
+    wait_for(lambda: not _runs(child))  # it is nobody's child any more, and is reaped by whoever does that here
+    with pytest.raises(PaddleGpuError, match="shutting down"):
+        run(worker, "", tmp_path)
+
+
+@pytest.mark.paddle
+def test_when_the_server_is_killed_nothing_stays(tmp_path):
+    code = textwrap.dedent(f"""
+        import sys, threading
+        from pathlib import Path
+        from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
+        from jupyter_paddle_gpu.estimator.workers.worker import Worker, WorkerSettings, available_memory
+        worker = Worker(find_interpreter("python3"), WorkerSettings(tracer=Path({str(BARE)!r})))
+        worker.start()
+        request = {{"cells": [{{"index": 0, "source": "while True: pass"}}]}}
+        threading.Thread(target=worker.request, args=("trace", request, Path({str(tmp_path)!r}))).start()
+        print(worker.process_id, flush=True)
+    """)
+    server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    zygote = psutil.Process(int(server.stdout.readline()))
+    wait_for(zygote.children)
+    child = zygote.children()[0]
+    server.kill()
+    server.wait()
+    server.stdout.close()
+
+    wait_for(lambda: not _runs(zygote) and not _runs(child))
+
+
+def _runs(process):
+    # Nobody may be there to reap an orphan in a container; a zombie runs no more.
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+@pytest.mark.paddle
+def test_a_process_for_each_request_where_there_is_no_fork(make_worker, tmp_path):
+    worker = make_worker(fork=False)
+
+    for number in range(2):
+        outcome = run(worker, f"import os; result = {number}", tmp_path)
+        assert outcome.kind == "answer" and outcome.value["extra"]["result"] == number
+
+
+def test_a_tracer_that_cannot_be_imported_is_an_answer(make_worker, tmp_path):
+    worker = make_worker(tracer=tmp_path)
+
+    outcome = run(worker, "", tmp_path)
+
+    assert outcome.kind == "error" and outcome.error["type"] == "tracer"
+
+
+def test_frames_survive_any_cut():
+    values = [{"a": "汉字"}, [1, 2.5, None], ""]
+    stream = b"".join(map(encode, values))
+    for step in (1, 2, 3, 7, len(stream)):
+        buffer = FrameBuffer()
+        seen = [value for at in range(0, len(stream), step) for value in buffer.feed(stream[at : at + step])]
+        assert seen == values
+
+
+def test_a_frame_that_is_too_long_is_refused():
+    with pytest.raises(FrameError):
+        FrameBuffer().feed(b"\xff\xff\xff\xff")
+    with pytest.raises(ValueError):
+        encode(float("nan"))
+
+
+def test_a_containers_limit_counts(tmp_path):
+    machine = available_memory(tmp_path)
+    assert machine > 0
+    (tmp_path / "memory.current").write_text("1000\n")
+    for limit, expected in (("max\n", None), ("4000\n", 3000), ("500\n", 0)):
+        (tmp_path / "memory.max").write_text(limit)
+        found = available_memory(tmp_path)
+        assert found == expected if expected is not None else found > 3000

@@ -1,0 +1,79 @@
+"""Before a job has devices, its image is the one for the devices it would get."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.domain.containers.images import RegistryAnswer
+from jupyter_paddle_gpu.domain.devices import Device, Driver, HostSample, Inventory
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
+from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.services import Services, Settings
+from jupyter_paddle_gpu.services.jobs.imaging import chooser, expected_devices
+
+HOST = HostSample(cpu_count=2, cpu_percent=0.0, memory_total=1, memory_available=1)
+
+
+def card(number, free, **fields):
+    given = {"vendor": "nvidia", "name": "A100", "compute_capability": (8, 0), **fields}
+    return Device(id=f"g{number}", index=number, memory_total=100, memory_free=free, **given)
+
+
+INVENTORY = Inventory(
+    time=1.0,
+    host=HOST,
+    drivers={"nvidia": Driver(version="570.00")},
+    devices=(card(0, 10), card(1, 90), card(2, 50), card(3, 99, simulated=True)),
+)
+
+
+def job(gpus=0, ids=(), given=()):
+    resources = Resources(gpus=gpus, device_ids=ids)
+    spec = JobSpec(name="a", notebook="/n", output="/o", folder="/", engine="docker", resources=resources)
+    return Job(id="a", spec=spec, state="queued", created=1.0, updated=1.0, device_ids=given)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "devices"),
+    [
+        (job(), ()),
+        (job(1), ("g1",)),
+        (job(2), ("g1", "g2")),
+        (job(1, ids=("g0",)), ("g0",)),
+        (job(1, given=("g2",)), ("g2",)),
+    ],
+)
+def test_the_devices_are_those_the_queue_would_give(wanted, devices):
+    assert expected_devices(wanted, INVENTORY, Policy()) == devices
+
+
+def test_they_follow_the_policy_as_the_queue_does():
+    """Else a job would be given the image for a card that it never gets."""
+    assert expected_devices(job(1), INVENTORY, Policy(excluded=("g1",))) == ("g2",)
+    assert expected_devices(job(1), INVENTORY, Policy(prefer="least_free")) == ("g0",)
+    small = msgspec.structs.replace(job(1).spec, resources=Resources(gpus=1, gpu_memory_bytes=30))
+    needy = msgspec.structs.replace(job(1), spec=small)
+    assert expected_devices(needy, INVENTORY, Policy(prefer="least_free")) == ("g2",)
+
+
+@pytest.mark.parametrize("device", ["", "A100"])
+def test_images_are_named_where_there_is_no_daemon(tmp_path, device):
+    policy = tmp_path / "policy.json"
+    policy.write_text(json.dumps({"docker": {"host": f"unix://{tmp_path}/absent.sock"}}))
+    services = Services(Settings(data_folder=tmp_path, policy_file=policy))
+    try:
+        assert services.images("3.3.1", device)[-1].reference.partition(":")[2].startswith("3.3.1")
+    finally:
+        services.close()
+
+
+def test_preflight_looks_at_the_gpu_image():
+    choose = chooser(lambda: INVENTORY)
+    silent = lambda reference: RegistryAnswer(state="silent")  # noqa: E731
+    assert "-gpu-cuda" in choose(job(1), (), silent).reference
+    assert "-gpu-cuda" not in choose(job(), (), silent).reference
+    no_card = msgspec.structs.replace(INVENTORY, devices=())
+    assert "-gpu-cuda" not in chooser(lambda: no_card)(job(1), (), silent).reference

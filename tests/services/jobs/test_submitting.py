@@ -1,0 +1,182 @@
+"""What a submission becomes when everything is left to us."""
+
+import pytest
+
+from jupyter_paddle_gpu.devices.reader import Reading
+from jupyter_paddle_gpu.devices.service import DeviceService
+from jupyter_paddle_gpu.domain.devices import Device
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs.job import Resources, WantedResources
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.services import Services, Settings, Submission
+from jupyter_paddle_gpu.services.jobs.submitting import specify
+
+CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+TRAINING = """
+import numpy as np
+import paddle
+batch_size = 16
+net = paddle.nn.Linear(8, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(5):
+    loss = net(paddle.to_tensor(np.zeros([batch_size, 8], "float32"))).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.fixture
+def services(tmp_path):
+    (tmp_path / "work").mkdir()
+    made = Services(Settings(data_folder=tmp_path / "data", root=tmp_path))
+    yield made
+    made.close()
+
+
+def source(services, code=TRAINING):
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**CELL, "id": "a", "source": code}]}
+    return services.open("work/train.ipynb", content)
+
+
+def test_the_defaults(services, tmp_path):
+    spec = specify(services.desk(), source(services), Submission())
+    work = tmp_path.resolve() / "work"
+    assert (spec.name, spec.engine, spec.kernel_name) == ("train", "local", "python3")
+    assert (spec.notebook, spec.folder) == (str(work / "train.ipynb"), str(work))
+    assert spec.output == str(work / "paddle-gpu-runs" / "train-{id}.ipynb")
+    assert spec.python
+    assert spec.estimated_peak_bytes is None, "nobody waits for an estimate that nobody asked for"
+
+
+def test_a_persons_wishes_stay(services):
+    resources = Resources(cpus=2.0, seconds=60.0)
+    spec = specify(
+        services.desk(),
+        source(services),
+        Submission(name="mine", resources=resources, environment={"A": "1"}, request=EstimateRequest(batch_size=8)),
+    )
+    assert (spec.name, spec.resources, spec.environment) == ("mine", resources, {"A": "1"})
+    assert (spec.sets, [one.render() for one in spec.changes]) == ({}, ["with batch 8"])
+
+
+@pytest.mark.paddle
+def test_the_estimate_that_was_shown_goes_with_the_job(services):
+    notebook = source(services)
+    services.match(notebook, EstimateRequest(amp="O1"))
+    spec = specify(services.desk(), notebook, Submission(request=EstimateRequest(amp="O1")))
+    plain = services.estimate(notebook, EstimateRequest(target="cpu"))
+    assert plain.evidence == "trace"
+    assert spec.estimated_allocated_bytes == plain.allocated_peak_bytes, "a job runs the notebook as it is written"
+    assert services.estimates.known(notebook, EstimateRequest(target="cpu")) == plain
+    assert specify(services.desk(), notebook, Submission(estimate=False)).estimated_peak_bytes is None
+
+
+def test_answers_go_to_the_job_where_it_takes_them(services):
+    """A value is bound, an environment variable set; what data looks like is for the estimate alone."""
+    code = "import os\nloader, rows = None, 2\nBATCH = int(os.environ['BATCH'])\n"
+    answers = {"BATCH": 8, "rows": 3, "HELPERS": "a", "loader": "float32[8,13] int64[8,1]"}
+    wish = Submission(request=EstimateRequest(answers=answers), environment={"HELPERS": "b"}, estimate=False)
+    spec = specify(services.desk(), source(services, code), wish)
+    assert spec.sets == {"BATCH": 8, "rows": 3, "HELPERS": "a"}
+    assert spec.environment == {"BATCH": "8", "HELPERS": "b"}, "what is set for the job stands above answers"
+
+
+WORKERS = """
+import numpy as np, paddle
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return np.zeros([1000], "float32"), i
+    def __len__(self):
+        return 640
+net = paddle.nn.Linear(1000, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(Data(), batch_size=64, num_workers=4, prefetch_factor=3):
+    net(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.mark.paddle
+def test_shared_memory_follows_from_the_loaders_workers(services):
+    notebook = source(services, WORKERS)
+    batch = 64 * (1000 * 4 + 8)
+    assert services.estimate(notebook, EstimateRequest(target="cpu")).shared_memory_bytes == (4 * 3 + 1) * batch
+    spec = specify(services.desk(), notebook, Submission(estimate=True))
+    assert spec.resources.shm_bytes == (4 * 3 + 1) * batch
+    mine = Resources(shm_bytes=1 << 20)
+    assert specify(services.desk(), notebook, Submission(estimate=True, resources=mine)).resources == mine
+
+
+def test_components_are_built_when_they_are_needed(services):
+    assert services._built == {}
+    services.inspect(source(services))
+    assert services._built == {}
+
+
+class Cards:
+    """A driver with two cards, the second one divided."""
+
+    def read(self):
+        cards = [Device(id=f"GPU-{name}", index=n, vendor="nvidia", name="Card") for n, name in enumerate("ab")]
+        slices = [Device(id="MIG-b0", index=0, vendor="nvidia", name="Card 1g", parent="GPU-b")]
+        return Reading(devices=(*cards, *slices))
+
+    def close(self):
+        pass
+
+
+def test_a_device_is_one_device_however_it_is_named(services, tmp_path):
+    """Else `0` and its UUID would be two claims, and two jobs would be given one card."""
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Cards()])
+
+    def ids(*names):
+        wish = Submission(resources=Resources(gpus=len(names), device_ids=names), estimate=False)
+        return specify(services.desk(), source(services), wish).resources
+
+    assert ids("0").device_ids == ids("GPU-a").device_ids == ("GPU-a",)
+    assert ids("MIG-b0").device_ids == ("MIG-b0",)
+    refused = {("7",): "device_unknown", ("1",): "device_divided", ("0", "GPU-a"): "device_twice"}
+    for names, code in refused.items():
+        with pytest.raises(PaddleGpuError) as caught:
+            ids(*names)
+        assert caught.value.code == code
+
+
+class Small:
+    """A driver with a card that holds little."""
+
+    def read(self):
+        size = 2 << 30
+        card = Device(id="GPU-a", index=0, vendor="nvidia", name="Small", memory_total=size, memory_free=size)
+        return Reading(devices=(card,))
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(("wanted", "gpus"), [({}, 1), ({"gpus": 0}, 0), ({"device_ids": ("0",)}, 1)])
+def test_a_limit_alone_leaves_the_devices_to_the_policy(services, tmp_path, wanted, gpus):
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Small()])
+    wish = Submission(resources=WantedResources(seconds=60, **wanted), estimate=False)
+    resources = specify(services.desk(), source(services), wish).resources
+    assert (resources.gpus, resources.seconds, type(resources)) == (gpus, 60, Resources)
+
+
+@pytest.mark.paddle
+def test_the_batch_that_fits_goes_with_the_job(services, tmp_path):
+    """Where the estimate was asked for it: a job that runs out of memory can name it then."""
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Small()])
+    wish, notebook = Submission(resources=Resources(gpus=1)), source(services, TRAINING.replace("8", "4096"))
+    assert specify(services.desk(), notebook, wish).estimated_largest_batch is None
+    (fit,) = services.estimate(notebook, EstimateRequest(details=True)).fits
+    spec = specify(services.desk(), notebook, wish)
+    assert spec.estimated_largest_batch == fit.largest_batch > 16
+    assert (spec.estimated_batch_size, spec.estimated_device) == (16, "Small")
+
+
+def test_names_are_left_to_the_engine_where_no_device_is_known(services, tmp_path):
+    services._built["devices"] = DeviceService(tmp_path, simulate="A100", readers=[])
+    wish = Submission(resources=Resources(gpus=1, device_ids=("GPU-far",)), estimate=False)
+    assert specify(services.desk(), source(services), wish).resources.device_ids == ("GPU-far",)
