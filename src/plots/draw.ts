@@ -1,0 +1,214 @@
+/** Draws curves on a canvas with uPlot. Loaded when the first chart is shown, not with the page. */
+
+import uPlot from 'uplot';
+
+import { extent, type ILimit, type IMark, type ISeries } from './series';
+import { type IPalette, palette } from './theme';
+
+/** Room above the greatest and below the least value, as a share of the extent. */
+const MARGIN = 0.06;
+
+export interface IDrawing {
+  series: readonly ISeries[];
+  limits: readonly ILimit[];
+  marks: readonly IMark[];
+  height: number;
+  /** Charts with the same key share the crosshair. */
+  sync?: string;
+  low?: number;
+  high?: number;
+  formatX: (x: number) => string;
+  formatY: (y: number) => string;
+  /** The chosen place, or null. */
+  onCursor: (x: number | null) => void;
+}
+
+/** A chart on the page: takes new data, another width, a place for its crosshair. */
+export class Plot {
+  constructor(
+    private readonly _node: HTMLElement,
+    private _drawing: IDrawing
+  ) {
+    this._colors = palette(_node);
+    this._plot = this._make();
+  }
+
+  /** Draw other data; the chart is made anew only where its series are others. */
+  update(drawing: IDrawing): void {
+    const before = this._drawing;
+    this._drawing = drawing;
+    if (shape(before) === shape(drawing)) {
+      this._plot.setData(joined(drawing.series));
+    } else {
+      this.redraw();
+    }
+  }
+
+  /** Draw all of it anew, as after a change of theme. */
+  redraw(): void {
+    this._plot.destroy();
+    this._colors = palette(this._node);
+    this._plot = this._make();
+  }
+
+  resize(width: number): void {
+    if (width > 0 && width !== this._plot.width) {
+      this._plot.setSize({ width, height: this._drawing.height });
+    }
+  }
+
+  /** Places that have a value, from left to right. */
+  get places(): readonly number[] {
+    return this._plot.data[0] as readonly number[];
+  }
+
+  /** Put the crosshair at a place, or take it away. */
+  point(x: number | null): void {
+    const left = x === null ? -10 : this._plot.valToPos(x, 'x');
+    this._plot.setCursor({ left, top: x === null ? -10 : this._plot.over.clientHeight / 2 });
+  }
+
+  dispose(): void {
+    this._plot.destroy();
+  }
+
+  private _make(): uPlot {
+    const { series, height, sync, formatX, formatY } = this._drawing;
+    const colors = this._colors;
+    const axis = {
+      stroke: colors.text,
+      font: colors.font,
+      grid: { stroke: colors.grid, width: 1 },
+      ticks: { show: false }
+    };
+    return new uPlot(
+      {
+        width: Math.max(this._node.clientWidth, 60),
+        height,
+        legend: { show: false },
+        padding: [8, 8, 0, 0],
+        cursor: {
+          y: false,
+          drag: { x: false, y: false, setScale: false },
+          points: { size: 6 },
+          ...(sync ? { sync: { key: sync, scales: ['x', null] } } : {})
+        },
+        scales: {
+          x: { time: false },
+          y: { range: (_, low, high) => this._range(low, high) }
+        },
+        axes: [
+          { ...axis, size: 24, gap: 2, values: (_, places) => places.map(formatX) },
+          { ...axis, size: sizeOf(formatY), gap: 4, values: (_, ticks) => ticks.map(formatY) }
+        ],
+        series: [
+          {},
+          ...series.map((one, index) => ({
+            label: one.name,
+            stroke: one.dashed ? colors.quiet : colors.curve(one.color ?? index),
+            width: one.dashed ? 1.2 : 1.6,
+            ...(one.dashed ? { dash: [5, 4] } : {}),
+            spanGaps: one.dashed,
+            points: { show: one.y.length < 2 }
+          }))
+        ],
+        hooks: {
+          draw: [plot => this._lines(plot)],
+          setCursor: [
+            plot => {
+              const { idx } = plot.cursor;
+              const place = typeof idx === 'number' ? plot.data[0][idx] : null;
+              this._drawing.onCursor(place ?? null);
+            }
+          ]
+        }
+      },
+      joined(series),
+      this._node
+    );
+  }
+
+  /** The extent of the vertical axis: values and limits, unless it is told. */
+  private _range(least: number | null, greatest: number | null): [number, number] {
+    const { low, high, limits } = this._drawing;
+    const [from, to] = extent([least, greatest, ...limits.map(({ value }) => value)]) ?? [0, 1];
+    const margin = (to - from || Math.abs(to) || 1) * MARGIN;
+    return [low ?? from - margin, high ?? to + margin];
+  }
+
+  /** Limits and the begins of epochs, with their names. */
+  private _lines(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    const { limits, marks } = this._drawing;
+    ctx.save();
+    ctx.font = scaled(this._colors.font, devicePixelRatio);
+    ctx.lineWidth = devicePixelRatio;
+    ctx.strokeStyle = ctx.fillStyle = this._colors.quiet;
+    ctx.textBaseline = 'top';
+    for (const { x, label } of marks) {
+      const left = plot.valToPos(x, 'x', true);
+      if (left >= bbox.left && left <= bbox.left + bbox.width) {
+        line(ctx, left, bbox.top, left, bbox.top + bbox.height, [1, 3]);
+        ctx.fillText(label, left + 3 * devicePixelRatio, bbox.top);
+      }
+    }
+    ctx.strokeStyle = ctx.fillStyle = this._colors.limit;
+    for (const { value, label } of limits) {
+      const top = plot.valToPos(value, 'y', true);
+      line(ctx, bbox.left, top, bbox.left + bbox.width, top, [4, 3]);
+      ctx.textAlign = 'right';
+      ctx.textBaseline = top - bbox.top > 16 * devicePixelRatio ? 'bottom' : 'top';
+      ctx.fillText(label, bbox.left + bbox.width - 2, top);
+    }
+    ctx.restore();
+  }
+
+  private _colors: IPalette;
+  private _plot: uPlot;
+}
+
+/** All series over the places of all of them. */
+function joined(series: readonly ISeries[]): uPlot.AlignedData {
+  const tables = series.map(({ x, y }) => [x, y] as unknown as uPlot.AlignedData);
+  const [first] = tables;
+  if (!first) {
+    return [[]];
+  }
+  return tables.every(([x]) => x === first[0])
+    ? [first[0], ...tables.map(([, y]) => y as number[])]
+    : uPlot.join(tables);
+}
+
+/** What cannot be changed in a chart that is there. */
+function shape({ series, height, sync }: IDrawing): string {
+  const names = series.map(({ name, dashed, color }) => [name, dashed, color]);
+  return JSON.stringify([names, height, sync]);
+}
+
+/** Width of the vertical axis, by its longest words. */
+function sizeOf(format: (y: number) => string): uPlot.Axis.Size {
+  return (_, values) => {
+    const words = values ?? [format(0)];
+    return 12 + 6 * Math.max(...words.map(word => String(word).length), 2);
+  };
+}
+
+function line(
+  ctx: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  toX: number,
+  toY: number,
+  dash: number[]
+): void {
+  ctx.setLineDash(dash.map(length => length * devicePixelRatio));
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(toX, toY);
+  ctx.stroke();
+}
+
+/** A font for a canvas whose pixels are smaller than those of the page. */
+function scaled(font: string, ratio: number): string {
+  return font.replace(/^([\d.]+)px/, (_, size) => `${Number(size) * ratio}px`);
+}

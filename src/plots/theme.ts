@@ -1,0 +1,41 @@
+/** The colours of curves: JupyterLab's own variables, read anew with each theme. */
+
+/** Brand colours are told apart in every theme, also by those who see no red or green. */
+const CURVES = [
+  '--jp-brand-color1',
+  '--jp-warn-color1',
+  '--jp-success-color1',
+  '--md-purple-400',
+  '--jp-error-color1',
+  '--md-grey-500'
+];
+
+export interface IPalette {
+  curve: (index: number) => string;
+  text: string;
+  grid: string;
+  quiet: string;
+  limit: string;
+  font: string;
+}
+
+/** The colours as they are where `node` stands. */
+export function palette(node: Element): IPalette {
+  const style = getComputedStyle(node);
+  const read = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    curve: index => read(CURVES[index % CURVES.length]) || 'steelblue',
+    text: read('--jp-ui-font-color2') || 'gray',
+    grid: read('--jp-border-color2') || 'lightgray',
+    quiet: read('--jp-ui-font-color3') || 'gray',
+    limit: read('--jp-warn-color1') || 'darkorange',
+    font: `${read('--jp-ui-font-size0') || '11px'} ${read('--jp-ui-font-family') || 'sans-serif'}`
+  };
+}
+
+/** Calls `changed` when another theme was taken; answers how to stop that. */
+export function onTheme(changed: () => void): () => void {
+  const observer = new MutationObserver(changed);
+  observer.observe(document.body, { attributeFilter: ['data-jp-theme-name'] });
+  return () => observer.disconnect();
+}
