@@ -38,7 +38,7 @@ def cells(source: str) -> list[str]:
 
 def real(source: str) -> Answer:
     """Run a program, up to its third update."""
-    from tracer.notebook.questions import line_of, said
+    from tracer.notebook.questions.wording import line_of, said
 
     _stop_behind(UPDATES)
     names: dict[str, Any] = {"__name__": "__main__"}

@@ -167,7 +167,7 @@ def _windows(session: Traced, original: Any, x: Any, *window: int) -> Any:
 
 
 _SOURCE = "stride kernels (`phi/kernels/stride`), tested against numpy's strides; gradients: measured"
-_NUMBERS = f"{_SOURCE} (`test_linear_algebra.py`)"
+_NUMBERS = f"{_SOURCE} (`test_products.py`)"
 _COPIES = "strided operands: measured (`test_strided_operands.py`)"
 
 OPERATORS = (
@@ -210,7 +210,7 @@ OPERATORS = (
     Operator("contiguous", "it copies", Rule(choice=Choice.PASSES)),
     Operator(
         "view_dtype",
-        f"{_SOURCE} (`test_linear_algebra.py`)",
+        f"{_SOURCE} (`test_products.py`)",
         Rule(view=_parts, result=_retyped),
         gradient=Rule(view=_parts),
     ),

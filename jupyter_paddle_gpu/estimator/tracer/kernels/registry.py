@@ -5,32 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import ModuleType
 
-from . import (
-    activation,
-    arithmetic,
-    convolution,
-    creation,
-    decomposition,
-    einsum,
-    fourier,
-    indexing,
-    layout,
-    least_squares,
-    linear_algebra,
-    loss,
-    normalisation,
-    optimizer,
-    recurrent,
-    reduction,
-    selection,
-    singular,
-    vision,
-)
+from . import arithmetic, creation, fourier, indexing, layout, optimizer, reduction, selection
+from .linalg import decomposition, einsum, least_squares, products, singular
+from .nn import activation, convolution, loss, normalisation, recurrent, vision
 from .rules import Operator, Rule
 
 FAMILIES: tuple[ModuleType, ...] = (
     activation, arithmetic, convolution, creation, decomposition, einsum, fourier, indexing, layout, least_squares,
-    linear_algebra, loss, normalisation, optimizer, recurrent, reduction, selection, singular, vision,
+    loss, normalisation, optimizer, products, recurrent, reduction, selection, singular, vision,
 )  # fmt: skip
 PLAIN = Rule()
 """Of a kernel that nobody has declared."""

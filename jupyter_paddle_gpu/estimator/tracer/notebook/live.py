@@ -21,7 +21,7 @@ from ..step.resizing import Resizing
 from ..step.steps import StepSeen, StepWatch
 from ..undecided.branches import Site
 from . import what_ifs
-from .questions import said
+from .questions.wording import said
 from .traces import micro, traced
 
 Result = dict[str, Any]

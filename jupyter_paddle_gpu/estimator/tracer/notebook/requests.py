@@ -13,11 +13,13 @@ from ..patches.data_loader import Loaders
 from ..session import Session
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
-from . import batch_places, programs, trials, what_ifs
-from .cells import CellRun
+from . import what_ifs
+from .cells import programs
+from .cells.loops import Loops
+from .cells.running import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
-from .loops import Loops
+from .questions import batch_places, trials
 from .sites import Sites
 from .traces import micro, traced
 from .trainings import Trainings

@@ -32,7 +32,7 @@ from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
 from ..step.steps import StepWatch, plain
 from ..undecided import absent_data
-from .cells import CellRun
+from .cells.running import CellRun
 from .what_ifs import Scenario
 
 _inference = Inference()

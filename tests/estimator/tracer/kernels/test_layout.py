@@ -11,7 +11,7 @@ import itertools, json, random, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 from tracer.kernels.layout import reshaped_strides
-from tracer.kernels.einsum import is_copied
+from tracer.kernels.linalg.einsum import is_copied
 random.seed(0)
 checked = copies = 0
 for _ in range(3000):

@@ -7,9 +7,9 @@ are laid out in the order of their own operands first and permuted after.
 
 from __future__ import annotations
 
-from ..memory.arrays import Array
-from ..memory.dtypes import COMPLEX
-from .rules import Arrays, Attributes, Meta, Operator, Place, Rule
+from ...memory.arrays import Array
+from ...memory.dtypes import COMPLEX
+from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
 
 
 def labels(equation: str) -> tuple[str, str, str] | None:

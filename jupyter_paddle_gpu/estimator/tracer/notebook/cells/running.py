@@ -15,22 +15,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from .. import call_stack
-from ..patches import absent_modules
-from ..patches.environment import DownloadNeeded, StaticGraphError
-from ..session import Session
-from ..step.deadline import Deadline, TimeUp
-from ..step.steps import StepSeen, StepWatch
-from ..undecided import conversions
-from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen, is_description
-from . import absorbing, outside, stops, suggestions
-from .answers import Answers
+from ... import call_stack
+from ...patches import absent_modules
+from ...patches.environment import DownloadNeeded, StaticGraphError
+from ...session import Session
+from ...step.deadline import Deadline, TimeUp
+from ...step.steps import StepSeen, StepWatch
+from ...undecided import conversions
+from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen, is_description
+from ..questions import suggestions
+from ..questions.answers import Answers
+from ..questions.wording import address, assigned_at, line_of, refused, said
+from ..sites import COMMAND, Sites
+from ..trainings import Trainings
+from . import absorbing, outside, stops
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
-from .questions import address, assigned_at, line_of, refused, said
-from .sites import COMMAND, Sites
-from .trainings import Trainings
 
 Question = dict[str, Any]
 

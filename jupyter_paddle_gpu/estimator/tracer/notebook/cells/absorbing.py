@@ -13,11 +13,11 @@ from itertools import islice
 from types import TracebackType
 from typing import Any
 
-from .. import call_stack
-from ..patches.absent_modules import AbsentModule, AbsentModuleError
-from ..patches.environment import DownloadNeeded, StaticGraphError
-from ..undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData, described, is_description
-from .questions import refused
+from ... import call_stack
+from ...patches.absent_modules import AbsentModule, AbsentModuleError
+from ...patches.environment import DownloadNeeded, StaticGraphError
+from ...undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData, described, is_description
+from ..questions.wording import refused
 
 _FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
 """Methods that put something into what they are called on."""

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .sites import COMMAND, parsed
+from ..sites import COMMAND, parsed
 
 _NAMED = re.compile(r"\{(\w+)\}|\$\{?(\w+)\}?")
 

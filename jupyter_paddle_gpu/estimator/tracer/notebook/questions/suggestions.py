@@ -16,7 +16,7 @@ from typing import Any
 
 import paddle
 
-from ..undecided.absent_data import Need
+from ...undecided.absent_data import Need
 
 Shape = tuple[int, ...]
 Array = tuple[str, Shape]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ..memory.arrays import Array
-from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Meta, Operator, Place, Rule
+from ...memory.arrays import Array
+from ...memory.dtypes import SIZE
+from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
 
 
 def _cholesky_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:

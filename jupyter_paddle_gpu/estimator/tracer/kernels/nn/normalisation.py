@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..memory.dtypes import SIZE
-from ..memory.operators import ORIGINAL_OPS
+from ...memory.dtypes import SIZE
+from ...memory.operators import ORIGINAL_OPS
+from ..rules import Amount, Amp, Arrays, Attributes, Further, Operator, Rule, Traced, per_element
 from .convolution import channels_last
-from .rules import Amount, Amp, Arrays, Attributes, Further, Operator, Rule, Traced, per_element
 
 
 def _normalised_rows(attrs: Attributes, operands: Arrays, results: Arrays) -> int:

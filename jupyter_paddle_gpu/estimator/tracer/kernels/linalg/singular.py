@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from math import prod
 
-from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Operator, Rule
+from ...memory.dtypes import SIZE
+from ..rules import Arrays, Attributes, Operator, Rule
 
 
 def _highest(changes: list[int]) -> int:

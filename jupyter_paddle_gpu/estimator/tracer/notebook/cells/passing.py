@@ -11,10 +11,10 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..session import current
-from ..step.passages import Passage
-from ..step.steps import StepWatch
-from .sites import Holding, Sites
+from ...session import current
+from ...step.passages import Passage
+from ...step.steps import StepWatch
+from ..sites import Holding, Sites
 
 PASSING = "__passing__"
 """The name under which the notebook's loops find `passing`."""

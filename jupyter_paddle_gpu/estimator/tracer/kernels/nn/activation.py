@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..memory.arrays import Array
-from ..memory.operators import call
-from ..session import running
-from .composing import scaled, times, zeros
-from .rules import (
+from ...memory.arrays import Array
+from ...memory.operators import call
+from ...session import running
+from ..composing import scaled, times, zeros
+from ..rules import (
     Arrays,
     Attributes,
     Further,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ..memory.arrays import Array
-from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Further, Meta, Operator, Place, Rule, Strides, nothing
+from ...memory.arrays import Array
+from ...memory.dtypes import SIZE
+from ..rules import Arrays, Attributes, Further, Meta, Operator, Place, Rule, Strides, nothing
 
 
 def _corners(attrs: Attributes, x: Array, grid: Array) -> int:

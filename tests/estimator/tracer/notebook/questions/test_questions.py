@@ -26,6 +26,6 @@ import pytest
     ],
 )
 def test_only_for_numbers_and_entries_an_answer_is_asked(statement, name):
-    questions = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions")
+    questions = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.wording")
     source = f"import os\n{statement}"
     assert questions.assigned_at(source, 2, [source]) == name

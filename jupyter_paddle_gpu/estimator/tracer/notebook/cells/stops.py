@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from types import TracebackType
 
-from .. import call_stack
-from ..patches.absent_modules import AbsentModules
-from ..session import SIZES, Session
-from ..step.resizing import Resizing
-from .questions import said
+from ... import call_stack
+from ...patches.absent_modules import AbsentModules
+from ...session import SIZES, Session
+from ...step.resizing import Resizing
+from ..questions.wording import said
 
 _BY_TYPE = (TypeError, AttributeError, NameError, ImportError, SyntaxError)
 """What is raised whatever the numbers are."""

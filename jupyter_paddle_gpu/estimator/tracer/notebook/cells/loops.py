@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from ..session import current
-from ..step.changes import Changes
-from ..step.steps import StepWatch
+from ...session import current
+from ...step.changes import Changes
+from ...step.steps import StepWatch
 
 LOOP = "__loop__"
 """The name under which a notebook's loops find `loop`."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ..memory.arrays import Array
-from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Further, Operator, Rule, Strides
+from ...memory.arrays import Array
+from ...memory.dtypes import SIZE
+from ..rules import Arrays, Attributes, Further, Operator, Rule, Strides
 
 LIMIT = 512 << 20
 """kDefaultConvWorkspaceSizeLimitMB (paddle/phi/backends/gpu/cuda/cudnn_workspace_helper.h): cuDNN's limit."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from math import log2, prod
 
-from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Meta, Operator, Place, Rule
+from ...memory.dtypes import SIZE
+from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
 
 _BLOCK = 32
 """Block size of `geqrf`, `gelqf`, `gebrd` and of the products with their factors (ilaenv.f)."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..memory.dtypes import SIZE
-from . import bounds
-from .rules import Arrays, Attributes, Operator, Rule, Strides, per_element
+from ...memory.dtypes import SIZE
+from .. import bounds
+from ..rules import Arrays, Attributes, Operator, Rule, Strides, per_element
 
 
 def _ctc(attrs: Attributes, operands: Arrays, results: Arrays) -> int:

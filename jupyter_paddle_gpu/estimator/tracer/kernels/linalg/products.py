@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from paddle import _C_ops
 
-from ..memory.arrays import Array, Shape
-from ..memory.dtypes import COMPLEX, SIZE
-from ..memory.operators import call
-from .composing import reduced, zeros
-from .rules import Amount, Arrays, Attributes, Further, Operator, Rule, Second, Strides, Tensors, Traced, Wants
+from ...memory.arrays import Array, Shape
+from ...memory.dtypes import COMPLEX, SIZE
+from ...memory.operators import call
+from ..composing import reduced, zeros
+from ..rules import Amount, Arrays, Attributes, Further, Operator, Rule, Second, Strides, Tensors, Traced, Wants
 
 
 def _flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:

@@ -5,9 +5,9 @@ With T steps, B samples, D directions, L layers, H hidden: `block` = D*T*B*H ele
 
 from __future__ import annotations
 
-from ..memory.arrays import Array
-from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Meta, Operator, Place, Rule
+from ...memory.arrays import Array
+from ...memory.dtypes import SIZE
+from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
 
 _RESULTS = ("out", "dropout_state_out", "state", "reserve")
 _RESERVED_GATES = {"LSTM": 6, "GRU": 4, "RNN_TANH": 1, "RNN_RELU": 1}

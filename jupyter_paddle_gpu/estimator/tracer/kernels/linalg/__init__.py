@@ -1,0 +1,1 @@
+"""Kernels of `paddle.linalg`: products, factors, solutions, singular values."""

@@ -1,0 +1,1 @@
+"""Kernels of `paddle.nn`: activations, convolutions, normalisations, recurrent layers, losses, images."""
