@@ -635,6 +635,7 @@ export interface components {
          *         compute_capability: (major, minor), NVIDIA only.
          *         parent: id of the whole card where this is a slice of one (MIG).
          *         simulated: shown for teaching; nothing can run on it.
+         *         checked: whether what is known of this maker's devices was seen on its hardware; else it is from documents.
          *         problem: why this one device gives no data.
          *         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
          *             of the hardware's own that it reported while we looked.
@@ -669,6 +670,8 @@ export interface components {
             parent: string | null;
             /** @default false */
             simulated: boolean;
+            /** @default true */
+            checked: boolean;
             /** @default [] */
             processes: components["schemas"]["DeviceProcess"][];
             /** @default null */

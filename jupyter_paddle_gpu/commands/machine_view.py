@@ -108,7 +108,8 @@ def _device_row(say: Speech, device: Device) -> Sequence[str]:
     def number(value: float | None, unit: str) -> str:
         return "–" if value is None else f"{value:.0f} {unit}"
 
-    name = device.name + (f" ({say('simulated')})" if device.simulated else "")
+    marks = [say("simulated")] * device.simulated + [say("not checked on hardware")] * (not device.checked)
+    name = device.name + (f" ({', '.join(marks)})" if marks else "")
     memory = f"{size(device.memory_used)} / {size(device.memory_total)}"
     load, heat, power = number(device.utilization, "%"), number(device.temperature, "°C"), number(device.power, "W")
     return str(device.index), name, memory, load, heat, power, str(len(device.processes))

@@ -26,6 +26,10 @@ class ListedReader:
         cards = self._pci.of(self._maker.pci)
         return Reading(devices=tuple(_device(self._maker, card, number) for number, card in enumerate(cards)))
 
+    def numa_node(self, address: str) -> int | None:
+        """The NUMA node that a card at this address hangs on."""
+        return self._pci.numa_node(address)
+
     def close(self) -> None:
         """Nothing is held."""
 
@@ -52,4 +56,5 @@ def _device(maker: Maker, function: PciFunction, index: int) -> Device:
         vendor=maker.name,
         name=function.name or maker.title,
         problem=problem,
+        checked=maker.checked,
     )

@@ -17,6 +17,7 @@ from ..domain.messages import Message
 from .contexts import ContextRange, unknown
 from .driver_words import UNKNOWN_WORDS, DriverWords
 from .reader import Reader
+from .tools.tool import Tool
 
 Standing = Literal["read", "documented", "reported"]
 """How the facts of a row are known: read on a device, from the maker's or Paddle's documents, from users' reports."""
@@ -44,14 +45,18 @@ class DeviceNodes:
     """A maker whose devices get into a container by their nodes, without the `--privileged` that its documents ask for.
 
     Attributes:
-        nodes: one for each chosen device: `{n}` is its number, `{render}` that of its render node.
+        nodes: one for each chosen device: `{n}` is its number, `{card}` and `{render}` those of its nodes of the
+            kernel's graphics (DRM).
         shared: for all; missing ones are left out.
         tools: files and folders of the driver, mounted read-only where they are.
+        renumbered: whether the maker's runtime counts the devices that it sees, from 0, where the others' nodes are
+            not there; else the variable keeps the host's numbers.
     """
 
     nodes: tuple[str, ...]
     shared: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    renumbered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +88,48 @@ class MakerImage:
     reference: str
     standing: Standing
     source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """A package of Python, in the newest version that is known to go with the others of its maker."""
+
+    name: str
+    version: str
+    index: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaddlePackages:
+    """What Paddle itself is on a maker's devices: a build of its own, or Paddle for CPUs with the maker's plugin.
+
+    Attributes:
+        packages: in the order in which they are installed; the last one knows the devices.
+        source: where this stands.
+    """
+
+    packages: tuple[Package, ...]
+    source: str
+
+    @property
+    def install(self) -> str:
+        """The command."""
+        return " && ".join(f"pip install {row.name}=={row.version} -i {row.index}" for row in self.packages)
+
+
+INDEX = "https://www.paddlepaddle.org.cn/packages/stable/{kind}/"
+"""Paddle's own index of packages, one for each kind of device."""
+
+
+def plugin(kind: str, version: str, source: str) -> PaddlePackages:
+    """Paddle for CPUs with the plugin `paddle-custom-<kind>`, which has Paddle's own version."""
+    return PaddlePackages(
+        packages=(
+            Package(name="paddlepaddle", version=version, index=INDEX.format(kind="cpu")),
+            Package(name=f"paddle-custom-{kind}", version=version, index=INDEX.format(kind=kind)),
+        ),
+        source=source,
+    )
 
 
 def _nothing_found(inventory: Inventory) -> Iterable[Message]:
@@ -120,8 +167,10 @@ class Maker:
         words: what a process prints when its runtime or driver fails.
         lost: (device id, the driver's words) -> the reason of a job whose card failed.
         ids: pattern of its devices' ids; empty: `name-` and a PCI address or number.
-        reader: makes what reads the live figures, from the folder with /proc and /sys. None: cards are listed from the
-            bus, with the reason why there are no figures.
+        asks: the tools that tell of its cards, the first one that is installed is asked; see `devices.tools`.
+        reader: makes what reads the live figures instead, from the folder with /proc and /sys. Without either, cards
+            are listed from the bus, with the reason why there are no figures.
+        paddle: the packages of Paddle for its devices where they are others than everybody's.
         images: development images where Paddle's releases have none for its devices; None: they have.
         context: the range of memory that a process takes beside its tensors, by compute capability and CUDA version.
         findings: what `doctor` says of a working driver.
@@ -144,13 +193,20 @@ class Maker:
     words: DriverWords = UNKNOWN_WORDS
     lost: Callable[[str, str], Message] = reasons.device_lost
     ids: str = ""
+    asks: tuple[Tool, ...] = ()
     reader: Callable[[Path], Reader] | None = None
+    paddle: PaddlePackages | None = None
     images: tuple[MakerImage, ...] | None = ()
     context: Callable[[Version | None, Version | None], ContextRange] = _unknown
     findings: Callable[[Inventory], Iterable[Message]] = _nothing_found
     present: Callable[[Path], bool] = _nowhere
     numa: Callable[[tuple[str, ...], Path], frozenset[int]] = _anywhere
     standing: Standing
+
+    @property
+    def checked(self) -> bool:
+        """Whether somebody saw these facts on the maker's hardware."""
+        return self.standing == "read"
 
     def owns(self, device_id: str) -> bool:
         """Whether an id is that of one of its devices."""
@@ -192,5 +248,21 @@ class Maker:
 
     def nodes(self, container: DeviceNodes, device_ids: tuple[str, ...], root: Path) -> list[str]:
         """The nodes of these devices, whether they are there or not."""
-        numbers = [self.number(device, root) for device in device_ids]
-        return [node.format(n=number, render=128 + number) for number in numbers for node in container.nodes]
+        return [
+            node.format(**names)
+            for names in ({"n": self.number(device, root), **self._drm(device, root)} for device in device_ids)
+            for node in container.nodes
+        ]
+
+    def _drm(self, device_id: str, root: Path) -> dict[str, int]:
+        """Numbers of a card's two nodes below /dev/dri, which other graphics (a console's) shift.
+
+        Where the bus does not tell, those of a machine that has no other.
+        """
+        number = self.number(device_id, root)
+        found = {"card": number, "render": 128 + number}
+        for node in (root / "sys/bus/pci/devices" / device_id.partition("-")[2] / "drm").glob("*[0-9]"):
+            kind = re.fullmatch(r"(card|renderD)(\d+)", node.name)
+            if kind:
+                found["card" if kind[1] == "card" else "render"] = int(kind[2])
+        return found

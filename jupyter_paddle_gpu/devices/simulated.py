@@ -7,6 +7,7 @@ import re
 from ..domain.devices import Device
 from ..domain.messages import Message
 from .catalogue import find
+from .makers.registry import makers
 from .reader import Reading
 
 VARIABLE = "PADDLE_GPU_SIMULATE"
@@ -49,6 +50,7 @@ def _reading(description: str) -> Reading:
             )
             continue
         memory = card.usable_bytes or card.memory_bytes
+        maker = makers().named(card.vendor)
         for _ in range(min(times, MAX_DEVICES - len(devices))):
             devices.append(
                 Device(
@@ -63,6 +65,7 @@ def _reading(description: str) -> Reading:
                     power_limit=card.watts,
                     compute_capability=card.compute_capability,
                     simulated=True,
+                    checked=maker is None or maker.checked,
                 )
             )
     return Reading(devices=tuple(devices), problems=tuple(problems))

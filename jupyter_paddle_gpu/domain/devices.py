@@ -39,6 +39,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         compute_capability: (major, minor), NVIDIA only.
         parent: id of the whole card where this is a slice of one (MIG).
         simulated: shown for teaching; nothing can run on it.
+        checked: whether what is known of this maker's devices was seen on its hardware; else it is from documents.
         problem: why this one device gives no data.
         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
             of the hardware's own that it reported while we looked.
@@ -59,6 +60,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     numa_node: int | None = None
     parent: str | None = None
     simulated: bool = False
+    checked: bool = True
     processes: tuple[DeviceProcess, ...] = ()
     problem: Message | None = None
     fault: str | None = None

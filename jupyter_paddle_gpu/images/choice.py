@@ -122,6 +122,8 @@ def _named(text: str, rules: ImagePolicy, known: Catalogue, ruled_out: list[Mess
 
 
 def _of_maker(images: tuple[MakerImage, ...], vendor: Vendor, machine: str) -> list[Candidate]:
+    maker = makers().named(vendor)
+    command = maker.paddle.install if maker is not None and maker.paddle is not None else ""
     return [
         Candidate(
             reference=row.reference,
@@ -130,7 +132,8 @@ def _of_maker(images: tuple[MakerImage, ...], vendor: Vendor, machine: str) -> l
                     code="vendor_image",
                     text="{image} is Paddle's development image for {vendor}; the framework itself is installed on "
                     "top.",
-                    params={"image": row.reference, "vendor": vendor},
+                    hint="In an image of your own (docs/images-of-your-own.md): `{command}`." if command else "",
+                    params={"image": row.reference, "vendor": vendor, "command": command},
                 ),
             ),
         )

@@ -20,6 +20,7 @@ from ..engines.registry import Registry
 from ..estimator import messages
 from ..estimator.workers.worker import Greeting
 from ..version import __version__
+from . import makers_checked
 from .policies.files import Policies
 from .requests import Check
 
@@ -46,6 +47,7 @@ def examine(
         ("kernel", lambda: _kernel(kernel_name)),
         ("tracing", lambda: _tracing(greeting)),
         ("devices", lambda: _devices(inventory())),
+        ("makers", lambda: makers_checked.examine(inventory(), lambda: _python(kernel_name))),
         ("plugins", lambda: _left_out(registry())),
         ("engines", lambda: _engines(engines())),
         ("policy", lambda: _policy(policies)),
@@ -106,14 +108,17 @@ def _version() -> Check:
     return Check(name="version", ok=True, finding=finding)
 
 
-def _kernel(kernel_name: str) -> Iterable[Check]:
+def _python(kernel_name: str) -> Path:
     from ..estimator.workers.interpreters import find_interpreter
 
-    interpreter = find_interpreter(kernel_name)
+    return Path(find_interpreter(kernel_name).python)
+
+
+def _kernel(kernel_name: str) -> Iterable[Check]:
     finding = Message(
         code="kernel_found",
         text="The kernel “{kernel}” runs {python}.",
-        params={"kernel": kernel_name, "python": str(interpreter.python)},
+        params={"kernel": kernel_name, "python": str(_python(kernel_name))},
     )
     yield Check(name="kernel", ok=True, finding=finding)
 

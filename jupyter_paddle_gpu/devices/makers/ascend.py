@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..maker import DeviceNodes, Maker, MakerImage, PciIds
+from ..maker import DeviceNodes, Maker, MakerImage, PciIds, plugin
+from ..tools import npu_smi
 
 _IMAGE = "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/device/paddle-npu:cann80RC1-ubuntu20"
 
@@ -24,6 +25,7 @@ MAKER = Maker(
         },
     ),
     tools=("npu-smi",),
+    asks=(npu_smi.TOOL,),
     brands=("huawei", "ascend"),
     # "910b2c": the letter after the B names an edition of the same memory in the maker's own tool.
     spellings=((r"\bascend(?=\d)", "ascend "), (r"\b910b\d?c?\b", "910b")),
@@ -31,6 +33,7 @@ MAKER = Maker(
         nodes=("/dev/davinci{n}",),
         shared=("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"),
         tools=("/usr/local/Ascend/driver", "/usr/local/dcmi", "/usr/local/bin/npu-smi"),
+        renumbered=True,  # the variable takes logical numbers (CANN's reference of environment variables)
     ),
     images=tuple(
         MakerImage(
@@ -41,5 +44,6 @@ MAKER = Maker(
         )
         for machine in ("x86_64", "aarch64")
     ),
+    paddle=plugin("npu", "3.2.0", "PaddleOCR's pages on Ascend NPU"),
     standing="documented",
 )

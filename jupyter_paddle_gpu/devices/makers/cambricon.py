@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..maker import DeviceNodes, Maker, MakerImage, PciIds
+from ..maker import DeviceNodes, Maker, MakerImage, PciIds, plugin
+from ..tools import cnmon
 
 MAKER = Maker(
     name="cambricon",
@@ -11,6 +12,7 @@ MAKER = Maker(
     visible_devices="MLU_VISIBLE_DEVICES",
     pci=PciIds(vendor="0xcabc", classes=("0x0300", "0x0302", "0x0380", "0x0b", "0x12")),
     tools=("cnmon",),
+    asks=(cnmon.TOOL,),
     brands=("cambricon",),
     container=DeviceNodes(
         nodes=("/dev/cambricon_dev{n}",),
@@ -25,5 +27,6 @@ MAKER = Maker(
             source="Paddle's page on Cambricon MLU",
         ),
     ),
+    paddle=plugin("mlu", "3.3.0", "Paddle's page on Cambricon MLU"),
     standing="documented",
 )

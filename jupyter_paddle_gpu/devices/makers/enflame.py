@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..maker import DeviceNodes, Maker, MakerImage, PciIds
+from ..maker import DeviceNodes, Maker, MakerImage, PciIds, plugin
+from ..tools import efsmi
 
 MAKER = Maker(
     name="enflame",
@@ -11,6 +12,7 @@ MAKER = Maker(
     visible_devices="TOPS_VISIBLE_DEVICES",
     pci=PciIds(vendor="0x1e36", classes=("0x0300", "0x0302", "0x0380", "0x0b", "0x12")),
     tools=("efsmi",),
+    asks=(efsmi.TOOL,),
     brands=("enflame",),
     container=DeviceNodes(nodes=("/dev/gcu{n}",), shared=("/dev/gcuctl",)),
     images=(
@@ -21,5 +23,6 @@ MAKER = Maker(
             source="Paddle's page on Enflame GCU",
         ),
     ),
+    paddle=plugin("gcu", "3.3.0", "Paddle's page on Enflame GCU"),
     standing="reported",
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..maker import DeviceNodes, Maker, MakerImage, PciIds
+from ..maker import INDEX, DeviceNodes, Maker, MakerImage, Package, PaddlePackages, PciIds
+from ..tools import xpu_smi
 
 MAKER = Maker(
     name="kunlun",
@@ -18,6 +19,7 @@ MAKER = Maker(
         },
     ),
     tools=("xpu-smi", "xpu_smi"),
+    asks=(xpu_smi.QUERY, xpu_smi.TABLES),
     brands=("kunlun", "kunlunxin", "baidu"),
     container=DeviceNodes(
         nodes=("/dev/xpu{n}",),
@@ -31,6 +33,10 @@ MAKER = Maker(
             standing="documented",
             source="Paddle's page on Kunlun XPU",
         ),
+    ),
+    paddle=PaddlePackages(
+        packages=(Package(name="paddlepaddle-xpu", version="3.3.0", index=INDEX.format(kind="xpu-p800")),),
+        source="PaddleOCR's pages on Kunlunxin XPU (P800)",
     ),
     standing="documented",
 )

@@ -63,10 +63,14 @@ class Makers:
 
     def readers(self, root: Path = Path("/")) -> list[Reader]:
         """What reads the devices, one a maker."""
-        return [
-            maker.reader(root) if maker.reader is not None else ListedReader(maker, root)
-            for maker in self.rows.values()
-        ]
+        from ..tools.reader import ToolReader  # what names processes is heavy, and rows are asked for more often
+
+        def reader(maker: Maker) -> Reader:
+            if maker.reader is not None:
+                return maker.reader(root)
+            return ToolReader(maker, root) if maker.asks else ListedReader(maker, root)
+
+        return [reader(maker) for maker in self.rows.values()]
 
     def hooks(self) -> list[tuple[Maker, RuntimeHook]]:
         """The makers whose devices a container gets by request."""

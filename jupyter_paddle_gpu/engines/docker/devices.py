@@ -91,15 +91,17 @@ def _by_nodes(
     chosen = maker.nodes(container, device_ids, root)
     nodes = [node for node in (*chosen, *container.shared) if (root / node.lstrip("/")).exists()]
     groups = {str((root / node.lstrip("/")).stat().st_gid) for node in nodes} - {"0"}
+    # The others' nodes are not there: some runtimes count what is left, some keep the host's numbers.
+    places = range(len(device_ids)) if container.renumbered else (maker.number(device, root) for device in device_ids)
+    labels = tuple(map(str, places))
     tools = [tool for tool in container.tools if (root / tool.lstrip("/")).exists()]
     return DeviceAccess(
         vendor=maker.name,
         nodes=tuple(nodes),
         mounts=tuple(Mount(tool, tool) for tool in tools),
-        # Whole nodes are hidden already; the numbers count what is visible to the host's driver.
-        environment={maker.visible_devices: maker.visible(device_ids, root), **hidden},
+        environment={maker.visible_devices: ",".join(labels), **hidden},
         groups=tuple(sorted(groups)),
-        labels=tuple(str(maker.number(device, root)) for device in device_ids),
+        labels=labels,
     )
 
 

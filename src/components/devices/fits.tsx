@@ -72,6 +72,9 @@ function Device(props: {
         </span>
         {chosen && <span className="jp-PaddleGpu-tag jp-mod-ok">{trans.__('chosen')}</span>}
         {device.simulated && <span className="jp-PaddleGpu-tag">{trans.__('simulated')}</span>}
+        {!device.checked && (
+          <span className="jp-PaddleGpu-tag">{trans.__('not checked on hardware')}</span>
+        )}
         <span
           className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
           title={trans.__('How busy it is, its temperature, its power')}
