@@ -17,7 +17,7 @@ from ..domain.messages import Message
 from .contexts import ContextRange, unknown
 from .driver_words import UNKNOWN_WORDS, DriverWords
 from .reader import Reader
-from .tools.tool import Tool
+from .tool import Tool
 
 Standing = Literal["read", "documented", "reported"]
 """How the facts of a row are known: read on a device, from the maker's or Paddle's documents, from users' reports."""

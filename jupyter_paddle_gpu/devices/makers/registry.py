@@ -63,7 +63,7 @@ class Makers:
 
     def readers(self, root: Path = Path("/")) -> list[Reader]:
         """What reads the devices, one a maker."""
-        from ..tools.reader import ToolReader  # what names processes is heavy, and rows are asked for more often
+        from ..tool_reader import ToolReader  # what names processes is heavy, and rows are asked for more often
 
         def reader(maker: Maker) -> Reader:
             if maker.reader is not None:

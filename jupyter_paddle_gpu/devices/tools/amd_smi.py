@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .tool import Answer, Card, Tool, ToolProcess, bytes_of, number, processes_by_card, whole
+from ..tool import Answer, Card, Tool, ToolProcess, bytes_of, number, processes_by_card, whole
 
 
 def read(answers: tuple[str, ...]) -> Answer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .tool import Answer, Card, Tool, ToolProcess, bytes_of, cells, number, processes_by_card, whole
+from ..tool import Answer, Card, Tool, ToolProcess, bytes_of, cells, number, processes_by_card, whole
 
 _PROCESS = re.compile(r"^\|\s*(\d+)\s+(?:\S+\s+)?(\d+)\s+(.*?)\s+(\d+\s*[KMG]iB)\s*\|?$")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .tool import Answer, Card, Tool, bytes_of, number, whole
+from ..tool import Answer, Card, Tool, bytes_of, number, whole
 
 
 def read(answers: tuple[str, ...]) -> Answer:

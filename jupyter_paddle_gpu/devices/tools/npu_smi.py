@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .tool import Answer, Card, Tool, ToolProcess, bytes_of, cells, number, processes_by_card, whole
+from ..tool import Answer, Card, Tool, ToolProcess, bytes_of, cells, number, processes_by_card, whole
 
 _ADDRESS = re.compile(r"^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]$")
 _USAGE = re.compile(r"(\d+)\s*/\s*(\d+)")

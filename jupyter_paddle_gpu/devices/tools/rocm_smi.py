@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any
 
-from .tool import Answer, Card, Tool, ToolProcess, bytes_of, number, processes_by_card, whole
+from ..tool import Answer, Card, Tool, ToolProcess, bytes_of, number, processes_by_card, whole
 
 _ASKED = ("--showproductname", "--showbus", "--showuse", "--showtemp", "--showpower", "--showmaxpower")
 _QUESTIONS = (

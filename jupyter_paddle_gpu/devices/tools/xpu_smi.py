@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .tool import Answer, Card, Tool, ToolProcess, bytes_of, cells, number, processes_by_card, whole
+from ..tool import Answer, Card, Tool, ToolProcess, bytes_of, cells, number, processes_by_card, whole
 
 
 def read_query(answers: tuple[str, ...]) -> Answer:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.devices.tool import Answer, Card, Tool, ToolProcess
 from jupyter_paddle_gpu.devices.tools import amd_smi, cnmon, efsmi, npu_smi, rocm_smi, xpu_smi
-from jupyter_paddle_gpu.devices.tools.tool import Answer, Card, Tool, ToolProcess
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 MIB = 2**20

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from ...domain.devices import Device, Driver
-from ...domain.messages import Message
-from ..listed import ListedReader
-from ..maker import Maker
-from ..processes import Owners
-from ..reader import Reading
+from ..domain.devices import Device, Driver
+from ..domain.messages import Message
+from .listed import ListedReader
+from .maker import Maker
+from .processes import Owners
+from .reader import Reading
 from .tool import Answer, Card, Tool
 
 LEAST_SECONDS = 5.0

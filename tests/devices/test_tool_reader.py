@@ -10,10 +10,10 @@ import pytest
 
 from jupyter_paddle_gpu.devices.makers import registry
 from jupyter_paddle_gpu.devices.service import DeviceService
-from jupyter_paddle_gpu.devices.tools.reader import ToolReader
+from jupyter_paddle_gpu.devices.tool_reader import ToolReader
 from jupyter_paddle_gpu.domain.devices import Driver
 
-RECORDED = Path(__file__).parents[1] / "recorded"
+RECORDED = Path(__file__).parent / "recorded"
 MIB = 2**20
 
 
@@ -154,7 +154,7 @@ def test_nodes_of_the_kernels_graphics_are_looked_up_by_address(tmp_path: Path) 
 
 
 def test_a_tool_that_hangs_is_given_up(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_paddle_gpu.devices.tools.reader.LONGEST_SECONDS", 0.2)
+    monkeypatch.setattr("jupyter_paddle_gpu.devices.tool_reader.LONGEST_SECONDS", 0.2)
     program(programs, "npu-smi", "exec sleep 600")
     reading = reader("ascend", tmp_path).read()
     assert [problem.code for problem in reading.problems] == ["vendor_tool_failed"]
