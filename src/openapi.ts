@@ -243,7 +243,8 @@ export interface paths {
         delete: operations["deleteJob"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Keep a note or a star */
+        patch: operations["annotateJob"];
         trace?: never;
     };
     "/jobs/{id}/cancel": {
@@ -276,7 +277,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Submit the same again */
+        /**
+         * Submit it again
+         * @description An empty body runs the same, from the job's checkpoints on. With other values it is a run of its own, settled and estimated as a submission is.
+         */
         post: operations["rerunJob"];
         delete?: never;
         options?: never;
@@ -317,6 +321,45 @@ export interface paths {
          * @description Processors, memory, disks, network and devices, from the job's start on; also while it runs. A job that did not start yet has no points.
          */
         get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** What the training says of itself, as curves */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/comparison/{other}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                other: string;
+            };
+            cookie?: never;
+        };
+        /** What another job has otherwise */
+        get: operations["compareJobs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -492,6 +535,19 @@ export interface components {
             force: boolean;
         };
         /**
+         * CellDifference
+         * @description A code cell that two notebooks have differently.
+         *
+         *     Attributes:
+         *         before, after: its index among all cells of either; None where one has no such cell.
+         *         difference: the lines as a unified diff, without the heading that names files.
+         */
+        CellDifference: {
+            before: number | null;
+            after: number | null;
+            difference: string;
+        };
+        /**
          * CellFailure
          * @description The cell that ended a job: index among all cells, line in it, error name, message and plain traceback.
          */
@@ -598,6 +654,20 @@ export interface components {
             text: string;
             /** @default false */
             appends: boolean;
+        };
+        /**
+         * Comparison
+         * @description Two jobs side by side.
+         *
+         *     Attributes:
+         *         differs: what the second has otherwise: variables, devices, image, engine.
+         *         code: the code cells that differ, as they were submitted.
+         */
+        Comparison: {
+            /** @default [] */
+            differs: components["schemas"]["Difference"][];
+            /** @default [] */
+            code: components["schemas"]["CellDifference"][];
         };
         /**
          * Decision
@@ -787,6 +857,32 @@ export interface components {
             jobs: number;
         };
         /**
+         * Difference
+         * @description One thing that a run has otherwise than another one.
+         *
+         *     Attributes:
+         *         kind: `variable`, `environment`, `code` (the cells, beyond their variables), `devices` (how many), `device`
+         *             (which card), `image`, `engine`.
+         *         name: of the variable; empty for the other kinds.
+         *         role: of the variable.
+         *         before, after: the values; None: there is none. Of code neither is told.
+         */
+        Difference: {
+            /** @enum {unknown} */
+            kind: "code" | "device" | "devices" | "engine" | "environment" | "image" | "variable";
+            /** @default  */
+            name: string;
+            /**
+             * @default
+             * @enum {unknown}
+             */
+            role: "" | "amp" | "batch_size" | "epochs" | "learning_rate" | "optimizer";
+            /** @default null */
+            before: string | number | boolean | null;
+            /** @default null */
+            after: string | number | boolean | null;
+        };
+        /**
          * Driver
          * @description A maker's driver on this machine.
          *
@@ -798,6 +894,14 @@ export interface components {
             version: string;
             /** @default null */
             runtime: string | null;
+        };
+        /**
+         * EpochMark
+         * @description The moment (seconds since the epoch) at which an epoch, counted from 1, was first heard of.
+         */
+        EpochMark: {
+            epoch: number;
+            time: number;
         };
         /**
          * Estimate
@@ -1203,6 +1307,7 @@ export interface components {
              *       "step": null,
              *       "steps": null,
              *       "metrics": {},
+             *       "sparkline": null,
              *       "seconds_left": null
              *     }
              */
@@ -1219,6 +1324,26 @@ export interface components {
             server_id: string;
             /** @default  */
             owner: string;
+            /** @default  */
+            note: string;
+            /** @default false */
+            starred: boolean;
+        };
+        /**
+         * JobMetrics
+         * @description All curves of a job, in the order in which their names appeared, and its epochs.
+         *
+         *     Attributes:
+         *         marks: where epochs begin.
+         *         thinned: whether points were left out for the sake of size; the first and the last are always there.
+         */
+        JobMetrics: {
+            /** @default [] */
+            curves: components["schemas"]["MetricCurve"][];
+            /** @default [] */
+            marks: components["schemas"]["EpochMark"][];
+            /** @default false */
+            thinned: boolean;
         };
         /**
          * JobResult
@@ -1291,6 +1416,9 @@ export interface components {
          *         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
          *             device.
          *         limits: of memory and processors, settled with their reasons; None: the engine's own.
+         *         settings: the notebook's variables with the values of this run, and a digest of its other code.
+         *         differs: what this run has otherwise than the one of the same notebook that was submitted before it.
+         *         differs_from: the id of that one; empty: there was none.
          */
         JobSpec: {
             name: string;
@@ -1350,6 +1478,17 @@ export interface components {
             insisted: components["schemas"]["Message"] | null;
             /** @default null */
             limits: components["schemas"]["Limits"] | null;
+            /**
+             * @default {
+             *       "variables": [],
+             *       "code": ""
+             *     }
+             */
+            settings: components["schemas"]["Settings"];
+            /** @default [] */
+            differs: components["schemas"]["Difference"][];
+            /** @default  */
+            differs_from: string;
             /** @default {} */
             options: Record<string, never>;
         };
@@ -1476,6 +1615,23 @@ export interface components {
             hint: string;
         };
         /**
+         * MetricCurve
+         * @description One metric, column by column; all columns have the same length.
+         *
+         *     Attributes:
+         *         name: as the training says it, in lower case (`loss`, `val_acc`).
+         *         times: seconds since the epoch.
+         *         values: what was said then.
+         *         epochs: how many epochs were through then, with the share of the running one (2.5: half of the third); None
+         *             where the training tells no epochs, or not its steps.
+         */
+        MetricCurve: {
+            name: string;
+            times: number[];
+            values: number[];
+            epochs: (number | null)[];
+        };
+        /**
          * Need
          * @description What one training step takes of each of its devices, as far as a decision asks.
          *
@@ -1492,6 +1648,16 @@ export interface components {
             bytes_moved: number | null;
             /** @default null */
             amp: ("O1" | "O2" | "off") | null;
+        };
+        /**
+         * NoteBody
+         * @description What a person keeps about a job; what is left out stays as it is.
+         */
+        NoteBody: {
+            /** @default null */
+            note: string | null;
+            /** @default null */
+            starred: boolean | null;
         };
         /**
          * NotebookBody
@@ -1695,6 +1861,8 @@ export interface components {
                 [key: string]: number | null;
             };
             /** @default null */
+            sparkline: components["schemas"]["Sparkline"] | null;
+            /** @default null */
             seconds_left: number | null;
         };
         /**
@@ -1746,6 +1914,49 @@ export interface components {
             refused: components["schemas"]["Message"] | null;
         };
         /**
+         * RerunBody
+         * @description What a job is to have otherwise when it is run again; an empty body runs the same.
+         */
+        RerunBody: {
+            /** @default {} */
+            values: {
+                [key: string]: string | number | boolean | null;
+            };
+            /**
+             * @default {
+             *       "answers": {},
+             *       "batch_size": null,
+             *       "amp": null,
+             *       "amp_dtype": null,
+             *       "accumulation": null,
+             *       "recompute": null,
+             *       "set_to_zero": null,
+             *       "image_size": null,
+             *       "sequence_length": null,
+             *       "devices": null,
+             *       "training": null,
+             *       "device": null,
+             *       "target": "gpu",
+             *       "details": false
+             *     }
+             */
+            request: components["schemas"]["EstimateRequest"];
+            /** @default  */
+            engine: string;
+            /** @default null */
+            resources: components["schemas"]["ResourcesBody"] | null;
+            /** @default null */
+            environment: {
+                [key: string]: string;
+            } | null;
+            /** @default  */
+            name: string;
+            /** @default  */
+            token: string;
+            /** @default false */
+            anyway: boolean;
+        };
+        /**
          * Resources
          * @description Limits for a job. None: no limit of ours; what numbers a person may ask for is in `bounds`.
          *
@@ -1791,6 +2002,28 @@ export interface components {
             shm_bytes: number | null;
             /** @default null */
             seconds: number | null;
+        };
+        /**
+         * Settings
+         * @description What a run was made with, as far as a reader can tell; what two of them have otherwise are their differences.
+         *
+         *     Attributes:
+         *         variables: in reading order, parameters first; with the values that the run has.
+         *         code: a digest of the cells without the values of variables; empty: not read.
+         */
+        Settings: {
+            /** @default [] */
+            variables: components["schemas"]["Variable"][];
+            /** @default  */
+            code: string;
+        };
+        /**
+         * Sparkline
+         * @description The metric that stands for a training at a glance: some of its values, the first and the newest among them.
+         */
+        Sparkline: {
+            name: string;
+            values: number[];
         };
         /**
          * StatisticsPoint
@@ -1971,6 +2204,30 @@ export interface components {
             where: components["schemas"]["Place"] | null;
             /** @default null */
             allocated_peak_bytes: number | null;
+        };
+        /**
+         * Variable
+         * @description A name that a notebook binds to a plain value, once, at top level; or a fact of the training without a name.
+         *
+         *     Attributes:
+         *         name: as typed; empty for a fact without one (`DataLoader(batch_size=64)`), which has a role then.
+         *         value: what it is bound to.
+         *         role: what it is to the training, where that is known.
+         *         cell: index among all cells, -1 for what a library has by default.
+         *         parameter: stands in the cell tagged `parameters` (papermill's convention).
+         */
+        Variable: {
+            name: string;
+            value: string | number | boolean | null;
+            /**
+             * @default
+             * @enum {unknown}
+             */
+            role: "" | "amp" | "batch_size" | "epochs" | "learning_rate" | "optimizer";
+            /** @default -1 */
+            cell: number;
+            /** @default false */
+            parameter: boolean;
         };
         /**
          * Verdict
@@ -2465,6 +2722,33 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    annotateJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoteBody"];
+            };
+        };
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     cancelJob: {
         parameters: {
             query?: never;
@@ -2501,7 +2785,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RerunBody"];
+            };
+        };
         responses: {
             /** @description The new job */
             201: {
@@ -2560,6 +2848,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobStatistics"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Curves, in the order in which their names appeared, and where epochs begin */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobMetrics"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    compareJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                other: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Variables, place and code that differ */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
                 };
             };
             default: components["responses"]["Error"];

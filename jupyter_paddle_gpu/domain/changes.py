@@ -25,6 +25,19 @@ class ChangedCell(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
 
 
+class CellDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """A code cell that two notebooks have differently.
+
+    Attributes:
+        before, after: its index among all cells of either; None where one has no such cell.
+        difference: the lines as a unified diff, without the heading that names files.
+    """
+
+    before: int | None
+    after: int | None
+    difference: str
+
+
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """A what-if that cannot be handed to a job, by name, with the reason and the next step."""
 

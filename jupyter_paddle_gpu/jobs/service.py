@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,15 @@ import msgspec
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import reasons
-from ..domain.jobs.job import ENDED, Job, JobSpec, JobState, LogPage
+from ..domain.jobs.differences import run_differences
+from ..domain.jobs.job import ENDED, Job, JobSpec
 from ..domain.jobs.limits import raised
-from ..domain.jobs.statistics import JobStatistics
 from ..domain.messages import Message
-from ..engines import own_files
-from ..engines.base import Engine, JobFolder, metadata_of
+from ..engines.base import Engine, metadata_of
 from ..matching.policy import Policy
 from ..runner import files
-from . import detached, names, reconciler
-from .folder import ranks
-from .folder.log import LogReaders
-from .folder.statistics import History
+from . import detached, names
+from .reading import JobReader
 from .reconciler import Learn, Reconciler
 from .settings import JobSettings, default_data_folder
 from .store import rows
@@ -39,10 +35,9 @@ from .store.subscribers import JobCallback, Subscribers
 
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-class JobService:
+class JobService(JobReader):
     """The jobs of one user.
 
     Args:
@@ -69,14 +64,14 @@ class JobService:
         learn: Learn | None = None,
         policy: Policy | None = None,
     ) -> None:
-        self.store, self.folder, self.engines, self.settings = store, folder, engines, settings
+        super().__init__(store, folder, settings)
+        self.engines = engines
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock_path = store.path.with_suffix(".lock")
         self._lock = FileLock(self._lock_path)
         self._standby_lock = FileLock(store.path.with_suffix(".standby"))
         self._reconciler = Reconciler(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
         self._dispatcher = dispatcher
-        self._readers = LogReaders()
         self._subscribers = Subscribers()
         self._wake = Doorbell(store.path.with_suffix(".bell"))
         self._turn = threading.Lock()  # starting and stopping, one at a time
@@ -118,12 +113,6 @@ class JobService:
             policy=policy,
         )
 
-    def folder_of(self, job_id: str) -> JobFolder:
-        """A job's folder. Raises `PaddleGpuError` (404) for an id that could lead out of ours."""
-        if not _ID.fullmatch(job_id):
-            raise PaddleGpuError("no_such_job", "There is no job {id}.", status=404, id=job_id[:80])
-        return JobFolder(self.folder / job_id)
-
     # ---- what people ask for
 
     def submit(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> Job:
@@ -138,7 +127,7 @@ class JobService:
         """
         if known := self.store.by_token(spec.token):
             return known
-        job = rows.new_job(spec)
+        job = rows.new_job(self._compared(spec))
         for problem in filter(lambda found: not reasons.is_note(found), self._problems(job, source_content)):
             raise PaddleGpuError.of(problem, status=409)
         folder = self.folder_of(job.id)
@@ -158,6 +147,13 @@ class JobService:
         self._nudge()
         return stored
 
+    def _compared(self, spec: JobSpec) -> JobSpec:
+        """With what it has otherwise than the notebook's last run."""
+        before = self.store.select(notebook=spec.notebook, limit=1)
+        if not before:
+            return _change(spec, differs=(), differs_from="")
+        return _change(spec, differs=run_differences(before[0].spec, spec), differs_from=before[0].id)
+
     def preflight(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
         """Everything that `submit` would refuse this with now, and what is only to be known (`reasons.is_note`)."""
         return self._problems(rows.new_job(spec), source_content)
@@ -169,21 +165,6 @@ class JobService:
         turn = self._reconciler.turn_of(job)
         hopeless = (turn.reason,) if turn.hopeless and turn.reason is not None else ()
         return (*hopeless, *engine.check(job, metadata_of(source_content)))
-
-    def get(self, job_id: str) -> Job:
-        """A job. Raises `PaddleGpuError` (404)."""
-        return self.store.get(job_id)
-
-    def list(
-        self,
-        *,
-        states: Iterable[JobState] | None = None,
-        engine: str | None = None,
-        notebook: str | None = None,
-        limit: int | None = None,
-    ) -> tuple[Job, ...]:
-        """Jobs, newest first."""
-        return self.store.select(states=states, engine=engine, notebook=notebook, limit=limit)
 
     def cancel(self, job_id: str, force: bool = False) -> Job:
         """Ask a job to end: one that waits ends now, one that runs saves first (`force`: does not). Cancelling an
@@ -211,74 +192,22 @@ class JobService:
         """Submit the same notebook again as a new job; it starts with a copy of the old one's checkpoints, and may take
         more memory where it was the estimate's limit that ended it."""
         job = self.store.get(job_id)
-        try:
-            content = own_files.read(self.folder_of(job_id).source)
-        except OSError as error:
-            raise PaddleGpuError(
-                "source_missing",
-                "The notebook of job {id} is not in its folder any more.",
-                hint="Submit the notebook anew.",
-                status=409,
-                id=job_id,
-            ) from error
+        content = self.source(job_id)
         output = job.spec.output.replace(names.short(job_id), names.OUTPUT_ID)  # the old result is not overwritten
         limits = raised(job.spec.limits, job.reason)
         return self.submit(_change(job.spec, output=output, token="", rerun_of=job_id, limits=limits), content)
 
-    def log(self, job_id: str, since: int = 0, limit: int | None = None, rank: int = 0) -> LogPage:
-        """Lines of the log from sequence number `since` on; negative: the last so many. `rank`: of that process of a
-        distributed training. A page is bounded in lines and in bytes."""
-        ended = self.store.get(job_id).state in ENDED  # asked before the file: what came until then is in it
-        most = self.settings.log_page_lines
-        folder = self.folder_of(job_id)
-        reader = self._readers.of(ranks.log_of(folder, rank), folder.path)
-        page = reader.page(since, most if limit is None else min(limit, most), self.settings.log_page_bytes)
-        return _change(page, ended=ended and page.next >= page.total)
+    def annotate(self, job_id: str, *, note: str | None = None, starred: bool | None = None) -> Job:
+        """Keep a person's note or star; None leaves it as it is. Raises `PaddleGpuError` (404)."""
 
-    def statistics(self, job_id: str) -> JobStatistics:
-        """What the job used over time; nothing for one that did not start. Raises `PaddleGpuError` (404)."""
-        self.store.get(job_id)
-        return History(self.folder_of(job_id), self.settings.statistics_points).statistics()
+        def make(job: Job) -> Job:
+            return _change(
+                job,
+                note=job.note if note is None else note.strip(),
+                starred=job.starred if starred is None else starred,
+            )
 
-    def publish(self, job_id: str) -> Path:
-        """Copy the notebook as executed so far to the job's output path. Raises `PaddleGpuError`."""
-        job = self.store.get(job_id)
-        try:
-            return reconciler.publish(job, self.folder_of(job_id))
-        except FileNotFoundError as error:
-            raise PaddleGpuError(
-                "nothing_executed",
-                "Job {id} has executed nothing yet.",
-                hint="Wait for it to start.",
-                status=409,
-                id=job_id,
-            ) from error
-        except own_files.LinkError as error:
-            raise PaddleGpuError(
-                "link_refused",
-                "The executed notebook is not copied: {path} is a link or no plain file, which is not followed.",
-                hint="Remove it; a job may have put it there.",
-                status=409,
-                path=str(error.filename),
-            ) from error
-        except OSError as error:
-            raise PaddleGpuError(
-                "not_published",
-                "The executed notebook cannot be written to {path}: {why}",
-                hint="Check the folder's permissions and free space.",
-                status=409,
-                path=job.spec.output,
-                why=error.strerror or str(error),
-            ) from error
-
-    def wait(self, job_id: str, timeout: float | None = None) -> Job:
-        """The job when it has ended, or as it is after `timeout` seconds."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            job = self.store.get(job_id)
-            if job.state in ENDED or (deadline is not None and time.monotonic() >= deadline):
-                return job
-            time.sleep(self.settings.wait_seconds)
+        return self.store.change(job_id, make)
 
     def subscribe(self, callback: JobCallback) -> Callable[[], None]:
         """Be told of every change, whichever process made it, as long as this service is started."""

@@ -28,7 +28,9 @@ class Limits(NamedTuple):
     save_seconds: float = 30.0
     """The notebook is saved this often while a cell runs."""
     metric_seconds: float = 1.0
-    """Least time between two recorded metrics."""
+    """Least time between two recorded metrics, once the first ones are used up."""
+    metric_burst: int = 500
+    """So many metrics are recorded as fast as they come: the whole curve of a training of some seconds."""
     cell_stream_bytes: int = 4 * 2**20
     """Printed output of one cell beyond this is in the log only."""
     cell_rich_bytes: int = 64 * 2**20

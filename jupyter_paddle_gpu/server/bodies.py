@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from ..domain.jobs.job import WantedResources
 from ..domain.what_ifs import EstimateRequest
-from ..services import Submission
+from ..services import Rerun, Submission
 
 
 class NotebookBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,6 +72,23 @@ class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=
             options=self.options,
             anyway=self.anyway,
         )
+
+
+class RerunBody(Rerun, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a job is to have otherwise when it is run again; an empty body runs the same."""
+
+    resources: ResourcesBody | None = None
+
+    def wanted(self) -> Rerun:
+        """The same for the services."""
+        return Rerun(**{name: getattr(self, name) for name in Rerun.__struct_fields__})
+
+
+class NoteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person keeps about a job; what is left out stays as it is."""
+
+    note: Annotated[str, msgspec.Meta(max_length=2000)] | None = None
+    starred: bool | None = None
 
 
 class CancelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

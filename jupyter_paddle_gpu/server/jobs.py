@@ -1,11 +1,11 @@
-"""Jobs: submit, list, look, cancel, delete, run again, read log and statistics, fetch the executed notebook."""
+"""Jobs: submit, list, look, annotate, cancel, delete, run again, compare, read log and curves, fetch the notebook."""
 
 from __future__ import annotations
 
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import Job
 from .base import PaddleGpuHandler, encode, encode_plain, permitted
-from .bodies import CancelBody, SubmitBody
+from .bodies import CancelBody, NoteBody, RerunBody, SubmitBody
 
 LOG_PAGE = 1_000
 """Lines of a log page where the client names no limit."""
@@ -40,7 +40,7 @@ class JobsHandler(PaddleGpuHandler):
 
 
 class JobHandler(PaddleGpuHandler):
-    """GET and DELETE jobs/<id>."""
+    """GET, PATCH and DELETE jobs/<id>."""
 
     _track_activity = False
 
@@ -48,6 +48,12 @@ class JobHandler(PaddleGpuHandler):
     async def get(self, job_id: str) -> None:
         """Answer the job."""
         self.answer(await self.context.call(self.services.jobs.get, job_id))
+
+    @permitted("write")
+    async def patch(self, job_id: str) -> None:
+        """Keep a note or a star; answer the job."""
+        body = self.body(NoteBody)
+        self.answer(await self.context.call(self.services.jobs.annotate, job_id, note=body.note, starred=body.starred))
 
     @permitted("write")
     async def delete(self, job_id: str) -> None:
@@ -72,8 +78,9 @@ class RerunHandler(PaddleGpuHandler):
 
     @permitted("execute")
     async def post(self, job_id: str) -> None:
-        """Submit the same again as a new job; answer it with 201."""
-        self.answer(await self.context.call(self.services.jobs.rerun, job_id), 201)
+        """Submit it again as a new job, with what the body wants otherwise; answer it with 201."""
+        wanted = self.body(RerunBody).wanted()
+        self.answer(await self.context.call_long(self.services.rerun, job_id, wanted), 201)
 
 
 class PublishHandler(PaddleGpuHandler):
@@ -105,6 +112,28 @@ class StatisticsHandler(PaddleGpuHandler):
     async def get(self, job_id: str) -> None:
         """Answer `{points, summary}`: what the job used over time, so far."""
         self.answer(await self.context.call(self.services.jobs.statistics, job_id))
+
+
+class MetricsHandler(PaddleGpuHandler):
+    """GET jobs/<id>/metrics."""
+
+    _track_activity = False
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer the curves of what the training says of itself, so far."""
+        self.answer_bytes(encode_plain(await self.context.call(self.services.jobs.metrics, job_id)))
+
+
+class ComparisonHandler(PaddleGpuHandler):
+    """GET jobs/<id>/comparison/<other>."""
+
+    _track_activity = False
+
+    @permitted("read")
+    async def get(self, job_id: str, other: str) -> None:
+        """Answer what the other job has otherwise: variables, place, code."""
+        self.answer(await self.context.call(self.services.compare, job_id, other))
 
 
 class LogHandler(PaddleGpuHandler):

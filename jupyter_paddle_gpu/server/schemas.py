@@ -16,12 +16,22 @@ from ..domain.changes import Changes
 from ..domain.devices import Accelerator, Inventory
 from ..domain.estimates import Estimate
 from ..domain.jobs.job import Job
+from ..domain.jobs.metrics import JobMetrics
 from ..domain.jobs.statistics import JobStatistics
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
 from ..domain.what_ifs import WHAT_IFS, EstimateRequest
-from ..services import Matched, Preflight
-from .bodies import CancelBody, EstimateBody, NotebookBody, PlacementBody, SubmitBody, Subscription
+from ..services import Comparison, Matched, Preflight
+from .bodies import (
+    CancelBody,
+    EstimateBody,
+    NoteBody,
+    NotebookBody,
+    PlacementBody,
+    RerunBody,
+    SubmitBody,
+    Subscription,
+)
 from .what_ifs import WhatIfField
 
 DOCUMENT = Path(__file__).with_name("openapi.yaml")
@@ -44,7 +54,7 @@ def components() -> dict[str, Any]:
     from ..services.doctor import CheckRow
 
     types = [
-        *(NotebookBody, EstimateBody, PlacementBody, SubmitBody, CancelBody, Subscription),
+        *(NotebookBody, EstimateBody, PlacementBody, SubmitBody, RerunBody, NoteBody, CancelBody, Subscription),
         *(
             NotebookFacts,
             Estimate,
@@ -58,6 +68,8 @@ def components() -> dict[str, Any]:
             Features,
             Job,
             JobStatistics,
+            JobMetrics,
+            Comparison,
             LogPage,
             CheckRow,
             WhatIfField,

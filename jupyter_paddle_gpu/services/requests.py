@@ -6,12 +6,14 @@ from typing import Any
 
 import msgspec
 
+from ..domain.changes import CellDifference
 from ..domain.decisions import Decision
 from ..domain.estimates import Estimate
-from ..domain.jobs.job import Resources
+from ..domain.jobs.job import Resources, WantedResources
 from ..domain.messages import Message
-from ..domain.notebooks import NotebookFacts
+from ..domain.notebooks import FactValue, NotebookFacts
 from ..domain.placements import Placement
+from ..domain.variables import Difference
 from ..domain.what_ifs import EstimateRequest
 
 
@@ -41,6 +43,39 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = {}
     estimate: bool | None = None
     anyway: bool = False
+
+
+class Rerun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a job is to have otherwise when it is run again; what is left out is as it was.
+
+    Attributes:
+        values: of the notebook's variables, by name.
+        request: what-ifs of jobs, for what has no variable: a batch size that stands in a call, mixed precision.
+        resources: limits and devices.
+        environment: all of it, where it is given.
+        anyway: accept it though it can never fit what is here.
+    """
+
+    values: dict[str, FactValue] = {}
+    request: EstimateRequest = EstimateRequest()
+    engine: str = ""
+    resources: WantedResources | None = None
+    environment: dict[str, str] | None = None
+    name: str = ""
+    token: str = ""
+    anyway: bool = False
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two jobs side by side.
+
+    Attributes:
+        differs: what the second has otherwise: variables, devices, image, engine.
+        code: the code cells that differ, as they were submitted.
+    """
+
+    differs: tuple[Difference, ...] = ()
+    code: tuple[CellDifference, ...] = ()
 
 
 class Matched(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from ..domain.decisions import RefusedError
 from ..domain.devices import Accelerator, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
+from ..domain.jobs.differences import run_differences
 from ..domain.jobs.job import Job, Resources
 from ..domain.jobs.reasons import is_note
 from ..domain.notebooks import NotebookFacts
@@ -27,7 +28,7 @@ from .estimates.cache import EstimateCache
 from .estimates.estimating import Estimating, Where
 from .locations import contents_path
 from .notebooks import open_notebook
-from .requests import Check, Matched, Preflight, Submission
+from .requests import Check, Comparison, Matched, Preflight, Rerun, Submission
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -285,6 +286,28 @@ class Services(Components):
         found = self.jobs.preflight(spec, content)
         problems = tuple(message for message in found if not is_note(message))
         return Preflight(problems=problems, notes=tuple(filter(is_note, found)), decision=decision)
+
+    def rerun(self, job_id: str, wanted: Rerun | None = None) -> Job:
+        """Run a job again. Without a wish it goes on from its checkpoints; with other values it is a run of its own.
+
+        Raises:
+            PaddleGpuError: what `submit` raises, `no_such_job` (404), `source_missing` (409), `rerun_unknown` (400).
+        """
+        from .jobs.reruns import is_the_same, source_of, submission_of
+
+        if wanted is None or is_the_same(wanted):
+            return self.jobs.rerun(job_id)
+        job = self.jobs.get(job_id)
+        return self.submit(source_of(self.jobs, job), submission_of(job, wanted))
+
+    def compare(self, before: str, after: str) -> Comparison:
+        """What the second job has otherwise than the first, code included. Raises `PaddleGpuError` (404, 409)."""
+        from ..notebook.comparing import compare_code
+        from .jobs.reruns import source_of
+
+        one, other = self.jobs.get(before), self.jobs.get(after)
+        code = compare_code(source_of(self.jobs, one), source_of(self.jobs, other))
+        return Comparison(differs=run_differences(one.spec, other.spec), code=code)
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.

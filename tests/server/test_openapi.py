@@ -24,7 +24,7 @@ def document():
 
 
 def path_of(pattern):
-    return "/" + pattern.removeprefix(PREFIX).replace(r"([^/]+)", "{id}")
+    return "/" + pattern.removeprefix(PREFIX).replace(r"([^/]+)", "{id}", 1).replace(r"([^/]+)", "{other}")
 
 
 def own_methods(handler):

@@ -172,6 +172,61 @@ async def test_cancel_rerun_delete(api, submit, ended):
     assert (status, error["code"]) == (404, "no_such_job")
 
 
+async def test_a_run_with_other_values_and_what_tells_it_from_the_last_one(api, submit, ended):
+    cells = (
+        "BATCH_SIZE = 64\nepochs = 3",
+        "for n in range(epochs):\n    print(f'epoch {n + 1}/{epochs} loss {1 / (n + 1)}')\nprint(BATCH_SIZE)",
+    )
+    _, first = await submit(*cells)
+    assert (first["spec"]["differs"], first["spec"]["differs_from"]) == ([], "")
+    first = await ended(first["id"])
+    assert first["progress"]["sparkline"] == {"name": "loss", "values": [1.0, 0.5, 0.3333]}
+    status, told = await api("GET", "jobs", first["id"], "metrics")
+    assert status == 200
+    (curve,) = told["curves"]
+    assert (curve["name"], curve["epochs"]) == ("loss", [1.0, 2.0, 3.0])
+    assert [mark["epoch"] for mark in told["marks"]] == [1, 2, 3]
+
+    wish = {"values": {"BATCH_SIZE": 128, "epochs": 3}, "environment": {"SEED": "7"}}
+    status, second = await api("POST", "jobs", first["id"], "rerun", body=wish)
+    assert status == 201
+    assert second["spec"]["sets"] == {"BATCH_SIZE": 128}, "what is as typed is not bound"
+    assert (second["spec"]["differs_from"], second["spec"]["rerun_of"]) == (first["id"], "")
+    differs = [(one["kind"], one["name"], one["before"], one["after"]) for one in second["spec"]["differs"]]
+    assert differs == [("variable", "BATCH_SIZE", 64, 128), ("environment", "SEED", None, "7")]
+    second = await ended(second["id"])
+    _, page = await api("GET", "jobs", second["id"], "log")
+    assert "128" in [line["x"] for line in page["lines"]]
+
+    status, found = await api("GET", "jobs", first["id"], "comparison", second["id"])
+    assert (status, found["code"]) == (200, [])
+    assert [one["name"] for one in found["differs"]] == ["BATCH_SIZE", "SEED"]
+    _, third = await submit(cells[0], cells[1] + "\nprint('more')")
+    _, found = await api("GET", "jobs", first["id"], "comparison", third["id"])
+    assert [(cell["before"], cell["after"]) for cell in found["code"]] == [(1, 1)]
+    assert "+print('more')" in found["code"][0]["difference"]
+
+    status, error = await api("POST", "jobs", first["id"], "rerun", body={"values": {"width": 3}})
+    assert (status, error["code"]) == (400, "rerun_unknown")
+    status, error = await api("POST", "jobs", first["id"], "rerun", body={"value": {}})
+    assert (status, error["code"]) == (400, "bad_body")
+
+
+async def test_notes_and_stars_stay_with_the_job(api, submit, ended):
+    _, job = await submit("print(1)")
+    assert (job["note"], job["starred"]) == ("", False)
+    status, starred = await api("PATCH", "jobs", job["id"], body={"starred": True})
+    assert (status, starred["starred"]) == (200, True)
+    _, noted = await api("PATCH", "jobs", job["id"], body={"note": " with warm-up "})
+    assert (noted["note"], noted["starred"]) == ("with warm-up", True)
+    job = await ended(job["id"])
+    assert (job["note"], job["starred"]) == ("with warm-up", True)
+    status, error = await api("PATCH", "jobs", job["id"], body={"note": "x" * 3000})
+    assert (status, error["code"]) == (400, "bad_body")
+    status, error = await api("PATCH", "jobs", "nope", body={"starred": True})
+    assert (status, error["code"]) == (404, "no_such_job")
+
+
 async def test_what_never_ends_its_line_comes_in_pages_that_are_bounded(api, submit, jp_fetch):
     """The server's memory and each page stay far below what was printed, while the job runs and afterwards."""
     printed, process = 60 << 20, psutil.Process()
@@ -199,6 +254,8 @@ async def test_what_never_ends_its_line_comes_in_pages_that_are_bounded(api, sub
         ("POST", "cancel"),
         ("POST", "rerun"),
         ("POST", "notebook"),
+        ("GET", "metrics"),
+        ("GET", "comparison/nope"),
         ("GET", "log"),
         ("GET", "log/file"),
     ],

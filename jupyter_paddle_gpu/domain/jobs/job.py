@@ -11,6 +11,7 @@ from ..errors import PaddleGpuError
 from ..estimates import DeviceTerms
 from ..messages import Message
 from ..notebooks import FactValue
+from ..variables import Difference, Settings
 from .limits import Limits
 from .statistics import StatisticsSummary
 
@@ -85,6 +86,9 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
             device.
         limits: of memory and processors, settled with their reasons; None: the engine's own.
+        settings: the notebook's variables with the values of this run, and a digest of its other code.
+        differs: what this run has otherwise than the one of the same notebook that was submitted before it.
+        differs_from: the id of that one; empty: there was none.
     """
 
     name: str
@@ -111,8 +115,18 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     need: Need | None = None
     insisted: Message | None = None
     limits: Limits | None = None
+    settings: Settings = Settings()
+    differs: tuple[Difference, ...] = ()
+    differs_from: str = ""
     options: dict[str, Any] = {}
     """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""
+
+
+class Sparkline(msgspec.Struct, frozen=True, kw_only=True):
+    """The metric that stands for a training at a glance: some of its values, the first and the newest among them."""
+
+    name: str
+    values: tuple[float, ...]
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,6 +140,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     step: int | None = None
     steps: int | None = None
     metrics: dict[str, float] = {}
+    sparkline: Sparkline | None = None
     seconds_left: float | None = None
 
 
@@ -200,6 +215,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
     server_id: str = ""
     owner: str = ""
+    note: str = ""
+    """What a person wrote down about it."""
+    starred: bool = False
 
 
 _LOG_NAMES = {"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r", "passing": "p"}

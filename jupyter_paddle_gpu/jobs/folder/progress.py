@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from ...domain.jobs.job import Progress
-from ...engines import own_files
+from ...domain.jobs.job import Progress, Sparkline
+from ...domain.jobs.metrics import main_metric
 from . import untrusted
+from .events import EventFile
 
 _LEAST_SHARE = 0.01
 """Below this share of a training done, its pace says nothing of the time left."""
 
 LEAST_LEFT = 1.0
 """Seconds; of what should be over by now nothing is said."""
-BLOCK_BYTES = 1 << 20
-LOOK_BLOCKS = 64
-"""What is read at one look at most: days of a runner's events, and not all that a job can write."""
 MOST_METRICS = 200
 """Names of metrics that a row holds; beyond them only the newest event's."""
+SPARKLINE_POINTS = 40
+"""Points of a row's small curve at most; beyond them every other one goes."""
 
 
 class ProgressReader:
@@ -33,40 +30,26 @@ class ProgressReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._offset = 0
-        self._rest = b""
+        self._events = EventFile(path)
         self._progress = Progress()
+        self._curve = _SmallCurve()
         self._training: tuple[float, float] | None = None  # monotonic time and share done at this cell's first metric
         self._left: tuple[float, float] | None = None  # time of the newest metric, seconds left then
         self._first_epoch = 1
 
     def read(self, now: float) -> Progress:
         """The state after all events so far; `now` in seconds since the epoch lets the time left run down."""
-        for event in self._new_events():
+        if self._events.is_new():
+            self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
+        for event in self._events.new():
             self._take(event)
+        progress = msgspec.structs.replace(self._progress, sparkline=self._curve.told())
         if self._left is None:
-            return self._progress
+            return progress
         at, seconds = self._left
         left = round(seconds - max(0.0, now - at), 1)
         # It has become slower, or does something after its last step: how long that takes nobody knows.
-        return msgspec.structs.replace(self._progress, seconds_left=left if left >= LEAST_LEFT else None)
-
-    def _new_events(self) -> Iterator[untrusted.Event]:
-        with contextlib.suppress(OSError), own_files.open_read(self._path) as file:
-            if os.fstat(file.fileno()).st_size < self._offset:
-                self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
-            file.seek(self._offset)
-            for _ in range(LOOK_BLOCKS):
-                data = file.read(BLOCK_BYTES)
-                if not data:
-                    return
-                self._offset += len(data)
-                *lines, self._rest = (self._rest + data).split(b"\n")
-                if len(self._rest) > BLOCK_BYTES:  # no event is that long
-                    self._rest = b""
-                for line in lines:
-                    if line.strip() and (event := untrusted.event(line)) is not None:
-                        yield event
+        return msgspec.structs.replace(progress, seconds_left=left if left >= LEAST_LEFT else None)
 
     def _take(self, event: untrusted.Event) -> None:
         change = msgspec.structs.replace
@@ -75,7 +58,8 @@ class ProgressReader:
             self._first_epoch = 1
             counts = {"cells_done": event.done, "cells_total": event.total}
             if event.state == "started":
-                self._progress = Progress(cell=event.cell, metrics=self._progress.metrics, **counts)
+                fresh = Progress(cell=event.cell, metrics=self._progress.metrics)
+                self._progress = change(fresh, **counts)
             else:
                 # What a training cell reached stays readable until the next cell starts.
                 ended = None if event.state == "finished" else event.cell
@@ -84,6 +68,7 @@ class ProgressReader:
             told_now = {name: getattr(event, name) for name in ("epoch", "epochs", "step", "steps")}
             known = {name: value for name, value in told_now.items() if value is not None}
             metrics = {**self._progress.metrics, **event.metrics}
+            self._curve.add(event.metrics)
             if known.get("epoch", self._progress.epoch) != self._progress.epoch and "step" not in known:
                 known["step"] = None
             if len(metrics) > MOST_METRICS:
@@ -103,6 +88,57 @@ class ProgressReader:
         began, first = self._training
         if share - first >= _LEAST_SHARE and time > began:
             self._left = (at, (time - began) * (1 - share) / (share - first))
+
+
+class _SmallCurve:
+    """The metric that stands for the training, as a row shows it: few points, evenly taken."""
+
+    def __init__(self) -> None:
+        self._name: str | None = None
+        self._points: tuple[float, ...] = ()
+        self._last: float | None = None
+        self._stride = 1
+        self._seen = 0
+
+    def add(self, metrics: dict[str, float]) -> None:
+        """Take what was said at one moment."""
+        best = main_metric(name for name in (self._name, *metrics) if name is not None)
+        if best != self._name:
+            self.__init__()  # type: ignore[misc]  # a loss is heard of behind a learning rate
+            self._name = best
+        if best is None or best not in metrics:
+            return
+        self._last = float(f"{metrics[best]:.4g}")
+        if self._seen % self._stride == 0:
+            self._points = (*self._points, self._last)
+            if len(self._points) > SPARKLINE_POINTS:
+                self._points, self._stride = self._points[::2], 2 * self._stride
+        self._seen += 1
+
+    def told(self) -> Sparkline | None:
+        """The curve so far, its newest value at its end; None where nothing was said."""
+        if self._name is None or self._last is None:
+            return None
+        ends = self._points[-1] == self._last
+        return Sparkline(name=self._name, values=self._points if ends else (*self._points, self._last))
+
+
+def position(
+    event: untrusted.Event, epoch: int | None, steps: int | None, first_epoch: int | None = None
+) -> float | None:
+    """How many epochs are through at an event, with the share of the running one; None where it cannot be told.
+
+    Args:
+        epoch: the running one, heard of in this event or before; `first_epoch` the first of the training, as some count
+            from 0.
+        steps: of an epoch.
+    """
+    if epoch is None:
+        return None
+    through = float(epoch - min(1, 1 if first_epoch is None else first_epoch))
+    if event.step is not None:
+        return through + min(1.0, event.step / steps) if steps else None
+    return through + 1.0 if _sums_up(event) else through
 
 
 def _sums_up(event: untrusted.Event) -> bool:

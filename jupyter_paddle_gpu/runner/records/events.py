@@ -10,11 +10,16 @@ from .. import files
 
 
 class Events:
-    """Appends events; metrics at a bounded rate, the newest one kept for the next slot."""
+    """Appends events; metrics at a bounded rate, the newest one kept for the next slot.
 
-    def __init__(self, path: Path, *, metric_seconds: float) -> None:
+    So many of them (`metric_burst`) may come at once, so that a training of a few seconds leaves its whole curve.
+    """
+
+    def __init__(self, path: Path, *, metric_seconds: float, metric_burst: int = 1) -> None:
         self._descriptor = os.open(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        self._metric_seconds = metric_seconds
+        self._metric_seconds, self._metric_burst = metric_seconds, metric_burst
+        self._slots = float(metric_burst)
+        self._slots_at = time.monotonic()
         self._metric: Dict[str, Any] = {}
         self._metric_at = 0.0
         self._from_callback = False
@@ -41,7 +46,13 @@ class Events:
 
     def tick(self) -> None:
         """Write the waiting metric when its time has come."""
-        if self._metric and time.monotonic() - self._metric_at >= self._metric_seconds:
+        if not self._metric:
+            return
+        now = time.monotonic()
+        fresh = (now - self._slots_at) / self._metric_seconds if self._metric_seconds > 0 else self._metric_burst
+        self._slots, self._slots_at = min(float(self._metric_burst), self._slots + fresh), now
+        if self._slots >= 1:
+            self._slots -= 1
             self.flush_metric()
 
     def flush_metric(self) -> None:

@@ -3,7 +3,10 @@
 import re
 from typing import Any, Dict, List
 
-_HINTS = ("epoch", "step", "iter", "batch", "loss", "acc", "lr", "auc", "f1", "ppl", "perplexity", "miou", "map", "%|")
+_HINTS = (
+    *("epoch", "step", "iter", "batch", "loss", "acc", "lr", "auc", "f1", "ppl", "perplexity", "miou", "map", "%|"),
+    *("mae", "mse", "psnr", "reward", "bleu", "iou", "top"),
+)
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _COUNT = r"s?\b\s*[:=\[(#]*\s*(\d+)(?![\d.]*\s*%)(?:\s*(?:/|of)\s*(\d+))?"  # a share of 100 is no count
 _EPOCH = re.compile(r"\bepoch" + _COUNT, re.IGNORECASE)
@@ -12,13 +15,13 @@ _BAR = re.compile(r"\d%\|[^|]*\|\s*(\d+)/(\d+)\s*\[")
 """A bar of tqdm: `45%|####5     | 45/100 [00:10<00:12, 4.42it/s]`; sizes, as a download has them, carry a unit."""
 _METRIC = re.compile(
     r"\b((?:(?:train|val|valid|validation|test|eval|avg|mean)[_ ])?"
-    r"(?:loss|acc(?:uracy)?(?:_top\d)?|lr|auc|f1|ppl|perplexity|miou|map))\b\s*(?:is\b)?\s*[:=]?\s*\[?\s*"
+    r"(?:loss|acc(?:uracy)?(?:_top\d)?|top\d(?:_acc)?|lr|auc|f1|ppl|perplexity|miou|iou|map|mae|mse|rmse|psnr|reward|bleu))\b\s*(?:is\b)?\s*[:=]?\s*\[?\s*"
     + _NUMBER
     + r"(%?)",
     re.IGNORECASE,
 )
 _LONGEST = 500
-_BATCH = 20
+_BATCH = 50
 """Of many lines that come at once only so many of the last ones are read: newer progress replaces older."""
 
 
@@ -45,25 +48,17 @@ def read(line: str) -> Dict[str, Any]:
     return found
 
 
-def read_lines(lines: List[str]) -> Dict[str, Any]:
-    """What many lines that came at once say together."""
+def read_lines(lines: List[str]) -> List[Dict[str, Any]]:
+    """What lines that came at once say, one after the other; of many the last ones that say something."""
     if len(lines) > _BATCH and not _speaks("\n".join(lines)):
-        return {}
+        return []
     speaking: List[str] = []
     for line in reversed(lines):
         if len(line) <= _LONGEST and _speaks(line):
             speaking.append(line)
             if len(speaking) == _BATCH:
                 break
-    found: Dict[str, Any] = {}
-    metrics: Dict[str, float] = {}
-    for line in reversed(speaking):
-        said = read(line)
-        metrics.update(said.pop("metrics", {}))
-        found.update(said)
-    if metrics:
-        found["metrics"] = metrics
-    return found
+    return [found for found in map(read, reversed(speaking)) if found]
 
 
 def _speaks(text: str) -> bool:

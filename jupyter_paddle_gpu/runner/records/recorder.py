@@ -24,7 +24,9 @@ class Recorder:
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         self._log = Log(spec.log)
-        self._events = Events(spec.events, metric_seconds=spec.limits.metric_seconds)
+        self._events = Events(
+            spec.events, metric_seconds=spec.limits.metric_seconds, metric_burst=spec.limits.metric_burst
+        )
         self._reserve = spec.result.with_name("reserve")
         self._keep_reserve()
         self.document = Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
@@ -48,7 +50,8 @@ class Recorder:
         def emit_lines(texts: List[str]) -> None:
             shown = texts if all(map(str.isprintable, texts)) else plain("\n".join(texts)).split("\n")
             self._log.add_lines(time.time(), name, shown)
-            self._events.metric(metrics.read_lines(shown))
+            for found in metrics.read_lines(shown):
+                self._events.metric(found)
             self.document.lines(name, texts)
 
         return Lines(

@@ -82,6 +82,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     """
     from ...notebook.answers import for_job as answers_for_job
     from ...notebook.inspection import inspect_notebook
+    from ...notebook.variables import read_settings
 
     check_request(submission.request)
     if submission.resources is not None:
@@ -128,6 +129,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     if estimate is not None and resources.shm_bytes is None:
         shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
         resources = msgspec.structs.replace(resources, shm_bytes=shared)
+    copied = inspect_notebook(copy)
     spec = JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
@@ -152,7 +154,8 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         need=need,
         insisted=insisted,
         limits=limits,
-        options={**options_of(engine, _launched(inspect_notebook(copy), request)), **submission.options},
+        settings=read_settings(copy, copied, answers.sets),
+        options={**options_of(engine, _launched(copied, request)), **submission.options},
     )
     return Settled(spec, copy.content, decision)
 

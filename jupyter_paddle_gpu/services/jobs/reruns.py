@@ -1,0 +1,83 @@
+"""A job once more, with other values: the notebook as that job had it, settled as a submission is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...domain.errors import PaddleGpuError
+from ...domain.jobs.job import Job, Resources
+from ...domain.notebooks import FactValue
+from ...domain.what_ifs import EstimateRequest
+from ..requests import Rerun, Submission
+
+if TYPE_CHECKING:
+    from ...domain.notebooks import NotebookSource
+    from ...jobs.service import JobService
+
+
+def source_of(jobs: JobService, job: Job) -> NotebookSource:
+    """The notebook as the job has it, as if it lay where its source does."""
+    from ...notebook.reading import parse_notebook
+
+    return parse_notebook(jobs.source(job.id), Path(job.spec.notebook))
+
+
+def submission_of(job: Job, wanted: Rerun) -> Submission:
+    """What a re-run asks for: what the job had, with what is wanted otherwise.
+
+    Raises:
+        PaddleGpuError: `rerun_unknown` (400): the notebook has no such variable.
+    """
+    spec = job.spec
+    known = {one.name for one in spec.settings.variables if one.name} | set(spec.sets)
+    for name in wanted.values:
+        if name not in known:
+            raise PaddleGpuError(
+                "rerun_unknown",
+                "The notebook of job {id} has no variable “{name}”.",
+                hint="Write `{name} = …` in a cell of its own, or in the cell tagged `parameters`, and submit it anew.",
+                id=job.id,
+                name=name[:100],
+            )
+    answers = {**spec.sets, **_changed(job, wanted.values)}
+    return Submission(
+        engine=wanted.engine or spec.engine,
+        request=msgspec.structs.replace(wanted.request, answers={**wanted.request.answers, **answers}),
+        resources=wanted.resources or _same_resources(job, wanted),
+        image=spec.image if wanted.engine in ("", spec.engine) else "",
+        name=wanted.name or spec.name,
+        token=wanted.token,
+        environment=_environment(job) if wanted.environment is None else wanted.environment,
+        anyway=wanted.anyway,
+    )
+
+
+def _changed(job: Job, values: Mapping[str, FactValue]) -> dict[str, FactValue]:
+    """Values that are not as the notebook has them already: what is not bound stays as typed."""
+    as_typed = {one.name: one.value for one in job.spec.settings.variables if one.name not in job.spec.sets}
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in as_typed or value != as_typed[name] or type(value) is not type(as_typed[name])
+    }
+
+
+def _same_resources(job: Job, wanted: Rerun) -> Resources | None:
+    """The limits that the job had. Which cards is left to the match where it was then, or where the engine is new."""
+    if wanted.engine not in ("", job.spec.engine):
+        return None
+    return job.spec.resources
+
+
+def _environment(job: Job) -> dict[str, str]:
+    """What the person asked for: what follows from answers follows again."""
+    return {name: value for name, value in job.spec.environment.items() if name not in job.spec.sets}
+
+
+def is_the_same(wanted: Rerun) -> bool:
+    """Whether nothing is asked to be otherwise."""
+    return msgspec.structs.replace(wanted, token="") == Rerun() and wanted.request == EstimateRequest()
