@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/devices/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last minutes of each of this machine's devices, as far as somebody looked */
+        get: operations["getDeviceHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/accelerators": {
         parameters: {
             query?: never;
@@ -752,6 +769,16 @@ export interface components {
             fault_time: number | null;
         };
         /**
+         * DeviceHistory
+         * @description The last minutes of each device, from `since` until `until` (seconds since the epoch).
+         */
+        DeviceHistory: {
+            since: number;
+            until: number;
+            /** @default [] */
+            devices: components["schemas"]["DeviceSeries"][];
+        };
+        /**
          * DevicePoint
          * @description One device of a job. None: the driver does not tell.
          *
@@ -804,6 +831,22 @@ export interface components {
             command: string | null;
             /** @default null */
             job_id: string | null;
+        };
+        /**
+         * DeviceSeries
+         * @description One device over time, a column a figure; None where it did not tell.
+         *
+         *     Attributes:
+         *         times: seconds since the epoch, ascending. A span in which nobody looked has no points.
+         *         utilization: 0 to 100. `memory_used` in bytes, `temperature` in degrees Celsius, `power` in watts.
+         */
+        DeviceSeries: {
+            id: string;
+            times: number[];
+            utilization: (number | null)[];
+            memory_used: (number | null)[];
+            temperature: (number | null)[];
+            power: (number | null)[];
         };
         /**
          * DeviceSummary
@@ -2385,6 +2428,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Inventory"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getDeviceHistory: {
+        parameters: {
+            query?: {
+                /** @description So far back, at most 1800, which is also the default */
+                seconds?: number;
+                /** @description At most so many points of each device, means of equal spans; 0 (the default) gives each sample */
+                points?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A series a device, a column a figure */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceHistory"];
                 };
             };
             default: components["responses"]["Error"];

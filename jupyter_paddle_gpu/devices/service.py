@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..domain.devices import Inventory
+from ..domain.devices import DeviceHistory, Inventory
+from .history import KEPT_SECONDS, History
 from .host import HostReader
 from .makers.registry import makers
 from .reader import Reader
@@ -42,6 +43,7 @@ class DeviceService:
         self._interval = interval
         self._reading = threading.Lock()
         self._latest: Inventory | None = None
+        self._history = History()
         self._sampler: Sampler[Inventory] = Sampler(self._read, interval=interval, idle=self._release)
 
     def snapshot(self, *, load: bool = False) -> Inventory:
@@ -54,6 +56,14 @@ class DeviceService:
         if latest is not None and self._sampler.running and time.time() - latest.time < 2 * self._interval:
             return latest
         return self._read(load=load)
+
+    def history(self, seconds: float = KEPT_SECONDS, points: int = 0) -> DeviceHistory:
+        """The last minutes of each device, as far as somebody looked.
+
+        Args:
+            points: at most so many of each device, means of equal spans; 0: each sample.
+        """
+        return self._history.read(time.time(), seconds, points)
 
     def subscribe(self, callback: Callable[[Inventory], None]) -> Callable[[], None]:
         """Hand every sample to `callback`, called from the sampling thread; returns the function that ends it."""
@@ -79,6 +89,7 @@ class DeviceService:
                 drivers={name: driver for reading in readings for name, driver in reading.drivers.items()},
                 problems=problems,
             )
+            self._history.add(self._latest)
             return self._latest
 
     def _release(self) -> None:

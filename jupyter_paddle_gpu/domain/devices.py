@@ -111,6 +111,30 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Message, ...] = ()
 
 
+class DeviceSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """One device over time, a column a figure; None where it did not tell.
+
+    Attributes:
+        times: seconds since the epoch, ascending. A span in which nobody looked has no points.
+        utilization: 0 to 100. `memory_used` in bytes, `temperature` in degrees Celsius, `power` in watts.
+    """
+
+    id: str
+    times: tuple[float, ...]
+    utilization: tuple[float | None, ...]
+    memory_used: tuple[float | None, ...]
+    temperature: tuple[float | None, ...]
+    power: tuple[float | None, ...]
+
+
+class DeviceHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """The last minutes of each device, from `since` until `until` (seconds since the epoch)."""
+
+    since: float
+    until: float
+    devices: tuple[DeviceSeries, ...] = ()
+
+
 def divided(devices: Iterable[Device]) -> frozenset[str]:
     """Ids of the devices that are divided into slices (MIG): a slice can be used, its card cannot."""
     return frozenset(device.parent for device in devices if device.parent)

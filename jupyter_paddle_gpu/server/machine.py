@@ -6,6 +6,9 @@ from ..services.doctor import to_rows
 from ..version import __version__
 from .base import PaddleGpuHandler, permitted
 
+KEPT_SECONDS = 1800
+"""The longest history there is, which `devices.history` keeps."""
+
 
 class VersionHandler(PaddleGpuHandler):
     """GET version: tells a front end whether its server half is there."""
@@ -25,6 +28,19 @@ class DevicesHandler(PaddleGpuHandler):
     async def get(self) -> None:
         """Answer the inventory: this machine's, or that of an engine with devices of its own."""
         self.answer(await self.context.call(self.services.inventory, self.get_query_argument("engine", "")))
+
+
+class DeviceHistoryHandler(PaddleGpuHandler):
+    """GET devices/history?seconds=…&points=…."""
+
+    _track_activity = False
+
+    @permitted("read")
+    async def get(self) -> None:
+        """Answer the last minutes of this machine's devices, as far as somebody looked."""
+        seconds = self.whole_number("seconds", KEPT_SECONDS, lowest=1, highest=KEPT_SECONDS)
+        points = self.whole_number("points", 0, highest=KEPT_SECONDS)
+        self.answer(await self.context.call(self.services.device_history, seconds, points))
 
 
 class AcceleratorsHandler(PaddleGpuHandler):

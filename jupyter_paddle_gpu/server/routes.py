@@ -15,6 +15,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
     for pattern, handler in (
         (r"version", machine.VersionHandler),
         (r"devices", machine.DevicesHandler),
+        (r"devices/history", machine.DeviceHistoryHandler),
         (r"accelerators", machine.AcceleratorsHandler),
         (r"images", machine.ImagesHandler),
         (r"engines", machine.EnginesHandler),

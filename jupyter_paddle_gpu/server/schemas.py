@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ..domain.changes import Changes
-from ..domain.devices import Accelerator, Inventory
+from ..domain.devices import Accelerator, DeviceHistory, Inventory
 from ..domain.estimates import Estimate
 from ..domain.jobs.job import Job
 from ..domain.jobs.metrics import JobMetrics
@@ -63,6 +63,7 @@ def components() -> dict[str, Any]:
             Changes,
             Preflight,
             Inventory,
+            DeviceHistory,
             Accelerator,
             ImageChoice,
             Features,

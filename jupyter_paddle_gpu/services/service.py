@@ -13,7 +13,7 @@ from ..devices import catalogue
 from ..domain.bounds import check_request, check_resources
 from ..domain.changes import Changes
 from ..domain.decisions import RefusedError
-from ..domain.devices import Accelerator, Inventory
+from ..domain.devices import Accelerator, DeviceHistory, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.jobs.differences import run_differences
@@ -191,6 +191,14 @@ class Services(Components):
 
         here = partial(self.devices.snapshot, load=True)
         return inventory_of(self.engines[engine_name(self.engines, engine)], here) if engine else here()
+
+    def device_history(self, seconds: float = 1800, points: int = 0) -> DeviceHistory:
+        """The last minutes (at most thirty) of this machine's devices, as far as somebody looked.
+
+        Args:
+            points: at most so many of each device, means of equal spans; 0: each sample.
+        """
+        return self.devices.history(seconds, points)
 
     def accelerators(self) -> tuple[Accelerator, ...]:
         """The catalogue of known accelerators."""
