@@ -1,7 +1,8 @@
 """A what-if that is declared in one place arrives in all faces.
 
 A made-up one is written into a copy of the package, as somebody would who adds a real one, and nothing else is touched.
-What the panel makes of the fields that REST sends is in `tests/frontend/whatIfs.test.tsx`, with made-up rows as well.
+What the panel makes of the fields that REST sends is in `tests/frontend/components/whatIfs.test.tsx`, with made-up
+rows as well.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 /** A training that fits nothing here: the sentence, and each way out as a button that leads on. */
 
-import { Submit } from '../../src/components/submit/submit';
-import type { PanelModel } from '../../src/models/panel';
-import { Training } from '../../src/models/training';
-import { draw } from './drawing';
-import { answer, apiOn, settle, source } from './helpers';
+import { Submit } from '../../../src/components/submit/submit';
+import type { PanelModel } from '../../../src/models/panel';
+import { Training } from '../../../src/models/training';
+import { draw } from '../drawing';
+import { answer, apiOn, settle, source } from '../helpers';
 import * as React from 'react';
 
 const model = {

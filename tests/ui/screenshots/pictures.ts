@@ -3,10 +3,10 @@
 import type { Locator, Page } from '@playwright/test';
 import { resolve } from 'path';
 
-import { expect } from './fixtures';
-import type { LabServer } from './server';
+import { expect } from '../fixtures';
+import type { LabServer } from '../server';
 
-export const IMAGES = resolve(__dirname, '..', '..', 'docs', 'images');
+export const IMAGES = resolve(__dirname, '..', '..', '..', 'docs', 'images');
 
 /** Widths of the panel in pixels, as one would draw it, and the narrowest that works. */
 export const COMFORTABLE = 360;

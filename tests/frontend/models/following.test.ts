@@ -3,10 +3,10 @@
  * socket that breaks, answers that arrive late.
  */
 
-import { type IJob, isEnded, type JobState } from '../../src/domain';
-import { EventStream } from '../../src/events';
-import { Jobs } from '../../src/models/jobs';
-import { answer, apiOn, job, settle } from './helpers';
+import { type IJob, isEnded, type JobState } from '../../../src/domain';
+import { EventStream } from '../../../src/events';
+import { Jobs } from '../../../src/models/jobs';
+import { answer, apiOn, job, settle } from '../helpers';
 
 /** Numbers from 0 to 1, the same for the same seed (Park and Miller's generator). */
 function random(seed: number): () => number {

@@ -2,11 +2,11 @@
 
 import * as React from 'react';
 
-import { Submit } from '../../src/components/submit/submit';
-import type { PanelModel } from '../../src/models/panel';
-import { Training } from '../../src/models/training';
-import { draw } from './drawing';
-import { answer, apiOn, settle, source } from './helpers';
+import { Submit } from '../../../src/components/submit/submit';
+import type { PanelModel } from '../../../src/models/panel';
+import { Training } from '../../../src/models/training';
+import { draw } from '../drawing';
+import { answer, apiOn, settle, source } from '../helpers';
 
 const problem = {
   code: 'gpu_toolkit_missing',

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 
-import { highlight } from '../../src/components/common/logLine';
+import { highlight } from '../../../src/components/common/logLine';
 
 const drawn = (text: string, word: string) =>
   renderToStaticMarkup(<>{highlight(text, word)}</>);

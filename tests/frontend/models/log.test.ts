@@ -1,6 +1,6 @@
-import { LogStore, PAGE_LINES } from '../../src/models/log';
-import { LogSearch } from '../../src/models/search';
-import { line, LogServer, settle } from './helpers';
+import { LogStore, PAGE_LINES } from '../../../src/models/log';
+import { LogSearch } from '../../../src/models/search';
+import { line, LogServer, settle } from '../helpers';
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => line(n));
 

@@ -1,11 +1,11 @@
-import { jobRemark, share } from '../../src/components/jobs/words';
-import { parse } from '../../src/components/estimate/facts';
-import { type IJobResult, measuredPeak } from '../../src/domain';
-import { EventStream } from '../../src/events';
-import { parseAnsi } from '../../src/models/ansi';
-import { Jobs, UNDO_TIME } from '../../src/models/jobs';
-import { Metrics } from '../../src/models/metrics';
-import { answer, apiOn, job, line, settle, trans } from './helpers';
+import { jobRemark, share } from '../../../src/components/jobs/words';
+import { parse } from '../../../src/components/estimate/facts';
+import { type IJobResult, measuredPeak } from '../../../src/domain';
+import { EventStream } from '../../../src/events';
+import { parseAnsi } from '../../../src/models/ansi';
+import { Jobs, UNDO_TIME } from '../../../src/models/jobs';
+import { Metrics } from '../../../src/models/metrics';
+import { answer, apiOn, job, line, settle, trans } from '../helpers';
 
 test('metrics are read from what trainings print', () => {
   const metrics = new Metrics();

@@ -3,10 +3,10 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { Trainings } from '../../src/components/estimate/trainings';
-import type { IEstimate, ITraining } from '../../src/domain';
-import type { Training } from '../../src/models/training';
-import { draw } from './drawing';
+import { Trainings } from '../../../src/components/estimate/trainings';
+import type { IEstimate, ITraining } from '../../../src/domain';
+import type { Training } from '../../../src/models/training';
+import { draw } from '../drawing';
 
 const LENET: ITraining = {
   id: '1',

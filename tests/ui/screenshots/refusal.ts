@@ -3,8 +3,8 @@
 import { writeFileSync } from 'fs';
 import { join, resolve } from 'path';
 
-import { SMALL_CARDS, wide } from './cards';
-import { expect, openNotebook, openPanel, test } from './fixtures';
+import { SMALL_CARDS, wide } from '../cards';
+import { expect, openNotebook, openPanel, test } from '../fixtures';
 import { both, COMFORTABLE, IMAGES, setLanguage, setWidth } from './pictures';
 
 test.use({ serverOptions: { cards: SMALL_CARDS } });

@@ -3,11 +3,11 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { Facts } from '../../src/components/estimate/facts';
-import { Memory } from '../../src/components/estimate/memory';
-import type { INotebookFacts } from '../../src/domain';
-import type { Training } from '../../src/models/training';
-import { draw } from './drawing';
+import { Facts } from '../../../src/components/estimate/facts';
+import { Memory } from '../../../src/components/estimate/memory';
+import type { INotebookFacts } from '../../../src/domain';
+import type { Training } from '../../../src/models/training';
+import { draw } from '../drawing';
 
 /** A notebook of which only the facts are known; what is asked for is counted. */
 function training(facts: Partial<INotebookFacts>): { training: Training; asked: number } {

@@ -1,10 +1,10 @@
 /** What failed only because nobody answered is no failure any more once somebody does. */
 
-import type { Api } from '../../src/api';
-import { EventStream } from '../../src/events';
-import { Jobs } from '../../src/models/jobs';
-import { Training } from '../../src/models/training';
-import { answer, apiOn, source } from './helpers';
+import type { Api } from '../../../src/api';
+import { EventStream } from '../../../src/events';
+import { Jobs } from '../../../src/models/jobs';
+import { Training } from '../../../src/models/training';
+import { answer, apiOn, source } from '../helpers';
 
 const gone = () => Promise.reject(new Error('There is nobody.'));
 const refused = () =>

@@ -3,11 +3,11 @@
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
 
-import type { IEstimate } from '../../src/domain';
-import { EventStream } from '../../src/events';
-import { ActiveNotebook } from '../../src/models/notebook';
-import { PanelModel } from '../../src/models/panel';
-import { answer, apiOn, settle } from './helpers';
+import type { IEstimate } from '../../../src/domain';
+import { EventStream } from '../../../src/events';
+import { ActiveNotebook } from '../../../src/models/notebook';
+import { PanelModel } from '../../../src/models/panel';
+import { answer, apiOn, settle } from '../helpers';
 
 test.each([
   ['lessons/new.ipynb', true],

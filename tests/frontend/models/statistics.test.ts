@@ -1,6 +1,6 @@
-import type { IJobStatistics, IStatisticsPoint } from '../../src/domain';
-import { curves, Statistics } from '../../src/models/statistics';
-import { settle } from './helpers';
+import type { IJobStatistics, IStatisticsPoint } from '../../../src/domain';
+import { curves, Statistics } from '../../../src/models/statistics';
+import { settle } from '../helpers';
 
 function point(time: number, more: Partial<IStatisticsPoint> = {}): IStatisticsPoint {
   return {

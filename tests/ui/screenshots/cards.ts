@@ -3,8 +3,8 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { tagger, WITH_CARDS } from './cards';
-import { expect, openNotebook, openPanel, test } from './fixtures';
+import { tagger, WITH_CARDS } from '../cards';
+import { expect, openNotebook, openPanel, test } from '../fixtures';
 import { both, COMFORTABLE, picture, setLanguage, setWidth } from './pictures';
 
 test.use(WITH_CARDS);

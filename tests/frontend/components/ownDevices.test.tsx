@@ -3,13 +3,13 @@
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 
-import { Submit } from '../../src/components/submit/submit';
-import { EventStream } from '../../src/events';
-import type { ActiveNotebook } from '../../src/models/notebook';
-import { PanelModel } from '../../src/models/panel';
-import type { Training } from '../../src/models/training';
-import { draw, press } from './drawing';
-import { answer, apiOn, settle, source } from './helpers';
+import { Submit } from '../../../src/components/submit/submit';
+import { EventStream } from '../../../src/events';
+import type { ActiveNotebook } from '../../../src/models/notebook';
+import { PanelModel } from '../../../src/models/panel';
+import type { Training } from '../../../src/models/training';
+import { draw, press } from '../drawing';
+import { answer, apiOn, settle, source } from '../helpers';
 
 const engine = (name: string, more: object = {}) => ({
   name,

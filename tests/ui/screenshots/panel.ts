@@ -3,7 +3,7 @@
  * and Chinese, narrow; the job's view. Run by `jlpm screenshots`; nothing is compared with them.
  */
 
-import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import { expect, jobRow, openNotebook, openPanel, test } from '../fixtures';
 import {
   both,
   COMFORTABLE,

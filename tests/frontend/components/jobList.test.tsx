@@ -5,12 +5,12 @@ import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 import { act } from 'react';
 
-import { findJobs, JobList } from '../../src/components/jobs/list';
-import { EventStream } from '../../src/events';
-import { ActiveNotebook } from '../../src/models/notebook';
-import { PanelModel } from '../../src/models/panel';
-import * as drawing from './drawing';
-import { answer, apiOn, job, trans } from './helpers';
+import { findJobs, JobList } from '../../../src/components/jobs/list';
+import { EventStream } from '../../../src/events';
+import { ActiveNotebook } from '../../../src/models/notebook';
+import { PanelModel } from '../../../src/models/panel';
+import * as drawing from '../drawing';
+import { answer, apiOn, job, trans } from '../helpers';
 
 const MANY = 200;
 

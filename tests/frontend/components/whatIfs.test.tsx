@@ -3,14 +3,14 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { AskedFor } from '../../src/components/estimate/askedFor';
-import { Submit } from '../../src/components/submit/submit';
-import { WhatIfForm } from '../../src/components/estimate/whatIfForm';
-import type { IEstimate, IEstimateRequest, IWhatIf } from '../../src/domain';
-import type { PanelModel } from '../../src/models/panel';
-import type { Training } from '../../src/models/training';
-import { askedFor } from '../../src/models/whatIfs';
-import { draw, press } from './drawing';
+import { AskedFor } from '../../../src/components/estimate/askedFor';
+import { Submit } from '../../../src/components/submit/submit';
+import { WhatIfForm } from '../../../src/components/estimate/whatIfForm';
+import type { IEstimate, IEstimateRequest, IWhatIf } from '../../../src/domain';
+import type { PanelModel } from '../../../src/models/panel';
+import type { Training } from '../../../src/models/training';
+import { askedFor } from '../../../src/models/whatIfs';
+import { draw, press } from '../drawing';
 
 const NOTHING = { asked: '', least: null, choices: [], follows: '', if_known: false, fact: '' };
 
