@@ -26,9 +26,9 @@ async def test_the_history_of_devices_grows_with_each_look(api):
     first = await api("GET", "devices/history")
     assert first[0] == 200
     _, inventory = await api("GET", "devices")
-    status, history = await api("GET", "devices/history?seconds=60&points=10")
+    status, history = await api("GET", "devices/history", seconds="60", points="10")
     assert status == 200
     assert [device["id"] for device in history["devices"]] == [device["id"] for device in inventory["devices"]]
     assert round(history["until"] - history["since"]) == 60
-    status, error = await api("GET", "devices/history?seconds=100000")
+    status, error = await api("GET", "devices/history", seconds="100000")
     assert (status, error["code"]) == (400, "bad_argument")
