@@ -252,7 +252,7 @@ def judge_on_two(services: Services, name: str, source: str) -> Row:
 def programs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Name and source of programs."""
     for name in names or CHOSEN:
-        file = next(file for folder in ("fresh", "unseen") if (file := PROGRAMS / folder / f"{name}.py").exists())
+        file = next(file for folder in ("fresh", "unseen") for file in (PROGRAMS / folder).rglob(f"{name}.py"))
         yield name, SHORT.sub(r"\g<1>60\g<2>", file.read_text(encoding="utf-8"))
 
 

@@ -20,5 +20,5 @@ def described(path: Path) -> tuple[dict[str, str], str]:
 
 
 def programs(folder: str) -> list[tuple[str, dict[str, str], str]]:
-    """(name, description, source) of each in a folder, by name."""
-    return [(path.stem, *described(path)) for path in sorted((HERE / folder).glob("*.py"))]
+    """(name, description, source) of each in a folder and its subjects' folders, by name."""
+    return [(path.stem, *described(path)) for path in sorted((HERE / folder).rglob("*.py"), key=lambda path: path.stem)]

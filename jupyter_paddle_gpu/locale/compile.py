@@ -1,6 +1,6 @@
 """Make the catalogue that JupyterLab and `i18n` read out of the translators' files.
 
-`zh_CN/LC_MESSAGES/parts/*.po` (one a room) become `zh_CN/LC_MESSAGES/jupyter_paddle_gpu.json`, in the shape that
+`zh_CN/LC_MESSAGES/parts/**/*.po` (one a subject) become `zh_CN/LC_MESSAGES/jupyter_paddle_gpu.json`, in the shape that
 JupyterLab's translation manager expects. Run by `make locale`; a test fails when the JSON is not what the parts say.
 With `--check` nothing is written.
 """
@@ -18,15 +18,22 @@ CONTEXT_SEPARATOR = "\x04"
 
 
 def catalogue(language: Path) -> dict[str, object]:
-    """The merged catalogue of one language folder."""
+    """The merged catalogue of one language folder.
+
+    Raises:
+        ValueError: two parts hold the same sentence; the one that is read last would win in silence.
+    """
     messages: dict[str, list[str]] = {}
-    for part in sorted(language.glob("LC_MESSAGES/parts/*.po")):
+    for part in sorted(language.glob("LC_MESSAGES/parts/**/*.po")):
         with part.open("rb") as file:
             for message in read_po(file, charset="utf-8"):
                 if not message.id or not message.string or message.fuzzy:
                     continue
                 singular = str(message.id[0] if isinstance(message.id, (tuple, list)) else message.id)
                 key = f"{message.context}{CONTEXT_SEPARATOR}{singular}" if message.context else singular
+                if key in messages:
+                    problem = f"{part.name}: another part holds this sentence, too: {singular}"
+                    raise ValueError(problem)
                 if isinstance(message.string, (tuple, list)):
                     # JupyterLab takes a list of one for a message without plural and leaves such a plural in English.
                     messages[key] = [str(form) for form in message.string] * (2 if len(message.string) == 1 else 1)
