@@ -723,6 +723,7 @@ export interface components {
          *         parent: id of the whole card where this is a slice of one (MIG).
          *         simulated: shown for teaching; nothing can run on it.
          *         checked: whether what is known of this maker's devices was seen on its hardware; else it is from documents.
+         *         details: what else it tells; None: its maker's tool tells nothing of it.
          *         problem: why this one device gives no data.
          *         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
          *             of the hardware's own that it reported while we looked.
@@ -762,11 +763,77 @@ export interface components {
             /** @default [] */
             processes: components["schemas"]["DeviceProcess"][];
             /** @default null */
+            details: components["schemas"]["DeviceDetails"] | null;
+            /** @default null */
             problem: components["schemas"]["Message"] | null;
             /** @default null */
             fault: string | null;
             /** @default null */
             fault_time: number | null;
+        };
+        /**
+         * DeviceDetails
+         * @description What else a device tells, at one moment. None means: it cannot tell.
+         *
+         *     Attributes:
+         *         memory_reserved: bytes that the driver keeps for itself (`memory_used` may count them or not).
+         *         clock, memory_clock: of the multiprocessors and of the memory, in MHz, beside the highest there are.
+         *         throttling: why the clocks are not at their highest: `idle`, `power_cap`, `heat`, `hardware_heat`,
+         *             `power_brake`, `hardware_slowdown`, `sync_boost`, `clocks_set`, `display_clocks`; empty: they are.
+         *         slowdown_temperature: degrees Celsius at which the card slows down.
+         *         ecc: whether memory errors are corrected; the counts are since the driver was loaded.
+         *         pcie_generation, pcie_width: of the link to the host as it is now (an idle card saves power), beside the best.
+         *         fans: percent of each; empty where there is none that the card knows.
+         *         encoder, decoder: percent of the time in which video was worked on.
+         *         persistence: whether the driver stays loaded while nobody uses the card.
+         *         mig: whether the card can be divided into slices now.
+         *         slice_compute, slice_memory: of a slice, its share of compute slices and bytes.
+         */
+        DeviceDetails: {
+            /** @default null */
+            memory_reserved: number | null;
+            /** @default null */
+            clock: number | null;
+            /** @default null */
+            clock_max: number | null;
+            /** @default null */
+            memory_clock: number | null;
+            /** @default null */
+            memory_clock_max: number | null;
+            /** @default null */
+            throttling: string[] | null;
+            /** @default null */
+            slowdown_temperature: number | null;
+            /** @default null */
+            ecc: boolean | null;
+            /** @default null */
+            ecc_corrected: number | null;
+            /** @default null */
+            ecc_uncorrected: number | null;
+            /** @default null */
+            pcie_generation: number | null;
+            /** @default null */
+            pcie_generation_max: number | null;
+            /** @default null */
+            pcie_width: number | null;
+            /** @default null */
+            pcie_width_max: number | null;
+            /** @default [] */
+            fans: number[];
+            /** @default null */
+            encoder: number | null;
+            /** @default null */
+            decoder: number | null;
+            /** @default null */
+            compute_mode: ("default" | "exclusive_process" | "exclusive_thread" | "prohibited") | null;
+            /** @default null */
+            persistence: boolean | null;
+            /** @default null */
+            mig: boolean | null;
+            /** @default null */
+            slice_compute: number | null;
+            /** @default null */
+            slice_memory: number | null;
         };
         /**
          * DeviceHistory
@@ -777,6 +844,26 @@ export interface components {
             until: number;
             /** @default [] */
             devices: components["schemas"]["DeviceSeries"][];
+        };
+        /**
+         * DeviceLink
+         * @description How two devices (by id) are joined.
+         *
+         *     Attributes:
+         *         lanes: NVLinks between them, or of each to the switches.
+         *         bandwidth: bytes a second in one direction of all lanes; None where the driver does not tell.
+         */
+        DeviceLink: {
+            devices: [
+                string,
+                string
+            ];
+            /** @enum {unknown} */
+            joint: "board" | "host_bridge" | "node" | "nvlink" | "switch" | "switches" | "system";
+            /** @default null */
+            lanes: number | null;
+            /** @default null */
+            bandwidth: number | null;
         };
         /**
          * DevicePoint
@@ -817,6 +904,8 @@ export interface components {
          *
          *     Attributes:
          *         utilization: share of the time since the look before in which a kernel of this process ran, 0 to 100.
+         *         container: identity of the container it runs in, twelve digits as `docker ps` shows them; None: in none, or it
+         *             cannot be told.
          *         job_id: the job that it belongs to, where that may be read: of the reader's own processes.
          */
         DeviceProcess: {
@@ -829,6 +918,8 @@ export interface components {
             user: string | null;
             /** @default null */
             command: string | null;
+            /** @default null */
+            container: string | null;
             /** @default null */
             job_id: string | null;
         };
@@ -1300,6 +1391,7 @@ export interface components {
          *
          *     Attributes:
          *         drivers: by maker; nothing of makers whose driver is not here or does not tell.
+         *         links: how each two of the devices are joined, where that is known.
          */
         Inventory: {
             time: number;
@@ -1310,6 +1402,8 @@ export interface components {
             drivers: {
                 [key: string]: components["schemas"]["Driver"];
             };
+            /** @default [] */
+            links: components["schemas"]["DeviceLink"][];
             /** @default [] */
             problems: components["schemas"]["Message"][];
         };

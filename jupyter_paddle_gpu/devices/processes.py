@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -46,17 +47,30 @@ class Owners:
     def describe(self, pid: int, memory_bytes: int | None, utilization: int | None = None) -> DeviceProcess:
         """The process with its user and command, where they can be told."""
         if (known := self._known.get(pid)) is None or not psutil.pid_exists(pid):
-            known = _look(pid) if self._on_host else DeviceProcess(pid=pid)
+            known = _look(pid, self._root) if self._on_host else DeviceProcess(pid=pid)
         process = msgspec.structs.replace(known, memory_bytes=memory_bytes, utilization=utilization)
         self._next[pid] = process
         return process
 
 
-def _look(pid: int) -> DeviceProcess:
+_CONTAINER = re.compile(
+    r"(?:docker[-/]|cri-containerd-|crio-|libpod-|/)([0-9a-f]{64})(?:\.scope)?(?:/|$)", re.MULTILINE
+)
+"""A container's identity in the path of its control group, as Docker, containerd, CRI-O and Podman name them."""
+
+
+def _container(pid: int, root: Path) -> str | None:
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        found = _CONTAINER.search((root / f"proc/{pid}/cgroup").read_text())
+        return found[1][:12] if found else None
+    return None
+
+
+def _look(pid: int, root: Path) -> DeviceProcess:
     user = command = job = None
     with contextlib.suppress(psutil.Error, OSError):
         process = psutil.Process(pid)
         user = process.username()
         command = " ".join(process.cmdline())[:MAX_COMMAND] or process.name()
         job = process.environ().get(JOB_VARIABLE) or None  # last: it may be read of one's own processes alone
-    return DeviceProcess(pid=pid, user=user, command=command, job_id=job)
+    return DeviceProcess(pid=pid, user=user, command=command, container=_container(pid, root), job_id=job)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from ..domain.devices import Device, Driver, Vendor
+from ..domain.devices import Device, DeviceLink, Driver, Vendor
 from ..domain.messages import Message
 
 
@@ -15,6 +15,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
     devices: tuple[Device, ...] = ()
     drivers: dict[Vendor, Driver] = {}
+    links: tuple[DeviceLink, ...] = ()
     problems: tuple[Message, ...] = ()
 
 

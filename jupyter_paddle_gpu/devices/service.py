@@ -87,6 +87,7 @@ class DeviceService:
                 host=self._host.read(load=load),
                 devices=devices,
                 drivers={name: driver for reading in readings for name, driver in reading.drivers.items()},
+                links=tuple(link for reading in readings for link in reading.links),
                 problems=problems,
             )
             self._history.add(self._latest)

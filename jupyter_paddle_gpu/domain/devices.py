@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
@@ -17,6 +18,8 @@ class DeviceProcess(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         utilization: share of the time since the look before in which a kernel of this process ran, 0 to 100.
+        container: identity of the container it runs in, twelve digits as `docker ps` shows them; None: in none, or it
+            cannot be told.
         job_id: the job that it belongs to, where that may be read: of the reader's own processes.
     """
 
@@ -25,7 +28,73 @@ class DeviceProcess(msgspec.Struct, frozen=True, kw_only=True):
     utilization: int | None = None
     user: str | None = None
     command: str | None = None
+    container: str | None = None
     job_id: str | None = None
+
+
+ComputeMode = Literal["default", "exclusive_thread", "prohibited", "exclusive_process"]
+"""Who may use a card at once; `prohibited`: nobody."""
+
+
+class DeviceDetails(msgspec.Struct, frozen=True, kw_only=True):
+    """What else a device tells, at one moment. None means: it cannot tell.
+
+    Attributes:
+        memory_reserved: bytes that the driver keeps for itself (`memory_used` may count them or not).
+        clock, memory_clock: of the multiprocessors and of the memory, in MHz, beside the highest there are.
+        throttling: why the clocks are not at their highest: `idle`, `power_cap`, `heat`, `hardware_heat`,
+            `power_brake`, `hardware_slowdown`, `sync_boost`, `clocks_set`, `display_clocks`; empty: they are.
+        slowdown_temperature: degrees Celsius at which the card slows down.
+        ecc: whether memory errors are corrected; the counts are since the driver was loaded.
+        pcie_generation, pcie_width: of the link to the host as it is now (an idle card saves power), beside the best.
+        fans: percent of each; empty where there is none that the card knows.
+        encoder, decoder: percent of the time in which video was worked on.
+        persistence: whether the driver stays loaded while nobody uses the card.
+        mig: whether the card can be divided into slices now.
+        slice_compute, slice_memory: of a slice, its share of compute slices and bytes.
+    """
+
+    memory_reserved: int | None = None
+    clock: int | None = None
+    clock_max: int | None = None
+    memory_clock: int | None = None
+    memory_clock_max: int | None = None
+    throttling: tuple[str, ...] | None = None
+    slowdown_temperature: int | None = None
+    ecc: bool | None = None
+    ecc_corrected: int | None = None
+    ecc_uncorrected: int | None = None
+    pcie_generation: int | None = None
+    pcie_generation_max: int | None = None
+    pcie_width: int | None = None
+    pcie_width_max: int | None = None
+    fans: tuple[int, ...] = ()
+    encoder: int | None = None
+    decoder: int | None = None
+    compute_mode: ComputeMode | None = None
+    persistence: bool | None = None
+    mig: bool | None = None
+    slice_compute: int | None = None
+    slice_memory: int | None = None
+
+
+Joint = Literal["nvlink", "board", "switch", "switches", "host_bridge", "node", "system"]
+"""What joins two devices, the closest first: NVLink, one board, one PCIe switch, several, one host bridge, one NUMA
+node, or only the machine."""
+
+
+class DeviceLink(msgspec.Struct, frozen=True, kw_only=True):
+    """How two devices (by id) are joined.
+
+    Attributes:
+        lanes: NVLinks between them, or of each to the switches.
+        bandwidth: bytes a second in one direction of all lanes; None where the driver does not tell.
+    """
+
+    devices: tuple[str, str]
+    joint: Joint
+    lanes: int | None = None
+    bandwidth: float | None = None
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +109,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         parent: id of the whole card where this is a slice of one (MIG).
         simulated: shown for teaching; nothing can run on it.
         checked: whether what is known of this maker's devices was seen on its hardware; else it is from documents.
+        details: what else it tells; None: its maker's tool tells nothing of it.
         problem: why this one device gives no data.
         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
             of the hardware's own that it reported while we looked.
@@ -62,6 +132,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool = False
     checked: bool = True
     processes: tuple[DeviceProcess, ...] = ()
+    details: DeviceDetails | None = None
     problem: Message | None = None
     fault: str | None = None
     fault_time: float | None = None
@@ -102,12 +173,14 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         drivers: by maker; nothing of makers whose driver is not here or does not tell.
+        links: how each two of the devices are joined, where that is known.
     """
 
     time: float
     host: HostSample
     devices: tuple[Device, ...] = ()
     drivers: dict[Vendor, Driver] = {}
+    links: tuple[DeviceLink, ...] = ()
     problems: tuple[Message, ...] = ()
 
 

@@ -11,6 +11,13 @@
  *   process INDEX PID BYTES
  *   xid INDEX CODE                an event that is waited for, once for each line of the file as it is then
  *   busy PID PERCENT              how busy that process keeps each card it is on, in one sample a second
+ *   answer INDEX CODE             all but handle, name, UUID and memory answer that
+ *   slow INDEX MASK               why the clocks are not at their highest
+ *   ecc INDEX CORRECTED UNCORRECTED
+ *   fans INDEX COUNT              of 30 %, 31 % ...; without it the card has none
+ *   nvlink INDEX PEER LANES       from the one to the other and back
+ *   switch INDEX LANES            of that card to switches
+ *   near INDEX LEVEL              what that card shares with every other (nvmlGpuTopologyLevel_t), 50 without it
  *   processes FOLDER              each file PID in it, `INDEX BYTES PERCENT`, is a process as long as /proc/PID is there
  * The file is read anew at each nvmlInit and nvmlDeviceGetCount, so that a test can change the world in between.
  */
@@ -21,7 +28,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define CARDS 8
+#define CARDS 16
+#define LANES 12
 #define PROCESSES 16
 #define GIB (1024ULL * 1024 * 1024)
 enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7 };
@@ -33,7 +41,9 @@ typedef struct { unsigned int gpu, memory; } utilization_t;
 typedef struct { char bus_legacy[16]; unsigned int domain, bus, device, id, subsystem; char bus_id[32]; } pci_t;
 typedef struct {
     int index, slice; /* slice -1: the whole card */
-    int handle_code, memory_code, mute, slices;
+    int handle_code, memory_code, mute, slices, answer, fans, switched, near;
+    unsigned long long slow, corrected, uncorrected;
+    int lanes, peer[LANES]; /* of lanes to cards; then come those to switches */
     unsigned long long total, used;
     int processes;
     process_t process[PROCESSES];
@@ -56,6 +66,10 @@ static void add_busy(unsigned int pid, unsigned int percent) {
     if (busy_count >= PROCESSES) return;
     busy[busy_count][0] = pid;
     busy[busy_count++][1] = percent;
+}
+
+static void add_lanes(card_t *card, int peer, int lanes) {
+    for (int i = 0; i < lanes && card->lanes < LANES; i++) card->peer[card->lanes++] = peer;
 }
 
 static void load_processes(const char *folder) {
@@ -103,6 +117,16 @@ static void load(void) {
         if (!strcmp(key, "handle")) card->handle_code = (int)b;
         if (!strcmp(key, "memory")) card->memory_code = (int)b;
         if (!strcmp(key, "mute")) card->mute = 1;
+        if (!strcmp(key, "answer")) card->answer = (int)b;
+        if (!strcmp(key, "slow")) card->slow = b;
+        if (!strcmp(key, "ecc")) { card->corrected = b; card->uncorrected = c; }
+        if (!strcmp(key, "fans")) card->fans = (int)b;
+        if (!strcmp(key, "switch")) card->switched = (int)b;
+        if (!strcmp(key, "near")) card->near = (int)b;
+        if (!strcmp(key, "nvlink")) {
+            add_lanes(card, (int)b, (int)c);
+            add_lanes(&cards[b % CARDS], (int)a, (int)c);
+        }
         if (!strcmp(key, "mig")) card->slices = (int)b;
         if (!strcmp(key, "total")) card->total = b;
         if (!strcmp(key, "used")) card->used = b;
@@ -168,7 +192,7 @@ int nvmlDeviceGetMemoryInfo(card_t *card, memory_t *out) {
     out->free = out->total - out->used;
     return SUCCESS;
 }
-#define OR_MUTE(card) if ((card)->mute || (card)->slice >= 0) return NOT_SUPPORTED
+#define OR_MUTE(card) if ((card)->answer) return (card)->answer; if ((card)->mute || (card)->slice >= 0) return NOT_SUPPORTED
 int nvmlDeviceGetUtilizationRates(card_t *card, utilization_t *out) { OR_MUTE(card); out->gpu = 37; out->memory = 5; return SUCCESS; }
 int nvmlDeviceGetTemperature(card_t *card, int sensor, unsigned int *out) { (void)sensor; OR_MUTE(card); *out = 41; return SUCCESS; }
 int nvmlDeviceGetPowerUsage(card_t *card, unsigned int *out) { OR_MUTE(card); *out = 61500; return SUCCESS; }
@@ -177,7 +201,7 @@ int nvmlDeviceGetCudaComputeCapability(card_t *card, int *major, int *minor) { O
 int nvmlDeviceGetPciInfo_v3(card_t *card, pci_t *out) {
     OR_MUTE(card);
     memset(out, 0, sizeof *out);
-    snprintf(out->bus_id, sizeof out->bus_id, "00000000:3B:0%d.0", card->index);
+    snprintf(out->bus_id, sizeof out->bus_id, "00000000:3B:%02X.0", card->index);
     return SUCCESS;
 }
 int nvmlDeviceGetMigMode(card_t *card, unsigned int *now, unsigned int *pending) {
@@ -192,6 +216,7 @@ int nvmlDeviceGetMigDeviceHandleByIndex(card_t *card, unsigned int index, card_t
     return SUCCESS;
 }
 static int list(card_t *card, unsigned int *n, process_t *out) {
+    if (card->answer) return card->answer;
     if (card->mute) return 4; /* no permission */
     unsigned int room = *n;
     *n = (unsigned int)card->processes;
@@ -254,3 +279,67 @@ int nvmlEventSetWait_v2(int *set, event_t *out, unsigned int milliseconds) {
     }
     return 10; /* timeout */
 }
+
+/* What else a card tells. Drivers before 460 lack what stands under NEW. */
+typedef struct { unsigned int version; unsigned long long total, reserved, free, used; } memory_v2_t;
+typedef struct { unsigned int multiprocessors, copy, decoder, encoder, jpeg, ofa, gpu_slices, compute_slices; unsigned long long megabytes; } attributes_t;
+typedef struct { unsigned int field, scope; long long time, latency; int type, code; union { double d; unsigned int ui; unsigned long long ull; } value; } field_t;
+int nvmlDeviceGetClockInfo(card_t *card, int type, unsigned int *out) { OR_MUTE(card); *out = type == 2 ? 1215 : 1410; return SUCCESS; }
+int nvmlDeviceGetMaxClockInfo(card_t *card, int type, unsigned int *out) { OR_MUTE(card); *out = type == 2 ? 1593 : 1980; return SUCCESS; }
+int nvmlDeviceGetCurrentClocksThrottleReasons(card_t *card, unsigned long long *out) { OR_MUTE(card); *out = card->slow; return SUCCESS; }
+int nvmlDeviceGetTemperatureThreshold(card_t *card, int type, unsigned int *out) { OR_MUTE(card); (void)type; *out = 89; return SUCCESS; }
+int nvmlDeviceGetEccMode(card_t *card, int *now, int *pending) { OR_MUTE(card); *now = *pending = 1; return SUCCESS; }
+int nvmlDeviceGetTotalEccErrors(card_t *card, int type, int counter, unsigned long long *out) { OR_MUTE(card); (void)counter; *out = type ? card->uncorrected : card->corrected; return SUCCESS; }
+int nvmlDeviceGetCurrPcieLinkGeneration(card_t *card, unsigned int *out) { OR_MUTE(card); *out = 1; return SUCCESS; }
+int nvmlDeviceGetMaxPcieLinkGeneration(card_t *card, unsigned int *out) { OR_MUTE(card); *out = 4; return SUCCESS; }
+int nvmlDeviceGetCurrPcieLinkWidth(card_t *card, unsigned int *out) { OR_MUTE(card); *out = 8; return SUCCESS; }
+int nvmlDeviceGetMaxPcieLinkWidth(card_t *card, unsigned int *out) { OR_MUTE(card); *out = 16; return SUCCESS; }
+int nvmlDeviceGetFanSpeed(card_t *card, unsigned int *out) { OR_MUTE(card); if (!card->fans) return NOT_SUPPORTED; *out = 30; return SUCCESS; }
+int nvmlDeviceGetEncoderUtilization(card_t *card, unsigned int *out, unsigned int *period) { OR_MUTE(card); *out = 3; *period = 1; return SUCCESS; }
+int nvmlDeviceGetDecoderUtilization(card_t *card, unsigned int *out, unsigned int *period) { OR_MUTE(card); *out = 4; *period = 1; return SUCCESS; }
+int nvmlDeviceGetComputeMode(card_t *card, int *out) { OR_MUTE(card); *out = 3; return SUCCESS; }
+int nvmlDeviceGetPersistenceMode(card_t *card, int *out) { OR_MUTE(card); *out = 1; return SUCCESS; }
+int nvmlDeviceGetTopologyCommonAncestor(card_t *first, card_t *second, int *out) {
+    OR_MUTE(first);
+    OR_MUTE(second);
+    *out = first->near ? first->near : 50;
+    return SUCCESS;
+}
+int nvmlDeviceGetNvLinkState(card_t *card, unsigned int lane, int *out) {
+    OR_MUTE(card);
+    if (lane >= LANES || card->lanes + card->switched == 0) return lane >= LANES ? INVALID : NOT_SUPPORTED;
+    *out = (int)lane < card->lanes + card->switched;
+    return SUCCESS;
+}
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(card_t *card, unsigned int lane, pci_t *out) {
+    OR_MUTE(card);
+    if ((int)lane >= card->lanes) return INVALID;
+    return nvmlDeviceGetPciInfo_v3(&cards[card->peer[lane] % CARDS], out);
+}
+int nvmlDeviceGetFieldValues(card_t *card, int n, field_t *out) {
+    OR_MUTE(card);
+    for (int i = 0; i < n; i++) {
+        out[i].code = out[i].field == 90 ? SUCCESS : NOT_SUPPORTED;
+        out[i].value.ui = 25781;
+    }
+    return SUCCESS;
+}
+#ifndef OLD_DRIVER
+int nvmlDeviceGetCurrentClocksEventReasons(card_t *card, unsigned long long *out) { OR_MUTE(card); *out = card->slow; return SUCCESS; }
+int nvmlDeviceGetMemoryInfo_v2(card_t *card, memory_v2_t *out) {
+    OR_MUTE(card);
+    out->reserved = 600ULL << 20;
+    return SUCCESS;
+}
+int nvmlDeviceGetNumFans(card_t *card, unsigned int *out) { OR_MUTE(card); *out = (unsigned int)card->fans; return SUCCESS; }
+int nvmlDeviceGetFanSpeed_v2(card_t *card, unsigned int fan, unsigned int *out) { OR_MUTE(card); *out = 30 + fan; return SUCCESS; }
+int nvmlDeviceGetNvLinkRemoteDeviceType(card_t *card, unsigned int lane, int *out) { OR_MUTE(card); *out = (int)lane < card->lanes ? 0 : 2; return SUCCESS; }
+int nvmlDeviceGetAttributes_v2(card_t *card, attributes_t *out) {
+    if (card->answer) return card->answer;
+    if (card->slice < 0) return NOT_SUPPORTED;
+    memset(out, 0, sizeof *out);
+    out->gpu_slices = out->compute_slices = 1;
+    out->megabytes = 9728;
+    return SUCCESS;
+}
+#endif

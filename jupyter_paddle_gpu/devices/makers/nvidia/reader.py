@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,11 @@ from ...pci import PciFunctions
 from ...processes import Owners
 from ...reader import Reading
 from . import problems
+from .asking import ask
 from .bus import PCI
+from .details import details
 from .events import XidEvents
+from .topology import Topology
 from .utilization import ProcessUtilization
 
 _MILLI = 1000
@@ -45,6 +48,8 @@ class NvidiaReader:
         self._owners = Owners(root)
         self._utilization = ProcessUtilization()
         self._events = XidEvents()
+        self._topology = Topology()
+        self._handles: dict[str, Any] = {}  # of whole cards that answer, by id, as of this reading
         self._identities: dict[int, tuple[str, str]] = {}  # of cards by index: one that is lost keeps its name
         self._nvml: Any = None
         self._failure: Reading | None = None
@@ -101,13 +106,15 @@ class NvidiaReader:
         count = nvml.nvmlDeviceGetCount()
         self._owners.refresh()
         self._events.read(nvml)
+        self._handles = {}
         devices = [device for index in range(count) for device in self._card(nvml, index)]
-        version = _ask(nvml, nvml.nvmlSystemGetDriverVersion)
-        cuda = _ask(nvml, nvml.nvmlSystemGetCudaDriverVersion)
+        version = ask(nvml, nvml.nvmlSystemGetDriverVersion)
+        cuda = ask(nvml, nvml.nvmlSystemGetCudaDriverVersion)
         runtime = f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None
         return Reading(
             devices=tuple(devices),
             drivers={"nvidia": Driver(version=version, runtime=runtime)} if version else {},
+            links=self._topology.read(nvml, self._handles),
             problems=() if count else (problems.no_card(),),
         )
 
@@ -124,6 +131,8 @@ class NvidiaReader:
             return
         self._events.watch(nvml, handle, card.id)
         self._identities[index] = (card.id, card.name)
+        if card.problem is None:
+            self._handles[card.id] = handle
         yield self._heard(card)
         for slot in range(self._slots(nvml, handle)):
             with contextlib.suppress(nvml.NVMLError):  # an empty slot answers "not found"
@@ -136,10 +145,10 @@ class NvidiaReader:
         return card if heard is None else msgspec.structs.replace(card, fault=f"Xid {heard[0]}", fault_time=heard[1])
 
     def _slots(self, nvml: Any, handle: Any) -> int:
-        mode = _ask(nvml, nvml.nvmlDeviceGetMigMode, handle)
+        mode = ask(nvml, nvml.nvmlDeviceGetMigMode, handle)
         if not mode or mode[0] != nvml.NVML_DEVICE_MIG_ENABLE:
             return 0
-        return _ask(nvml, nvml.nvmlDeviceGetMaxMigDeviceCount, handle) or 0
+        return ask(nvml, nvml.nvmlDeviceGetMaxMigDeviceCount, handle) or 0
 
     def _device(self, nvml: Any, handle: Any, index: int, parent: Device | None = None) -> Device:
         memory, problem = None, None
@@ -148,33 +157,34 @@ class NvidiaReader:
         except nvml.NVMLError as error:
             if error.value != nvml.NVML_ERROR_NOT_SUPPORTED:
                 problem = problems.card(error, index)
-        utilization = _ask(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
-        identity = _ask(nvml, nvml.nvmlDeviceGetUUID, handle)
-        power = _ask(nvml, nvml.nvmlDeviceGetPowerUsage, handle)
-        limit = _ask(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, handle)
+        utilization = ask(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+        identity = ask(nvml, nvml.nvmlDeviceGetUUID, handle)
+        power = ask(nvml, nvml.nvmlDeviceGetPowerUsage, handle)
+        limit = ask(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, handle)
         return Device(
             id=identity or f"nvidia-{index}",
             index=index,
             vendor="nvidia",
-            name=_ask(nvml, nvml.nvmlDeviceGetName, handle) or "NVIDIA GPU",
+            name=ask(nvml, nvml.nvmlDeviceGetName, handle) or "NVIDIA GPU",
             memory_total=memory.total if memory else None,
             memory_used=memory.used if memory else None,
             memory_free=memory.free if memory else None,
             utilization=utilization.gpu if utilization else None,
-            temperature=_ask(nvml, nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
+            temperature=ask(nvml, nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
             power=power / _MILLI if power is not None else None,
             power_limit=limit / _MILLI if limit is not None else None,
             compute_capability=(
-                parent.compute_capability if parent else _ask(nvml, nvml.nvmlDeviceGetCudaComputeCapability, handle)
+                parent.compute_capability if parent else ask(nvml, nvml.nvmlDeviceGetCudaComputeCapability, handle)
             ),
             numa_node=parent.numa_node if parent else self._numa(nvml, handle),
             parent=parent.id if parent else None,
             processes=self._processes(nvml, handle),
+            details=details(nvml, handle),
             problem=problem,
         )
 
     def _numa(self, nvml: Any, handle: Any) -> int | None:
-        info = _ask(nvml, nvml.nvmlDeviceGetPciInfo, handle)
+        info = ask(nvml, nvml.nvmlDeviceGetPciInfo, handle)
         if info is None:
             return None
         address = info.busId.decode() if isinstance(info.busId, bytes) else str(info.busId)
@@ -197,15 +207,7 @@ def _running(nvml: Any, kind: str, handle: Any) -> list[Any]:
     driver before 510 does not know it."""
     for version in ("v3", "v2"):
         question = getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses_{version}", None)
-        processes = _ask(nvml, question, handle) if question is not None else None
+        processes = ask(nvml, question, handle) if question is not None else None
         if processes is not None:
             return list(processes)
     return []
-
-
-def _ask(nvml: Any, question: Callable[..., Any], *arguments: Any) -> Any:
-    """What a card answers, or None where it cannot tell: not supported, not allowed, too old a driver."""
-    try:
-        return question(*arguments)
-    except (nvml.NVMLError, UnicodeDecodeError):
-        return None
