@@ -25,7 +25,7 @@ from typing import Any
 
 from jupyter_paddle_gpu.domain.notebooks import NotebookSource
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
-from jupyter_paddle_gpu.notebook.reading import parse_notebook
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.services import Services, Settings
 
 from .optimizers import replace_updates

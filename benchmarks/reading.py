@@ -16,8 +16,8 @@ from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.notebooks import FactValue
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.notebook.files.reading import read_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
-from jupyter_paddle_gpu.notebook.reading import read_notebook
 
 from .report import save, show
 

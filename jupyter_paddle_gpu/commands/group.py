@@ -12,14 +12,15 @@ from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
 from ..services.jobs.finding import NEWEST
 from ..version import __version__
-from . import decision_view, options
-from .changes_view import ChangesView
-from .estimate_view import EstimateView
-from .explain_view import ExplainView
+from . import options
 from .face import Face, View
-from .fit_view import FitView
-from .job_view import FOLLOW_STATUS, DoneView, JobsView, JobView
-from .machine_view import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
+from .views import decision as decision_view
+from .views.changes import ChangesView
+from .views.estimate import EstimateView
+from .views.explain import ExplainView
+from .views.fit import FitView
+from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView
+from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 
 JSON = "json"
 """Key in the context's `meta`: JSON is wanted."""

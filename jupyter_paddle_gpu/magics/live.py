@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..commands.estimate_view import EstimateView
 from ..commands.face import View
+from ..commands.views.estimate import EstimateView
 from ..domain.errors import PaddleGpuError
 from ..domain.what_ifs import EstimateRequest, for_tracer
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..commands.job_view import state
 from ..commands.speech import Speech
+from ..commands.views.job import state
 from ..domain.jobs.job import Job
 
 

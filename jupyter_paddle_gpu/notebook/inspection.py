@@ -8,19 +8,19 @@ import msgspec
 
 from ..domain.messages import Message
 from ..domain.notebooks import Fact, NotebookFacts, NotebookSource, Place
-from .batches import BatchReader
 from .cells import ParsedCell, parsed_cells
 from .code import Code
-from .losses import LossReader
-from .models import ModelReader
+from .files.reading import language_of
 from .names import LIBRARIES, Names
-from .precision import read_amp, read_distribution, read_processes
 from .printed import printed_in
 from .programs import Beside, read_commands
-from .reading import language_of
 from .requirements import read_requirements
-from .roles import read_roles
-from .training import TrainingReader
+from .training.batches import BatchReader
+from .training.loop import TrainingReader
+from .training.losses import LossReader
+from .training.models import ModelReader
+from .training.precision import read_amp, read_distribution, read_processes
+from .training.roles import read_roles
 
 _PADDLE = LIBRARIES | {"paddle"}
 

@@ -21,7 +21,7 @@ def open_notebook(
 
     With a root in the settings, `path` is a contents path below it; without, a path of the file system.
     """
-    from ..notebook import reading, scripts
+    from ..notebook.files import reading, scripts
 
     root = settings.root
     if root is not None:

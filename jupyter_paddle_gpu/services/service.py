@@ -272,7 +272,7 @@ class Services(Components):
 
     def write(self, source: NotebookSource, changes: Changes) -> None:
         """Write changed cells into the notebook's file, which must be as it was read."""
-        from ..notebook.writing import write
+        from ..notebook.files.writing import write
 
         write(source, changes)
 
@@ -310,7 +310,7 @@ class Services(Components):
 
     def compare(self, before: str, after: str) -> Comparison:
         """What the second job has otherwise than the first, code included. Raises `PaddleGpuError` (404, 409)."""
-        from ..notebook.comparing import compare_code
+        from ..notebook.files.comparing import compare_code
         from .jobs.reruns import source_of
 
         one, other = self.jobs.get(before), self.jobs.get(after)

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 import jupyter_paddle_gpu
-from jupyter_paddle_gpu.commands import estimate_view, job_view
 from jupyter_paddle_gpu.commands.click_words import WORDS
 from jupyter_paddle_gpu.commands.group import paddle_gpu
+from jupyter_paddle_gpu.commands.views import estimate as estimate_view
+from jupyter_paddle_gpu.commands.views import job as job_view
 from jupyter_paddle_gpu.i18n import translator
 
 PACKAGE = Path(jupyter_paddle_gpu.__file__).parent

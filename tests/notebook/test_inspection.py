@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.domain.notebooks import Fact, NotebookFacts, Place
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook, read_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
-from jupyter_paddle_gpu.notebook.reading import parse_notebook, read_notebook
 
 Inspect = Callable[..., NotebookFacts]
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
-from jupyter_paddle_gpu.notebook.reading import parse_notebook
 
 Inspect = Callable[..., NotebookFacts]
 TRAIN = """import paddle

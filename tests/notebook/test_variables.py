@@ -6,9 +6,9 @@ import pytest
 
 from jupyter_paddle_gpu.domain.notebooks import NotebookSource
 from jupyter_paddle_gpu.domain.variables import differences
-from jupyter_paddle_gpu.notebook.comparing import compare_code
+from jupyter_paddle_gpu.notebook.files.comparing import compare_code
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook, read_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
-from jupyter_paddle_gpu.notebook.reading import parse_notebook, read_notebook
 from jupyter_paddle_gpu.notebook.variables import read_settings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -8,7 +8,7 @@ import msgspec
 
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
-from ..batches import Batch
+from ..training.batches import Batch
 from .program import Program, RefusedError
 
 

@@ -6,7 +6,7 @@ import ast
 
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
-from ..precision import read_distribution
+from ..training.precision import read_distribution
 from .program import Program, RefusedError
 
 TOLD = frozenset({"devices"})

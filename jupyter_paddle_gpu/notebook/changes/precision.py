@@ -6,7 +6,7 @@ import ast
 
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
-from ..precision import read_amp
+from ..training.precision import read_amp
 from .program import Program, RefusedError
 from .training_step import Step, step_of
 

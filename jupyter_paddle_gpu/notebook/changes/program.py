@@ -11,12 +11,12 @@ from typing import Any
 from ...domain.estimates import BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
-from ..batches import BatchReader
 from ..cells import parsed_cells
 from ..code import Code
-from ..models import ModelReader
 from ..names import Names
-from ..training import TrainingReader
+from ..training.batches import BatchReader
+from ..training.loop import TrainingReader
+from ..training.models import ModelReader
 from .edits import CellText
 
 PARAMETERS, INJECTED = "parameters", "injected-parameters"

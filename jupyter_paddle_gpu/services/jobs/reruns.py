@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def source_of(jobs: JobService, job: Job) -> NotebookSource:
     """The notebook as the job has it, as if it lay where its source does."""
-    from ...notebook.reading import parse_notebook
+    from ...notebook.files.reading import parse_notebook
 
     return parse_notebook(jobs.source(job.id), Path(job.spec.notebook))
 

@@ -10,7 +10,7 @@ import pytest
 from jupyter_paddle_gpu.domain.estimates import BatchPlace
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.notebook.changes.table import changes
-from jupyter_paddle_gpu.notebook.reading import parse_notebook
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 
 LOOP = """\
 import paddle

@@ -9,8 +9,8 @@ import pytest
 
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.sources.traces import tracer_request
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
-from jupyter_paddle_gpu.notebook.reading import parse_notebook
 
 pytestmark = pytest.mark.paddle
 

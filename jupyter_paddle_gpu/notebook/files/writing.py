@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from ..domain.changes import Changes
-from ..domain.errors import PaddleGpuError
-from ..domain.notebooks import NotebookSource
+from ...domain.changes import Changes
+from ...domain.errors import PaddleGpuError
+from ...domain.notebooks import NotebookSource
 from .reading import read_notebook
 from .scripts import is_script
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from ..domain.changes import CellDifference
-from ..domain.notebooks import NotebookSource
+from ...domain.changes import CellDifference
+from ...domain.notebooks import NotebookSource
 
 CONTEXT = 3
 """Lines shown on either side of a change."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..domain.estimates import LARGEST_BATCH, Estimate, Fit
-from ..domain.messages import Message
-from .estimate_view import STATUS, EstimateView
-from .machine_view import TableView
-from .speech import Speech, size
+from ...domain.estimates import LARGEST_BATCH, Estimate, Fit
+from ...domain.messages import Message
+from ..speech import Speech, size
+from .estimate import STATUS, EstimateView
+from .machine import TableView
 
 
 class FitView(TableView):

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..domain.errors import PaddleGpuError
-from ..domain.notebooks import NotebookSource
+from ...domain.errors import PaddleGpuError
+from ...domain.notebooks import NotebookSource
 from .scripts import as_notebook, is_script
 
 MAX_NOTEBOOK_BYTES = 40_000_000

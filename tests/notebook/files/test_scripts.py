@@ -9,9 +9,9 @@ import pytest
 
 from jupyter_paddle_gpu.domain.changes import Changes
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.notebook.files.reading import read_notebook
+from jupyter_paddle_gpu.notebook.files.writing import write
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
-from jupyter_paddle_gpu.notebook.reading import read_notebook
-from jupyter_paddle_gpu.notebook.writing import write
 
 SCRIPT = """from __future__ import annotations
 import sys

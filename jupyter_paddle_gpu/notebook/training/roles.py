@@ -6,11 +6,11 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ..domain.notebooks import Fact, LayerFact
-from .cells import Magic
-from .code import Code
-from .names import Names
-from .training import Training
+from ...domain.notebooks import Fact, LayerFact
+from ..cells import Magic
+from ..code import Code
+from ..names import Names
+from .loop import Training
 
 ORDER = ("environment", "import", "data", "layer", "model", "optimizer", "loss", "train", "evaluate")
 _DATA = frozenset(

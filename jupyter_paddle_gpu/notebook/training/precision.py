@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from ..domain.notebooks import Fact, Place
-from .cells import Magic
-from .code import Code
-from .names import Names
-from .training import TrainingReader
+from ...domain.notebooks import Fact, Place
+from ..cells import Magic
+from ..code import Code
+from ..names import Names
+from .loop import TrainingReader
 
 _LEVELS = ("O1", "O2")
 _LAUNCH = re.compile(r"paddle\.distributed\.launch|\bfleetrun\b")

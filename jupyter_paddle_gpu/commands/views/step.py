@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..domain.estimates import AliveTensor, Estimate, LayerMemory
-from . import markup
-from .speech import Speech, operations, size
+from ...domain.estimates import AliveTensor, Estimate, LayerMemory
+from .. import markup
+from ..speech import Speech, operations, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -113,7 +113,7 @@ def rich(estimate: Estimate, say: Speech) -> list[RenderableType]:
     """Both tables for a terminal."""
     from rich.text import Text
 
-    from .drawing import FittingTable
+    from ..drawing import FittingTable
 
     parts: list[RenderableType] = []
     for table in _tables(estimate, say):

@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ..domain.jobs.job import Job
-from ..domain.jobs.statistics import StatisticsSummary
-from ..domain.messages import Message
-from .face import View
-from .machine_view import TableView
-from .speech import Speech, duration, moment, run_time, size
-from .usage_view import driver_peak, used
+from ...domain.jobs.job import Job
+from ...domain.jobs.statistics import StatisticsSummary
+from ...domain.messages import Message
+from ..face import View
+from ..speech import Speech, duration, moment, run_time, size
+from .machine import TableView
+from .usage import driver_peak, used
 
 FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
 """Exit status of `--follow` by the job's end; 130 is what shells give an interrupted command."""
@@ -123,7 +123,7 @@ class DoneView(View):
 
     def rich(self, say: Speech) -> Any:
         """The sentence."""
-        from .drawing import sentence
+        from ..drawing import sentence
 
         return sentence(self._sentence)
 

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..domain.devices import Accelerator, Device, Inventory
-from ..domain.messages import Message
-from ..domain.placements import ImageChoice
-from ..i18n import to_json
-from . import markup
-from .face import View
-from .speech import Speech, operations, size
+from ...domain.devices import Accelerator, Device, Inventory
+from ...domain.messages import Message
+from ...domain.placements import ImageChoice
+from ...i18n import to_json
+from .. import markup
+from ..face import View
+from ..speech import Speech, operations, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ..domain.calibrations import CalibrationReport
-    from ..services import Check
+    from ...domain.calibrations import CalibrationReport
+    from ...services import Check
 
 
 class TableView(View):
@@ -51,7 +51,7 @@ class TableView(View):
         from rich.console import Group
         from rich.text import Text
 
-        from .drawing import FittingTable, sentence
+        from ..drawing import FittingTable, sentence
 
         parts: list[RenderableType] = [sentence(lead)] if (lead := self.lead(say)) else []
         if rows := self.rows(say):
@@ -179,7 +179,7 @@ class DoctorView(TableView):
 
     def json(self, say: Speech) -> Any:
         """`{checks: [...]}` as REST answers it."""
-        from ..services.doctor import to_rows
+        from ...services.doctor import to_rows
 
         return to_json({"checks": to_rows(self.data, say.translate)})
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from ..domain.notebooks import LayerFact
-from .code import Code
-from .names import MAX_STEPS, Names
+from ...domain.notebooks import LayerFact
+from ..code import Code
+from ..names import MAX_STEPS, Names
 
 _WRAPPERS = frozenset({"Model", "DataParallel", "distributed_model", "to_static", "decorate", "distributed_optimizer"})
 """Of Paddle: what takes a model (or an optimiser) as its first argument and gives it back in another form."""

@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console, Group
 
-from jupyter_paddle_gpu.commands.estimate_view import EstimateView
 from jupyter_paddle_gpu.commands.speech import Speech
-from jupyter_paddle_gpu.commands.step_view import rich, shown_layers
+from jupyter_paddle_gpu.commands.views.estimate import EstimateView
+from jupyter_paddle_gpu.commands.views.step import rich, shown_layers
 from jupyter_paddle_gpu.domain.estimates import AliveTensor, Estimate, HostMemory, LayerMemory
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..domain.estimates import Breakdown, Estimate
-from ..domain.placements import Placement
-from . import markup
-from .estimate_view import EstimateView
-from .options import typed
-from .speech import Speech, count, size
+from ...domain.estimates import Breakdown, Estimate
+from ...domain.placements import Placement
+from .. import markup
+from ..options import typed
+from ..speech import Speech, count, size
+from .estimate import EstimateView
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,7 +33,7 @@ class ExplainView(EstimateView):
         from rich.console import Group
         from rich.text import Text
 
-        from .drawing import sentence
+        from ..drawing import sentence
 
         if self.data.breakdown is None:
             return super().rich(say)

@@ -6,10 +6,10 @@ import ast
 import re
 from typing import NamedTuple
 
-from ..domain.notebooks import Fact
-from .code import UNKNOWN, Code
-from .names import Names
-from .training import TrainingReader, iterated_by
+from ...domain.notebooks import Fact
+from ..code import UNKNOWN, Code
+from ..names import Names
+from .loop import TrainingReader, iterated_by
 
 _LOADERS = frozenset({"DataLoader", "BatchSampler", "DistributedBatchSampler", "batch"})
 _NAME = re.compile(r"^(train_?|global_?)?_?(batch_?size|bs|batch_?sz|batch)$", re.IGNORECASE)

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..domain.estimates import Estimate, Question, QuestionKind
-from ..domain.messages import Message
-from ..domain.notebooks import Place
-from ..domain.placements import Placement, Verdict
-from . import decision_view, markup, step_view
-from .face import View
-from .options import typed
-from .speech import Speech, count, duration, size
+from ...domain.estimates import Estimate, Question, QuestionKind
+from ...domain.messages import Message
+from ...domain.notebooks import Place
+from ...domain.placements import Placement, Verdict
+from .. import markup
+from ..face import View
+from ..options import typed
+from ..speech import Speech, count, duration, size
+from . import decision as decision_view
+from . import step as step_view
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -158,7 +160,7 @@ class EstimateView(View):
         from rich.table import Table
         from rich.text import Text
 
-        from .drawing import sentence
+        from ..drawing import sentence
 
         parts: list[RenderableType] = [sentence(self.headline(say), "bold"), *_stop_lines(say, self._stop())]
         facts = Table.grid(padding=(0, 2))
@@ -234,7 +236,7 @@ class EstimateView(View):
 
 
 def _stop_lines(say: Speech, stop: Message | None) -> list[RenderableType]:
-    from .drawing import sentence
+    from ..drawing import sentence
 
     if stop is None:
         return []
@@ -247,7 +249,7 @@ def _stop_lines(say: Speech, stop: Message | None) -> list[RenderableType]:
 def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:
     from rich.text import Text
 
-    from .drawing import FittingTable
+    from ..drawing import FittingTable
 
     rows = []
     for verdict in verdicts:
@@ -264,7 +266,7 @@ def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str]:
 
 
 def _note(say: Speech, note: Message) -> RenderableType:
-    from .drawing import sentence
+    from ..drawing import sentence
 
     hint = note.render_hint(say.translate)
     return sentence(f"· {note.render(say.translate)}" + (f" {hint}" if hint else ""), "dim")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ..domain.decisions import Decision, Way
-from ..domain.messages import Message
-from ..domain.what_ifs import BY_NAME
-from .options import typed
-from .speech import Speech
+from ...domain.decisions import Decision, Way
+from ...domain.messages import Message
+from ...domain.what_ifs import BY_NAME
+from ..options import typed
+from ..speech import Speech
 
 
 def refusal(decision: Decision) -> Message:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from ..domain.notebooks import Fact
-from .names import MAX_STEPS, Names
-from .training import Training
+from ...domain.notebooks import Fact
+from ..names import MAX_STEPS, Names
+from .loop import Training
 
 _METHODS_GIVING_THEMSELVES = frozenset({"astype", "cast", "scale", "mean", "sum"})
 _REDUCTIONS = frozenset({"mean", "sum", "add", "add_n", "multiply"})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.notebook.reading import parse_notebook, read_notebook
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook, read_notebook
 
 PLAIN = {
     "nbformat": 4,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..domain.changes import Changes
-from . import markup
-from .face import View
-from .speech import Speech
+from ...domain.changes import Changes
+from .. import markup
+from ..face import View
+from ..speech import Speech
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -35,7 +35,7 @@ class ChangesView(View):
         from rich.console import Group
         from rich.text import Text
 
-        from .drawing import sentence
+        from ..drawing import sentence
 
         parts: list[RenderableType] = [sentence(self._lead(say), "bold")]
         lines = self.data.difference.split("\n") if self.data.difference else []

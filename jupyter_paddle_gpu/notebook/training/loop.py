@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Literal, NamedTuple
 
-from ..domain.notebooks import Fact
-from .code import Code, Function
+from ...domain.notebooks import Fact
+from ..code import Code, Function
+from ..names import LIBRARIES, MAX_STEPS, Names
 from .models import ModelReader
-from .names import LIBRARIES, MAX_STEPS, Names
 
 OPTIMIZERS = frozenset(
     {"SGD", "Momentum", "Adam", "AdamW", "Adamax", "Adagrad", "Adadelta", "RMSProp", "Lamb", "LBFGS", "NAdam", "RAdam"}

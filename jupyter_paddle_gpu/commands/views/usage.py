@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..domain.jobs.statistics import DeviceSummary, StatisticsSummary
-from .speech import Speech, size
+from ...domain.jobs.statistics import DeviceSummary, StatisticsSummary
+from ..speech import Speech, size
 
 
 def used(say: Speech, summary: StatisticsSummary) -> str:

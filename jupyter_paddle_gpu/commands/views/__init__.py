@@ -1,0 +1,1 @@
+"""Answers for people who type, each drawn as text and as HTML."""

@@ -1,0 +1,1 @@
+"""A notebook as a file: read, compared, written; a script as one."""
