@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from docker import errors
-
 from ...domain.containers.images import LocalImage
 from ...domain.devices import DeviceHolder, Inventory
 from ...domain.engines import Features
@@ -31,6 +29,7 @@ from .connection.daemon import Daemon
 from .connection.faults import explained, image_missing, refusal
 from .connection.output import read_output
 from .connection.silence import UNREACHABLE, Passing
+from .connection.transport import DaemonError
 from .container import compose, container_name, store_label
 from .devices import access, processors_near
 from .doctor import Doctor
@@ -189,13 +188,13 @@ class DockerEngine:
             with explained():
                 try:
                     if inspected["State"]["Status"] == "created":
-                        api.remove_container(inspected["Id"], force=True, v=True)
+                        api.remove_container(inspected["Id"])
                     else:
                         if inspected["State"].get("Paused"):
                             api.unpause(inspected["Id"])
                         api.kill(inspected["Id"], signal="SIGKILL" if force else "SIGTERM")
-                except errors.APIError as error:
-                    if error.status_code not in (404, 409):  # gone, or not running any more: what was wanted
+                except DaemonError as error:
+                    if error.status not in (404, 409):  # gone, or not running any more: what was wanted
                         raise
 
     def held_by_others(self) -> Mapping[str, DeviceHolder]:
@@ -255,13 +254,15 @@ class DockerEngine:
                 return None
             api = self.daemon.api
             with explained():
-                answer = api.stats(inspected["Id"], stream=False, one_shot=True)
+                answer = api.stats(inspected["Id"])
+                if answer is None:
+                    return None
                 pids = self._pids(inspected["Id"]) if job.device_ids else frozenset()
         return read_usage(answer, pids)
 
     def _pids(self, container: str) -> frozenset[int]:
         # The daemon asks `ps` of its machine, which a small one may not have: then the devices' share is not told.
-        with contextlib.suppress(errors.APIError):
+        with contextlib.suppress(DaemonError):
             return pids_of(self.daemon.api.top(container))
         return frozenset()
 
@@ -304,9 +305,9 @@ class DockerEngine:
         api = self.daemon.api
         with explained(image=body["Image"]):
             try:
-                api.create_container_from_config(body, name=name)
-            except errors.APIError as error:
-                if error.status_code != 409:  # 409: another server was faster
+                api.create_container(body, name)
+            except DaemonError as error:
+                if error.status != 409:  # 409: another server was faster
                     raise
         made = self.daemon.inspect_container(name)
         if made is None:
@@ -357,16 +358,15 @@ class DockerEngine:
         with self._passing(), self.daemon.patiently():
             api = self.daemon.api
             with explained():
-                rows: list[dict[str, Any]] = api.containers(all=True, filters={"label": labels})
-        return rows
+                return api.containers(labels)
 
     def _remove(self, container: str) -> None:
         with explained():
             try:
-                self.daemon.api.remove_container(container, force=True, v=True)
-            except errors.APIError as error:
+                self.daemon.api.remove_container(container)
+            except DaemonError as error:
                 # 404: gone already; 409: another server is removing it right now
-                if error.status_code not in (404, 409):
+                if error.status not in (404, 409):
                     raise
 
     def _last_words(self, container: str, folder: JobFolder) -> str:

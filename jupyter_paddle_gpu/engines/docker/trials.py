@@ -93,7 +93,7 @@ class Trials:
     @contextlib.contextmanager
     def _container(self, image: str, host: dict[str, Any]) -> Iterator[str]:
         with self._daemon.trial(image) as api:
-            made = api.create_container_from_config(
+            made = api.create_container(
                 {
                     "Image": image,
                     "Entrypoint": ["/bin/sh", "-c", _probe()],
@@ -103,17 +103,17 @@ class Trials:
                 }
             )
         try:
-            yield str(made["Id"])
+            yield made
         finally:
             # Nobody waits for that, but for the end of this process.
-            threading.Thread(target=self._remove, args=(str(made["Id"]),), name="paddle-gpu trial").start()
+            threading.Thread(target=self._remove, args=(made,), name="paddle-gpu trial").start()
 
     def _start(self, container: str, gpus: str) -> Message | None:
         try:
             with self._daemon.trial(gpus=gpus) as api:
                 api.start(container)
             with self._daemon.trial() as api:
-                status = api.wait(container, timeout=api.timeout)["StatusCode"]
+                status = api.wait(container)
         except PaddleGpuError as error:
             if error.code == "engine_unreachable":
                 raise
@@ -123,7 +123,7 @@ class Trials:
     def _remove(self, container: str) -> None:
         # One that stays behind goes with the leftovers (`remove_leftovers`).
         with contextlib.suppress(PaddleGpuError), self._daemon.trial() as api:
-            api.remove_container(container, force=True, v=True)
+            api.remove_container(container)
 
     def _holds(self, at: float, message: Message | None) -> bool:
         settings = self._daemon.settings

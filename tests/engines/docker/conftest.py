@@ -9,9 +9,11 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import docker
 import msgspec
 import pytest
 
@@ -113,6 +115,11 @@ class Bench:
         self.said = Said()
         self._count = 0
 
+    @cached_property
+    def api(self) -> docker.APIClient:
+        """The daemon by Docker's own SDK: what a test does and sees past the engine."""
+        return PrivateDaemon(Path(self.host.removeprefix("unix://")).parent).api()
+
     def another(self, **settings: Any) -> DockerEngine:
         """An engine as another process would have it."""
         return DockerEngine(msgspec.structs.replace(self.settings, **settings))
@@ -176,10 +183,9 @@ class Bench:
         return f"log: {self.text(folder)}\ncontainer: {own}\nsaid: {self.said}"
 
     def close(self) -> None:
-        client = PrivateDaemon(Path(self.host.removeprefix("unix://")).parent).api()
-        for row in client.containers(all=True, filters={"label": f"jupyter-paddle-gpu.store={self.jobs}"}):
-            remove(client, row["Id"])
-        client.close()
+        for row in self.api.containers(all=True, filters={"label": f"jupyter-paddle-gpu.store={self.jobs}"}):
+            remove(self.api, row["Id"])
+        self.api.close()
         self.engine.daemon.close()
 
 

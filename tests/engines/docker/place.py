@@ -8,8 +8,10 @@ import random
 import signal
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 
+import docker
 from conftest import IMAGE, notebook_of
 from server import service
 from stand_ins.daemon import remove
@@ -47,6 +49,11 @@ class Place:
         self.client = service(self.data, host)
         self.client._dispatcher = None
         self.servers: list[subprocess.Popen[str]] = []
+
+    @cached_property
+    def api(self) -> docker.APIClient:
+        """The daemon by Docker's own SDK."""
+        return docker.APIClient(base_url=self.host, version="auto", timeout=60)
 
     def serve(
         self, environment: dict[str, str] | None = None, user: int | None = None, **settings: object
@@ -112,4 +119,5 @@ class Place:
         engine = self.client.engines["docker"]
         engine.remove_leftovers(())
         for job in self.left():
-            remove(engine.daemon.api, container_name(job))
+            remove(self.api, container_name(job))
+        self.api.close()

@@ -55,7 +55,7 @@ def test_a_gpu_that_can_be_handed_out_is_probed_with_a_container(bench):
     any_one, _ = bench.job("1", resources=Resources(gpus=1))
     assert bench.engine.check(any_one) == ()
     probes = {"label": "jupyter-paddle-gpu.role=probe"}
-    until(lambda: not bench.engine.daemon.api.containers(all=True, filters=probes))
+    until(lambda: not bench.api.containers(all=True, filters=probes))
 
 
 def test_many_jobs_at_once_ask_for_their_image_once(bench, monkeypatch):
@@ -266,7 +266,7 @@ def test_the_doctor_tries_whether_a_gpu_is_handed_out(daemon, make_bench, tmp_pa
 def test_forgotten_trials_go_with_the_leftovers(bench):
     """A server that dies in the middle of a submit leaves a container that was never started."""
     labels = {LABEL_OWNER: owner(), LABEL_ROLE: "probe"}
-    api = bench.engine.daemon.api
+    api = bench.api
     made = api.create_container_from_config({"Image": IMAGE, "Cmd": ["true"], "Labels": labels})["Id"]
     try:
         bench.engine.remove_leftovers(())

@@ -47,7 +47,7 @@ def test_a_paused_container_says_so(place: Place) -> None:
     place.up(place.serve())
     job = place.submit(GATE, "print('on')")
     until(lambda: place.client.get(job).state == "running")
-    api = place.client.engines["docker"].daemon.api
+    api = place.api
     container = place.container(job)["Id"]
     api.pause(container)
     row = until(lambda: (now := place.client.get(job)).reason and now)

@@ -129,7 +129,7 @@ def test_a_start_that_fails_lets_the_next_one_go(place):
 
 
 def test_a_pull_holds_up_nobody(place):
-    registry = Registry(archive=b"".join(place.client.engines["docker"].daemon.api.get_image(IMAGE)), layers=2)
+    registry = Registry(archive=b"".join(place.api.get_image(IMAGE)), layers=2)
     registry.mood = "slow"
     try:
         first = place.submit("1", image=registry.image, gpus=1)
@@ -146,4 +146,4 @@ def test_a_pull_holds_up_nobody(place):
     finally:
         registry.close()
         with contextlib.suppress(ImageNotFound):
-            place.client.engines["docker"].daemon.api.remove_image(registry.image, force=True)
+            place.api.remove_image(registry.image, force=True)

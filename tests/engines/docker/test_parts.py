@@ -200,7 +200,7 @@ def test_lines_in_pieces():
 
 
 def test_the_output_can_be_read_on_from_any_line(bench):
-    api = bench.engine.daemon.api
+    api = bench.api
     script = "i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done; printf '%020000d\\n' 7; echo last >&2"
     container = api.create_container("stand-in/paddle:1", ["sh", "-c", script])["Id"]
     try:

@@ -133,7 +133,7 @@ def test_starting_twice_starts_once_even_from_two_servers_at_once(bench):
 
 def test_a_foreign_container_of_that_name_is_left_alone(bench):
     job, folder = bench.job("1")
-    api = bench.engine.daemon.api
+    api = bench.api
     foreign = api.create_container(IMAGE, ["true"], name=container_name(job.id))["Id"]
     try:
         with pytest.raises(PaddleGpuError) as caught:
@@ -163,7 +163,7 @@ def test_leftovers_are_removed_only_when_they_are_ours(bench, make_bench):
 
 
 def test_an_image_without_python_says_so(bench):
-    api = bench.engine.daemon.api
+    api = bench.api
     container = api.create_container(IMAGE, ["rm", "-rf", "/usr/local/bin"])["Id"]
     api.start(container)
     api.wait(container)

@@ -140,11 +140,11 @@ def test_statistics_with_the_drivers_figures_for_the_containers_processes(bench,
 @pytest.fixture
 def runnable(bench):
     """A registry whose image can run a job."""
-    made = Registry(archive=b"".join(bench.engine.daemon.api.get_image(IMAGE)), layers=1)
+    made = Registry(archive=b"".join(bench.api.get_image(IMAGE)), layers=1)
     yield made
     made.close()
     with contextlib.suppress(ImageNotFound):
-        bench.engine.daemon.api.remove_image(made.image, force=True)
+        bench.api.remove_image(made.image, force=True)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from docker import auth, errors
-
 from ....domain.messages import Message
 from .faults import refusal, registry_of
 
@@ -18,6 +16,8 @@ def credentials_for(reference: str) -> dict[str, str] | None:
     Raises:
         PaddleGpuError: `credentials_unreadable`, where a helper or store that is configured does not answer.
     """
+    from docker import auth, errors  # takes a while, and images are mostly here
+
     registry, _ = auth.resolve_repository_name(reference)
     try:
         known = auth.load_config().resolve_authconfig(registry)

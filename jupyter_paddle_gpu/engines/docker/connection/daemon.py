@@ -8,23 +8,20 @@ import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import docker
 import msgspec
-from docker import errors
-from docker.constants import DEFAULT_DOCKER_API_VERSION
-from docker.utils import decode_json_header
-from requests import exceptions as http
 
 from ....domain.containers.images import LocalImage, RegistryAnswer
 from ....domain.containers.references import Reference, parse_reference
 from ....domain.errors import PaddleGpuError
 from ..labels import LABEL_OWNER, LABEL_ROLE, owner
 from ..settings import DockerSettings
+from .api import Api, greet
+from .contexts import current_host
 from .credentials import credentials_for
 from .faults import classify, explained, is_timeout, refusal, registry_unreachable, silent
 from .silence import Silence
+from .transport import DaemonError, transport_to
 
 
 class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,25 +40,6 @@ class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):
     limits_memory: bool = True
 
 
-class _Clients(msgspec.Struct, frozen=True):
-    """The SDK's low-level client three times, by how long may be waited for an answer: for work that takes its time,
-    for questions that a person waits for, and for containers by which something is tried out meanwhile.
-
-    Attributes:
-        podman: whether it is podman that answers.
-    """
-
-    work: Any
-    questions: Any
-    trials: Any
-    podman: bool
-
-    def close(self) -> None:
-        self.work.close()
-        self.questions.close()
-        self.trials.close()
-
-
 class Daemon:
     """One daemon. Connects when first used and again after it went away; calls may come from several threads.
 
@@ -72,7 +50,8 @@ class Daemon:
     def __init__(self, settings: DockerSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
-        self._clients: _Clients | None = None
+        self._api: Api | None = None
+        self._podman = False
         self._facts: DaemonFacts | None = None
         self._silence = Silence(settings.silence_seconds)
         self._patient = threading.local()
@@ -83,12 +62,8 @@ class Daemon:
         named = self.settings.host or os.environ.get("DOCKER_HOST", "")
         if named:
             return named
-        try:
-            context = docker.ContextAPI.get_current_context()
-            if context is not None and context.name != "default" and context.Host:
-                return str(context.Host)
-        except (errors.DockerException, OSError, ValueError):
-            pass  # a broken context file must not hide a daemon in its usual place
+        if chosen := current_host():
+            return chosen
         own = Path(os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")) / "docker.sock"
         usual = Path("/var/run/docker.sock")
         return f"unix://{own}" if own.exists() and not usual.exists() else f"unix://{usual}"
@@ -99,49 +74,23 @@ class Daemon:
         return not self.host.startswith(("unix://", "npipe://", "http+unix://"))
 
     @property
-    def api(self) -> Any:
-        """The SDK's low-level client, for what may take long. Raises `PaddleGpuError` where no daemon answers."""
-        return self._connected().work
-
-    def _connected(self) -> _Clients:
+    def api(self) -> Api:
+        """Its interface, for what may take long. Raises `PaddleGpuError` where no daemon answers."""
         with self._lock:
-            if self._clients is not None:
-                return self._clients
+            if self._api is not None:
+                return self._api
         # Without the lock: of many who come while the daemon hangs none is to wait for the others' turns as well.
         with self._asking() as seconds:
-            version, podman = self._greet(seconds)
-        mine = _Clients(
-            work=self._client(version, self.settings.request_seconds),
-            questions=self._client(version, self.settings.answer_seconds),
-            trials=self._client(version, self.settings.trial_seconds),
-            podman=podman,
-        )
+            transport = transport_to(self.host)
+            version, podman = greet(transport, seconds)
+        mine = Api(transport, version, self.settings.request_seconds)
         with self._lock:
-            if self._clients is None:
-                self._clients = mine
-            clients = self._clients
-        if clients is not mine:
+            if self._api is None:
+                self._api, self._podman = mine, podman
+            api = self._api
+        if api is not mine:
             mine.close()
-        return clients
-
-    def _greet(self, seconds: float) -> tuple[str, bool]:
-        """(version of the interface that it speaks, whether it is podman).
-
-        `/_ping` says both at once; for `/version`, which the SDK asks on its own, a daemon starts four programs.
-        """
-        client = self._client(DEFAULT_DOCKER_API_VERSION, seconds)
-        try:
-            answer = client.get(f"{client.base_url}/_ping", timeout=seconds)
-        finally:
-            client.close()
-        return answer.headers.get("Api-Version") or "auto", "Libpod-Buildah-Version" in answer.headers
-
-    def _client(self, version: str, seconds: float) -> Any:
-        make: Any = docker.APIClient  # whose hints allow whole seconds only
-        client = make(base_url=self.host, version=version, timeout=seconds, num_pools=64)
-        # Looking through the environment for proxies is a third of a question's time, and none stands before a socket.
-        client.trust_env = self.remote
-        return client
+        return api
 
     @contextlib.contextmanager
     def patiently(self) -> Iterator[None]:
@@ -165,9 +114,12 @@ class Daemon:
         with silence, explained(image=image, gpus=gpus):
             try:
                 yield seconds
-            except (errors.DockerException, http.RequestException, OSError) as error:
-                if isinstance(error, errors.APIError) or not is_timeout(error):
-                    self._silence.heard()  # a refusal, or nobody there to wait for: either comes at once
+            except DaemonError:
+                self._silence.heard()
+                raise
+            except OSError as error:
+                if not is_timeout(error):
+                    self._silence.heard()  # nobody is there to wait for, which shows at once
                     raise
                 message = silent(self.host, seconds)
                 self._silence.not_heard(message)
@@ -175,28 +127,28 @@ class Daemon:
             self._silence.heard()
 
     @contextlib.contextmanager
-    def _question(self, image: str = "") -> Iterator[Any]:
-        """The client for a question that the daemon answers from what it knows."""
-        clients = self._connected()
-        with self._asking(image):
-            yield clients.work if self._is_patient else clients.questions
+    def _question(self, image: str = "") -> Iterator[Api]:
+        """The interface for a question that the daemon answers from what it knows."""
+        api = self.api
+        with self._asking(image) as seconds:
+            yield api.within(seconds)
 
     @contextlib.contextmanager
-    def trial(self, image: str = "", gpus: str = "") -> Iterator[Any]:
-        """The client for one step of trying something out with a container while somebody waits for what it shows.
+    def trial(self, image: str = "", gpus: str = "") -> Iterator[Api]:
+        """The interface for one step of trying something out with a container while somebody waits for what it shows.
 
         A daemon that is known not to answer refuses at once here, too. Raises `PaddleGpuError`.
         """
-        clients = self._connected()
-        with self._asking(image, gpus, self.settings.trial_seconds):
-            yield clients.work if self._is_patient else clients.trials
+        api = self.api
+        with self._asking(image, gpus, self.settings.trial_seconds) as seconds:
+            yield api.within(seconds)
 
     def facts(self, *, fresh: bool = False) -> DaemonFacts:
         """What the daemon is. Raises `PaddleGpuError` where none answers."""
         if self._facts is None or fresh:
             with self._question() as api:
                 info = api.info()
-            self._facts = read_facts(info, podman=self._connected().podman)
+            self._facts = read_facts(info, podman=self._podman)
         return self._facts
 
     def local_images(self) -> tuple[LocalImage, ...]:
@@ -216,35 +168,25 @@ class Daemon:
     def containers(self, labels: Collection[str], states: Collection[str]) -> list[dict[str, Any]]:
         """The containers of everybody that have all these labels (`key=value`, or a key) and one of these states."""
         with self._question() as api:
-            rows: list[dict[str, Any]] = api.containers(
-                all=True, filters={"label": list(labels), "status": list(states)}
-            )
-        return rows
+            return api.containers(labels, states)
 
     def ask_registry(self, reference: str) -> RegistryAnswer:
         """What the registry of a reference says of it, asked through the daemon (its proxy, its mirrors) with the
         credentials of Docker's own configuration. Never raises for what a registry may answer, only for what is no
         image's name."""
-        api, name = self.api, parse_reference(reference).canonical
+        name = parse_reference(reference).canonical
         try:
-            answer = api.get(
-                f"{api.base_url}/v{api.api_version}/distribution/{quote(name, safe='/:@')}/json",
-                headers=credentials_for(reference),
-                # The SDK's own call waits as long as for any answer; a registry that drops packets must not hold up.
-                timeout=self.settings.registry_timeout,
-            )
-            body = answer.json()
+            told = self.api.distribution(name, credentials_for(reference) or {}, self.settings.registry_timeout)
         except PaddleGpuError as error:
             return RegistryAnswer(state="refused", detail=error.message.render(), reason=error.message)
-        except (errors.DockerException, http.RequestException, OSError, ValueError) as error:
+        except (OSError, ValueError) as error:
             return RegistryAnswer(state="silent", detail=str(error), reason=registry_unreachable(str(error), reference))
-        if answer.status_code < 400:
-            return RegistryAnswer(state="found", digest=body["Descriptor"]["digest"])
-        detail = str(body.get("message", ""))
-        reason = classify(detail, image=reference)
-        # Registries that hide what is private answer “denied” for what does not exist, too.
-        state = {"image_missing": "missing", "pull_refused": "refused"}.get(reason.code, "silent")
-        return RegistryAnswer(state=state, detail=detail, reason=reason)  # type: ignore[arg-type]
+        except DaemonError as error:
+            reason = classify(error.words, image=reference)
+            # Registries that hide what is private answer “denied” for what does not exist, too.
+            state = {"image_missing": "missing", "pull_refused": "refused"}.get(reason.code, "silent")
+            return RegistryAnswer(state=state, detail=error.words, reason=reason)  # type: ignore[arg-type]
+        return RegistryAnswer(state="found", digest=told["Descriptor"]["digest"])
 
     def find_image(self, name: str) -> dict[str, Any] | None:
         """What the daemon knows of the image of exactly this name; None where it has none.
@@ -259,26 +201,19 @@ class Daemon:
     def inspect_image(self, reference: str) -> dict[str, Any] | None:
         """What the daemon knows of an image, by its id or a name of our own; None where it does not have it."""
         with self._question(image=reference) as api:
-            try:
-                found: dict[str, Any] = api.inspect_image(reference)
-            except errors.ImageNotFound:
-                return None
-        return found
+            return api.inspect_image(reference)
 
     def mode_in_image(self, image: str, path: str) -> int | None:
         """The rights (permission bits) of a file or folder of an image; None where it has none of that name."""
         labels = {LABEL_OWNER: owner(), LABEL_ROLE: "probe"}
         with explained(image=image):
             api = self.api
-            made = api.create_container_from_config({"Image": image, "Entrypoint": ["-"], "Cmd": [], "Labels": labels})
-            try:  # the SDK's own call would fetch all that is in it
-                url = f"{api.base_url}/v{api.api_version}/containers/{made['Id']}/archive"
-                told = api.head(url, params={"path": path}, timeout=api.timeout).headers.get(
-                    "x-docker-container-path-stat"
-                )
+            made = api.create_container({"Image": image, "Entrypoint": ["-"], "Cmd": [], "Labels": labels})
+            try:
+                told = api.stat_path(made, path)
             finally:
-                api.remove_container(made["Id"], force=True, v=True)
-        return int(decode_json_header(told)["mode"]) & 0o777 if told else None
+                api.remove_container(made)
+        return int(told["mode"]) & 0o777 if told else None
 
     def name_image(self, image: str, reference: str) -> None:
         """Give an image a name and tag. What is pulled by its digest has none, and would not be found again by one."""
@@ -293,18 +228,14 @@ class Daemon:
         """
         api = self.api
         with explained():
-            try:
-                found: dict[str, Any] = api.inspect_container(name)
-            except errors.NotFound:
-                return None
-        return found
+            return api.inspect_container(name)
 
     def close(self) -> None:
         """Drop the connection."""
         with self._lock:
-            clients, self._clients = self._clients, None
-        if clients is not None:
-            clients.close()
+            api, self._api = self._api, None
+        if api is not None:
+            api.close()
 
 
 def _carries(image: dict[str, Any], reference: Reference) -> bool:

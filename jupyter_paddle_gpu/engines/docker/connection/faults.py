@@ -4,40 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-
-from docker import auth, errors
-from requests import exceptions as http
+from contextlib import contextmanager
 
 from ....domain.errors import PaddleGpuError
 from ....domain.jobs import reasons
 from ....domain.messages import Message
+from ....domain.references import parse_reference
 from ..endings import refused_start
+from .transport import DaemonError
 
 
 @contextmanager
 def explained(*, image: str = "", gpus: str = "") -> Iterator[None]:
-    """Turn every exception of SDK and transport into a `PaddleGpuError` that says what to do.
+    """Turn every refusal and every fault of the connection into a `PaddleGpuError` that says what to do.
 
     Args:
         image: the image that the call is about, `gpus` the device ids; both for the sentence only.
     """
     try:
         yield
-    except errors.APIError as error:
-        raise refusal(classify(said(error), image=image, gpus=gpus)) from error
-    except (errors.DockerException, http.RequestException, OSError) as error:
+    except DaemonError as error:
+        raise refusal(classify(error.words, image=image, gpus=gpus)) from error
+    except OSError as error:
         raise refusal(unreachable(error)) from error
 
 
 def refusal(message: Message, status: int = 503) -> PaddleGpuError:
     """The message as an exception; most of them mean that a part is missing."""
     return PaddleGpuError.of(message, status=status)
-
-
-def said(error: errors.APIError) -> str:
-    """The daemon's own words."""
-    return str(error.explanation or error)
 
 
 def is_timeout(error: BaseException) -> bool:
@@ -209,10 +203,10 @@ def pull_refused(text: str, image: str, gpus: str = "") -> Message:
 
 def registry_of(image: str) -> str:
     """Whose registry holds an image, as `docker login` wants it."""
-    with suppress(errors.DockerException):
-        registry, _ = auth.resolve_repository_name(image)
-        return "docker.io" if registry == auth.INDEX_NAME else registry
-    return ""
+    try:
+        return parse_reference(image).host
+    except PaddleGpuError:
+        return ""
 
 
 def _machine(text: str, image: str, gpus: str) -> Message:

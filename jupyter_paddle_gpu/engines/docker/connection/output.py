@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .api import NOT_FOUND, part
 from .daemon import Daemon
 from .faults import explained
+from .transport import Answer, DaemonError
 
 _HEADER = 8
 
@@ -27,34 +29,26 @@ def read_output(
     params: dict[str, Any] = {"stdout": 1, "stderr": 1, "timestamps": 1, "tail": tail or "all"}
     if since:
         params["since"] = since
-    api = daemon.api
     with explained():
-        answer = api.get(
-            f"{api.base_url}/v{api.api_version}/containers/{container}/logs",
-            params=params,
-            stream=True,
-            timeout=daemon.settings.request_seconds,
-        )
-        if answer.status_code == 404:
-            return
-        answer.raise_for_status()
-        skip = int(taken or 0)
-        moment, count = since, 0
         try:
-            for stamp, line in _lines(_frames(answer)):
-                count = count + 1 if stamp == moment else 1
-                moment = stamp
-                if stamp == since and count <= skip:
-                    continue
-                yield f"{stamp}/{count}", line
-        finally:
-            answer.close()
+            with daemon.api.asking("GET", f"/containers/{part(container)}/logs", params) as answer:
+                skip = int(taken or 0)
+                moment, count = since, 0
+                for stamp, line in _lines(_frames(answer)):
+                    count = count + 1 if stamp == moment else 1
+                    moment = stamp
+                    if stamp == since and count <= skip:
+                        continue
+                    yield f"{stamp}/{count}", line
+        except DaemonError as error:
+            if error.status != NOT_FOUND:
+                raise
 
 
-def _frames(answer: Any) -> Iterator[tuple[int, bytes]]:
+def _frames(answer: Answer) -> Iterator[tuple[int, bytes]]:
     """(stream, bytes) of Docker's multiplexed answer: eight bytes of header, then as many as it says."""
     rest = b""
-    for chunk in answer.iter_content(chunk_size=65536):
+    for chunk in answer.chunks():
         rest += chunk
         while len(rest) >= _HEADER:
             size = int.from_bytes(rest[4:_HEADER], "big")

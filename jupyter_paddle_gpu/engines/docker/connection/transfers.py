@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
-
-from docker import errors
 
 from ....domain.errors import PaddleGpuError
 from ....domain.messages import Message
 from .daemon import Daemon
 from .faults import explained, refusal
+from .transport import Answer
 
 CANCEL_SECONDS = 0.2
 """How soon a cancel is seen while the daemon says nothing."""
@@ -30,7 +28,7 @@ def stream(
     cancelled: Callable[[], bool],
     params: dict[str, Any],
     headers: dict[str, str] | None = None,
-    data: Any = None,
+    data: bytes | None = None,
     image: str = "",
 ) -> Iterator[dict[str, Any]]:
     """The events of a POST, one by one.
@@ -41,43 +39,26 @@ def stream(
     Raises:
         PaddleGpuError: the daemon's refusal as a class, or `cancelled`.
     """
-    api = daemon.api
-    with explained(image=image):
-        response = api.post(
-            f"{api.base_url}/v{api.api_version}{path}",
-            params=params,
-            headers=headers,
-            data=data,
-            stream=True,
-            timeout=(daemon.settings.request_seconds, SILENCE_SECONDS),
-        )
-        if response.status_code >= 400:
-            raise errors.APIError(
-                response.reason, response=response, explanation=_explanation(response.content.decode(errors="replace"))
-            )
     events: queue.Queue[dict[str, Any] | BaseException | None] = queue.Queue(maxsize=1000)
-    thread = threading.Thread(target=_read, args=(response, events), name="docker-transfer", daemon=True)
-    thread.start()
-    try:
-        yield from _events(events, cancelled, image)
-    finally:
-        _hang_up(response)
-        while thread.is_alive():  # a full queue would keep the reader from ending
-            with contextlib.suppress(queue.Empty):
-                events.get(timeout=CANCEL_SECONDS)
+    with (
+        explained(image=image),
+        daemon.api.asking("POST", path, params, body=data, headers=headers, silence=SILENCE_SECONDS) as answer,
+    ):
+        thread = threading.Thread(target=_read, args=(answer, events), name="docker-transfer", daemon=True)
+        thread.start()
+        try:
+            yield from _events(events, cancelled)
+        finally:
+            answer.hang_up()
+            while thread.is_alive():  # a full queue would keep the reader from ending
+                with contextlib.suppress(queue.Empty):
+                    events.get(timeout=CANCEL_SECONDS)
 
 
-def _explanation(body: str) -> str:
-    try:
-        return str(json.loads(body).get("message", body))
-    except (ValueError, AttributeError):
-        return body
-
-
-def _read(response: Any, events: queue.Queue[dict[str, Any] | BaseException | None]) -> None:
+def _read(answer: Answer, events: queue.Queue[dict[str, Any] | BaseException | None]) -> None:
     try:
         rest = b""
-        for chunk in response.iter_content(chunk_size=None):
+        for chunk in answer.chunks():
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
                 if line.strip():
@@ -90,7 +71,7 @@ def _read(response: Any, events: queue.Queue[dict[str, Any] | BaseException | No
 
 
 def _events(
-    events: queue.Queue[dict[str, Any] | BaseException | None], cancelled: Callable[[], bool], image: str
+    events: queue.Queue[dict[str, Any] | BaseException | None], cancelled: Callable[[], bool]
 ) -> Iterator[dict[str, Any]]:
     while True:
         if cancelled():
@@ -102,18 +83,8 @@ def _events(
         if event is None:
             return
         if isinstance(event, BaseException):
-            with explained(image=image):
-                raise errors.DockerException(f"the transfer broke off: {event}") from event
+            raise ConnectionError(f"the transfer broke off: {event}") from event
         yield event
-
-
-def _hang_up(response: Any) -> None:
-    """Close the connection even while another thread reads from it."""
-    with contextlib.suppress(Exception):
-        wire = response.raw._fp.fp.raw
-        (getattr(wire, "_sock", None) or wire).shutdown(socket.SHUT_RDWR)
-    with contextlib.suppress(Exception):
-        response.close()
 
 
 def is_cancelled(error: PaddleGpuError) -> bool:

@@ -64,7 +64,7 @@ def test_each_refusal_of_docker_has_a_class_and_a_next_step(text, code, step):
     [
         ("paddlepaddle/paddle:3.3.1", "`docker login docker.io`"),
         ("registry.baidubce.com/paddlepaddle/paddle:3.3.1", "`docker login registry.baidubce.com`"),
-        ("127.0.0.1:5000/team/x@sha256:0", "`docker login 127.0.0.1:5000`"),
+        ("127.0.0.1:5000/team/x@sha256:" + 64 * "0", "`docker login 127.0.0.1:5000`"),
     ],
 )
 def test_whoever_is_refused_is_told_where_to_log_in(image, command):

@@ -7,11 +7,10 @@ import time
 
 import msgspec
 import pytest
-import requests
 from conftest import LIMIT, Bench, until
-from docker import APIClient
 from test_service import LATER, content, spec, try_again
 
+from jupyter_paddle_gpu.engines.docker.connection.api import Api
 from jupyter_paddle_gpu.jobs.service import JobService
 
 
@@ -34,14 +33,14 @@ def serve(bench, tmp_path):
 
 def lose_answers(monkeypatch, *, before: bool):
     """Starts are cut off before or after they happen, as when the daemon is restarted in the middle."""
-    really = APIClient.start
+    really = Api.start
 
     def start(self, container):
         if not before:
             really(self, container)
-        raise requests.ConnectionError("cut off")
+        raise ConnectionResetError("cut off")
 
-    monkeypatch.setattr(APIClient, "start", start)
+    monkeypatch.setattr(Api, "start", start)
 
 
 def waiting(service, bench: Bench):

@@ -49,7 +49,7 @@ class Clock:
 
 @pytest.fixture
 def clock(place):
-    api = place.client.engines["docker"].daemon.api
+    api = place.api
     made = Clock(api, place.work)
     yield made
     place.close()

@@ -71,7 +71,7 @@ def test_a_container_killed_from_outside(place):
     place.up(place.serve())
     job = place.submit(COUNT.format(n=10_000, pause=0.02))
     until(lambda: len(place.lines(job)) > 5)
-    place.client.engines["docker"].daemon.api.kill(container_name(job))
+    place.api.kill(container_name(job))
     ended = place.client.wait(job, LIMIT)
     assert (ended.state, ended.reason.code) == ("failed", "killed")
     assert not is_transient(ended.reason)
@@ -85,7 +85,7 @@ def test_a_container_removed_from_outside(place):
     place.up(place.serve())
     job = place.submit(COUNT.format(n=10_000, pause=0.02))
     until(lambda: len(place.lines(job)) > 5)
-    place.client.engines["docker"].daemon.api.remove_container(container_name(job), force=True)
+    place.api.remove_container(container_name(job), force=True)
     ended = place.client.wait(job, LIMIT)
     assert (ended.state, ended.reason.code) == ("failed", "runner_vanished")
 
@@ -315,7 +315,7 @@ def test_a_killed_training_goes_on_when_it_is_run_again(place):
     place.up(place.serve())
     job = place.submit(TRAIN)
     until(lambda: "step 5" in place.lines(job))
-    place.client.engines["docker"].daemon.api.kill(container_name(job))
+    place.api.kill(container_name(job))
     assert place.client.wait(job, LIMIT).state == "failed"
     again = place.client.rerun(job).id
     assert place.client.wait(again, LIMIT).state == "succeeded", place.lines(again)

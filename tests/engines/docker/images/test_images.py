@@ -27,7 +27,7 @@ def registry():
 @pytest.fixture
 def forget(bench, registry):
     yield
-    api = bench.engine.daemon.api
+    api = bench.api
     for row in api.images():
         for name in row.get("RepoTags") or ():
             if name.startswith(registry.address):
@@ -62,7 +62,7 @@ def test_progress_is_not_told_more_often_than_asked(make_bench, registry):
     registry.mood = "slow"
     prepare(bench, registry.image)
     assert len([line for line in bench.said if registry.image in line]) <= 3
-    bench.engine.daemon.api.remove_image(registry.image, force=True)
+    bench.api.remove_image(registry.image, force=True)
 
 
 def test_a_pull_is_cancelled_at_once_and_the_daemon_stops(bench, registry):

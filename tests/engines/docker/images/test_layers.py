@@ -100,7 +100,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_leaves_nothing(make_bench):
     with pytest.raises(PaddleGpuError) as caught:
         bench.engine.prepare(job, folder, bench.said.append, lambda: "begun" in bench.said)
     assert caught.value.code == "cancelled"
-    api = bench.engine.daemon.api
+    api = bench.api
     until(lambda: not [row for row in api.containers(all=True) if "sleep 3600" in row["Command"]])
     assert {image.references for image in bench.engine.local_images() if image.references} <= before
 

@@ -23,7 +23,7 @@ ALLOWED = "ccr-2vdh3abv-pub.cnc.bj.baidubce.com/device"
 @pytest.fixture
 def evil(bench):
     """An image that is here, runs, and is not allowed; goes again with every name it was given."""
-    api = bench.engine.daemon.api
+    api = bench.api
     api.tag(IMAGE, "evil", "1")
     api.tag(IMAGE, "cafebabe", "1")
     yield api.inspect_image("evil:1")["Id"]
@@ -57,7 +57,7 @@ def test_no_spelling_runs_an_image_that_is_not_allowed(strict, evil):
                 strict.start(job, folder)
             assert caught.value.code in ("image_not_allowed", "bad_image_name", "image_by_id"), name
     labels = {"label": f"jupyter-paddle-gpu.store={strict.jobs}"}
-    assert strict.engine.daemon.api.containers(all=True, filters=labels) == []
+    assert strict.api.containers(all=True, filters=labels) == []
 
 
 def test_a_name_is_never_taken_for_the_beginning_of_an_id(strict, evil):
@@ -75,7 +75,7 @@ def test_a_name_is_never_taken_for_the_beginning_of_an_id(strict, evil):
 
 def test_the_container_is_made_of_the_image_that_was_matched(bench):
     """A tag that moves between check and start changes nothing."""
-    api = bench.engine.daemon.api
+    api = bench.api
     api.tag(IMAGE, "stand-in/moves", "1")
     try:
         job, folder = bench.job("print('the first')", image="stand-in/moves:1")

@@ -102,7 +102,7 @@ def test_the_environment_is_the_images_ours_and_what_was_asked_for(bench, look):
 
 
 def test_an_old_libcuda_of_the_image_is_kept_from_hiding_the_drivers(bench, look):
-    api = bench.engine.daemon.api
+    api = bench.api
     container = api.create_container(IMAGE, ["true"])["Id"]
     paths = "/usr/local/nvidia/lib64:/usr/local/cuda/compat:/usr/local/cuda/lib64:/usr/local/cuda-12.6/compat/"
     api.commit(container, "stand-in/compat", "1", changes=[f"ENV LD_LIBRARY_PATH={paths}"])
