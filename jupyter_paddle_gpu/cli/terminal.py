@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -215,7 +216,10 @@ class TerminalFace(Face):
 
     def attend(self) -> None:
         """Look after the queue in this process; the terminal may be closed at any moment (`Interrupts`)."""
-        self.services.jobs.attend()
+        services = self.services
+        if services.engines:  # a daemon takes a while to say what it is: meanwhile the rest is loaded
+            threading.Thread(target=services.features, name="paddle-gpu engines", daemon=True).start()
+        services.jobs.attend()
 
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
         """The log until the job ends. Ctrl-C stops looking, not the job."""
