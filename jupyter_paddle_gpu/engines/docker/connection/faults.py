@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ....domain.containers.references import parse_reference
 from ....domain.errors import PaddleGpuError
 from ....domain.jobs import reasons
 from ....domain.messages import Message
-from ....domain.references import parse_reference
 from ..endings import refused_start
 from .transport import DaemonError
 
