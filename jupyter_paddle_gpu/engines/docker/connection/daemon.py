@@ -21,7 +21,18 @@ from .contexts import current_host
 from .credentials import credentials_for
 from .faults import classify, explained, is_timeout, refusal, registry_unreachable, silent
 from .silence import Silence
-from .transport import DaemonError, transport_to
+from .transport import DaemonError, Transport
+from .unix import Unix
+
+
+def transport_to(host: str) -> Transport:
+    """The way to a daemon. Raises `OSError` where the SDK has none."""
+    for scheme in ("unix://", "http+unix://"):
+        if host.startswith(scheme):
+            return Unix("/" + host.removeprefix(scheme).lstrip("/"))
+    from .sdk import Sdk  # takes a while to load
+
+    return Sdk(host)
 
 
 class DaemonFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,9 +12,10 @@ from conftest import IMAGE
 
 from jupyter_paddle_gpu.engines.docker.connection.api import Api, greet
 from jupyter_paddle_gpu.engines.docker.connection.contexts import current_host
+from jupyter_paddle_gpu.engines.docker.connection.daemon import transport_to
 from jupyter_paddle_gpu.engines.docker.connection.faults import is_timeout
 from jupyter_paddle_gpu.engines.docker.connection.sdk import Sdk
-from jupyter_paddle_gpu.engines.docker.connection.transport import DaemonError, transport_to
+from jupyter_paddle_gpu.engines.docker.connection.transport import DaemonError
 
 
 @pytest.fixture(params=[transport_to, Sdk], ids=["socket", "sdk"])
