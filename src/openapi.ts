@@ -453,9 +453,12 @@ export interface components {
          *
          *     Attributes:
          *         memory_bytes: nominal memory; `usable_bytes` what the driver reports as total, where that was seen.
-         *         bandwidth: bytes a second. `fp16`, `bf16`, `fp32`: dense FLOP/s (multiply-add = 2).
+         *         bandwidth: bytes a second. `fp16`, `bf16`, `fp32`, `tf32`, `fp8`, `int8`: dense operations a second
+         *             (multiply-add = 2), of the tensor cores where there are any.
+         *         year: when the maker announced it.
          *         interconnect: bytes a second to a peer card, both directions together. `watts`: board power.
          *         domestic: made in China.
+         *         usual: shown where nobody named a card; the others are known by their names.
          *         source: where the figures stand.
          */
         Accelerator: {
@@ -471,6 +474,12 @@ export interface components {
             /** @default null */
             fp32: number | null;
             /** @default null */
+            tf32: number | null;
+            /** @default null */
+            fp8: number | null;
+            /** @default null */
+            int8: number | null;
+            /** @default null */
             interconnect: number | null;
             /** @default null */
             compute_capability: [
@@ -480,9 +489,13 @@ export interface components {
             /** @default null */
             watts: number | null;
             /** @default null */
+            year: number | null;
+            /** @default null */
             usable_bytes: number | null;
             /** @default false */
             domestic: boolean;
+            /** @default false */
+            usual: boolean;
             /** @default  */
             source: string;
         };

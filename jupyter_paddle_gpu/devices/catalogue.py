@@ -36,6 +36,11 @@ def accelerators() -> tuple[Accelerator, ...]:
     return tuple(_accelerator(row) for row in json.loads(_FILE.read_text(encoding="utf-8")))
 
 
+def usual() -> tuple[Accelerator, ...]:
+    """The rows to show where nobody named a card: what people who train have or rent today."""
+    return tuple(row for row in accelerators() if row.usual)
+
+
 @lru_cache(maxsize=256)
 def find(name: str) -> Accelerator | None:
     """The row for a name as a person or a driver writes it (`A100`, `nvidia a100-sxm4-80gb`, `RTX4090`).
@@ -84,10 +89,15 @@ def _accelerator(row: dict[str, Any]) -> Accelerator:
         fp16=scaled("fp16_tflops", 1e12),
         bf16=scaled("bf16_tflops", 1e12),
         fp32=scaled("fp32_tflops", 1e12),
+        tf32=scaled("tf32_tflops", 1e12),
+        fp8=scaled("fp8_tflops", 1e12),
+        int8=scaled("int8_tops", 1e12),
         interconnect=scaled("interconnect_gb_s", 1e9),
         compute_capability=tuple(row["compute_capability"]) if "compute_capability" in row else None,
         watts=row.get("watts"),
+        year=row.get("year"),
         usable_bytes=row["usable_mib"] * 2**20 if "usable_mib" in row else None,
         domestic=row.get("domestic", False),
+        usual=row.get("usual", False),
         source=row["source"],
     )

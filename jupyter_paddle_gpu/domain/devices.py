@@ -218,9 +218,12 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         memory_bytes: nominal memory; `usable_bytes` what the driver reports as total, where that was seen.
-        bandwidth: bytes a second. `fp16`, `bf16`, `fp32`: dense FLOP/s (multiply-add = 2).
+        bandwidth: bytes a second. `fp16`, `bf16`, `fp32`, `tf32`, `fp8`, `int8`: dense operations a second
+            (multiply-add = 2), of the tensor cores where there are any.
+        year: when the maker announced it.
         interconnect: bytes a second to a peer card, both directions together. `watts`: board power.
         domestic: made in China.
+        usual: shown where nobody named a card; the others are known by their names.
         source: where the figures stand.
     """
 
@@ -231,9 +234,14 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
     fp16: float | None = None
     bf16: float | None = None
     fp32: float | None = None
+    tf32: float | None = None
+    fp8: float | None = None
+    int8: float | None = None
     interconnect: float | None = None
     compute_capability: tuple[int, int] | None = None
     watts: float | None = None
+    year: int | None = None
     usable_bytes: int | None = None
     domestic: bool = False
+    usual: bool = False
     source: str = ""

@@ -4,10 +4,13 @@ import pytest
 
 from jupyter_paddle_gpu.devices.catalogue import accelerators, find
 
+MEMORY_CLOSE = 0.08
+"""gpuhunt writes GB where others write GiB."""
+
 
 def test_every_row_has_a_source_and_finds_itself() -> None:
     rows = accelerators()
-    assert len(rows) >= 40
+    assert len(rows) >= 60
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:
         assert row.source
@@ -25,6 +28,36 @@ def test_figures_hang_together() -> None:
             assert (row.bf16 is not None) == (row.compute_capability >= (8, 0))
         if row.domestic:
             assert row.vendor not in ("nvidia", "amd")
+        if row.vendor in ("nvidia", "amd"):
+            assert row.year is not None
+            assert row.watts
+        # Denser types are never slower than wider ones where tensor cores have both.
+        for narrow, wide in ((row.fp8, row.bf16), (row.int8, row.fp8), (row.bf16, row.tf32)):
+            assert narrow is None or wide is None or narrow >= wide
+
+
+def test_what_gpuhunt_knows_too_it_says_likewise() -> None:
+    gpuhunt = pytest.importorskip("gpuhunt", reason="the package gpuhunt, which has a catalogue of its own")
+    compared = 0
+    for known in (*gpuhunt.KNOWN_NVIDIA_GPUS, *gpuhunt.KNOWN_AMD_GPUS):
+        row = find(f"{known.name} {known.memory}GB")
+        if row is None:
+            continue
+        compared += 1
+        assert abs(row.memory_bytes / 2**30 - known.memory) <= MEMORY_CLOSE * known.memory, (row.name, known)
+        if hasattr(known, "compute_capability"):
+            assert row.compute_capability == tuple(known.compute_capability), (row.name, known)
+        else:
+            assert row.vendor == "amd"
+    assert compared >= 35
+
+
+def test_home_grown_cards_are_there() -> None:
+    names = "Ascend 910B", "Ascend 910C", "Kunlun P800", "DCU Z100", "DCU K100", "MLU370-X8", "MLU590", "Enflame S60"
+    for name in names:
+        row = find(name)
+        assert row is not None, name
+        assert row.domestic
 
 
 @pytest.mark.parametrize(
@@ -49,6 +82,17 @@ def test_figures_hang_together() -> None:
         ("a100 80g", "A100 SXM 80GB"),
         ("rtx4090", "RTX 4090 24GB"),
         ("2080ti", "RTX 2080 Ti 11GB"),
+        ("NVIDIA GeForce RTX 4090 D", "RTX 4090 D 24GB"),
+        ("NVIDIA H100 NVL", "H100 NVL 94GB"),
+        ("NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada 48GB"),
+        ("Quadro RTX 6000", "Quadro RTX 6000 24GB"),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "RTX PRO 6000 Blackwell 96GB"),
+        ("NVIDIA TITAN RTX", "TITAN RTX 24GB"),
+        ("GTX1080Ti", "GTX 1080 Ti 11GB"),
+        ("P800 PCIe", "Kunlun P800 96GB"),
+        ("RTX_3090", "RTX 3090 24GB"),
+        ("V100-32GB", "V100 PCIe 32GB"),
+        ("A100-SXM4-40GB", "A100 SXM 40GB"),
         ("v100 32G", "V100 PCIe 32GB"),
     ],
 )
@@ -64,12 +108,10 @@ def test_names_of_drivers_and_people_are_understood(name: str, expected: str) ->
         "",
         "GPU",
         "NVIDIA",
-        "NVIDIA GeForce RTX 4090 D",
         "NVIDIA GeForce RTX 4090 Laptop GPU",
         "NVIDIA A10G",
         "A100 64GB",
-        "NVIDIA H100 NVL",
-        "RTX 2080",
+        "RTX 2080 Super",
         "T400",
         "Ascend 310P",
     ],

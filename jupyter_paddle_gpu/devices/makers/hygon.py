@@ -16,7 +16,7 @@ MAKER = Maker(
     pci=PciIds(vendor="0x1d94", classes=("0x0302", "0x0380", "0x0b40", "0x12")),
     tools=("hy-smi", "rocm-smi"),
     asks=(rocm_smi.HYGON, rocm_smi.ROCM),
-    brands=("hygon",),
+    brands=("hygon", "dcu"),
     words=HIP,
     container=DeviceNodes(
         nodes=("/dev/dri/renderD{render}", "/dev/dri/card{card}"),

@@ -80,7 +80,7 @@ def several(names: tuple[str, ...], inventory: Callable[[], Inventory], find: Fi
     if here:
         return tuple({(one.name, one.usable_bytes or one.memory_bytes): one for one in here}.values())
     sizes: dict[int, Accelerator] = {}
-    for accelerator in catalogue.accelerators():
+    for accelerator in catalogue.usual():
         sizes.setdefault(accelerator.memory_bytes, accelerator)
     return tuple(sizes[size] for size in sorted(sizes)[:SIZES])
 

@@ -112,7 +112,7 @@ def place(
     placement = match(
         estimate,
         inventory,
-        catalogue.accelerators(),
+        catalogue.usual(),
         site.policies.matching,
         choice=choice,
         offer=offer_of(chosen, inventory, site.engines.values()),

@@ -76,9 +76,9 @@ MAKER = Maker(
     ids=r"(GPU|MIG)-.*|nvidia-.*|\d+",
     pci=PCI,
     tools=("nvidia-smi",),
-    brands=("nvidia", "tesla", "geforce", "quadro", "rtx"),
+    brands=("nvidia", "tesla", "geforce", "quadro", "rtx", "gtx", "generation", "workstation", "edition"),
     # RTX4090, RTXA6000; 2080ti
-    spellings=((r"\brtx(?=[\da])", "rtx "), (r"(?<=\d)ti\b", " ti")),
+    spellings=((r"\brtx(?=[\da])", "rtx "), (r"(?<=\d)ti\b", " ti"), (r"\bgtx(?=\d)", "gtx "), (r"\brtxpro", "pro ")),
     # Numbers of cudaError_t: 2 memory, 35 and 803 driver, 46, 214 and 719 device, 209 no kernel image.
     words=DriverWords(
         memory=r"CUDA error\(2\)|cudaErrorMemoryAllocation|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED",
