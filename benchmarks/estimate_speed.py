@@ -24,7 +24,7 @@ from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService
 from jupyter_paddle_gpu.estimator.sources.traces import tracer_request
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter, forget_probes
-from jupyter_paddle_gpu.estimator.workers.worker import Outcome
+from jupyter_paddle_gpu.estimator.workers.outcomes import Outcome
 
 from .measuring import Compared, MemoryMeter, compared, exponent, timed
 from .programs import bert, gpt, resnet

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..domain.declarations import WhatIf
 from ..domain.notebooks import FactValue
-from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, WhatIf
+from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
 from .speech import Speech
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import msgspec
 
 from ..domain.messages import Message, Param
-from .workers.worker import PADDLE_BROKEN, Limits, Outcome
+from .workers.outcomes import PADDLE_BROKEN, Outcome
+from .workers.settings import Limits
 
 _OUTCOMES = {
     "timeout": Message(

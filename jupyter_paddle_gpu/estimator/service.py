@@ -33,7 +33,8 @@ from .sources.traces import Traced, Traces
 from .trace import Trace
 from .translate import note, question
 from .workers.interpreters import Interpreter, find_interpreter
-from .workers.worker import Greeting, WorkerSettings, available_memory
+from .workers.outcomes import Greeting
+from .workers.settings import WorkerSettings, available_memory
 
 DEFAULT_KERNEL = "python3"
 """The kernel that every installation of ipykernel brings."""

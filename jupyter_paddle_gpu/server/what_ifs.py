@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ..domain.declarations import Kind, WhatIf
 from ..domain.messages import Translate
-from ..domain.what_ifs import WHAT_IFS, Kind, WhatIf
+from ..domain.what_ifs import WHAT_IFS
 from .base import PaddleGpuHandler, permitted
 
 

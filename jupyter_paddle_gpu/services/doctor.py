@@ -18,7 +18,7 @@ from ..engines.base import Engine
 from ..engines.capabilities import problems_of
 from ..engines.registry import Registry
 from ..estimator import messages
-from ..estimator.workers.worker import Greeting
+from ..estimator.workers.outcomes import Greeting
 from ..version import __version__
 from . import makers_checked
 from .policies.files import Policies

@@ -8,12 +8,13 @@ import pytest
 from jupyter_paddle_gpu.commands.group import paddle_gpu
 from jupyter_paddle_gpu.commands.options import flag_of, typed
 from jupyter_paddle_gpu.domain.bounds import check_request
+from jupyter_paddle_gpu.domain.declarations import Words
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
-from jupyter_paddle_gpu.domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, Words, for_job, for_tracer
+from jupyter_paddle_gpu.domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest, for_job, for_tracer
 from jupyter_paddle_gpu.estimator.advice import remedies
-from jupyter_paddle_gpu.estimator.workers.worker import TRACER
+from jupyter_paddle_gpu.estimator.workers.settings import TRACER
 from jupyter_paddle_gpu.i18n import LOCALE_FOLDER, to_json, translator
 
 

@@ -12,7 +12,9 @@ from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.messages import about_outcome, about_refusals
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
-from jupyter_paddle_gpu.estimator.workers.worker import Limits, Outcome, Worker, WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.outcomes import Outcome
+from jupyter_paddle_gpu.estimator.workers.settings import Limits, WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.worker import Worker
 
 LIMITS = Limits(memory_bytes=512 << 20, file_bytes=1 << 20, reply_bytes=8 << 20, output_bytes=4096)
 HURRIED = msgspec.structs.replace(LIMITS, cpu_seconds=4, wall_seconds=12.0)

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
-from jupyter_paddle_gpu.estimator.workers.worker import Worker, WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.worker import Worker
 from jupyter_paddle_gpu.estimator.zygote.postponed import Finder, Postponed
 
 ZYGOTE = Path(__file__).parents[2] / "jupyter_paddle_gpu" / "estimator" / "zygote"

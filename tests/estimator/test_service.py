@@ -11,7 +11,7 @@ from jupyter_paddle_gpu.domain.devices import Accelerator
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
-from jupyter_paddle_gpu.estimator.workers.worker import WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
 
 BARE = Path(__file__).parent / "bare_tracer"
 CARD = Accelerator(name="A100", vendor="nvidia", memory_bytes=80 << 30, compute_capability=(8, 0))
@@ -160,7 +160,7 @@ def test_every_code_of_the_tracer_has_its_sentence():
     import re
 
     from jupyter_paddle_gpu.estimator.translate import NOTES, QUESTIONS
-    from jupyter_paddle_gpu.estimator.workers.worker import TRACER
+    from jupyter_paddle_gpu.estimator.workers.settings import TRACER
 
     text = "\n".join(path.read_text() for path in TRACER.rglob("*.py"))
     notes = set(re.findall(r'\.note\("(\w+)"', text)) | set(re.findall(r'notes\.append\(\{"code": "(\w+)"', text))

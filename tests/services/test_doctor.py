@@ -9,7 +9,7 @@ import pytest
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.registry import Registry
-from jupyter_paddle_gpu.estimator.workers.worker import Greeting
+from jupyter_paddle_gpu.estimator.workers.outcomes import Greeting
 from jupyter_paddle_gpu.services import doctor
 from jupyter_paddle_gpu.services.requests import Check
 from jupyter_paddle_gpu.services.service import Services, Settings

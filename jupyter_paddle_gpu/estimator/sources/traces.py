@@ -19,7 +19,9 @@ from ..trace import Trace
 from ..translate import UNTRACEABLE
 from ..workers.interpreters import Interpreter
 from ..workers.libraries import imported
-from ..workers.worker import Outcome, Worker, WorkerSettings
+from ..workers.outcomes import Outcome
+from ..workers.settings import WorkerSettings
+from ..workers.worker import Worker
 from .cache import Cache, folder_state, trace_key
 from .commands import with_commands
 from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted

@@ -10,7 +10,7 @@ from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.sources.fallback import Measured, fitted
-from jupyter_paddle_gpu.estimator.workers.worker import WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
 
 FAILING = Path(__file__).parents[1] / "failing_tracer"
 READERS = Path(__file__).parents[1] / "tracer"

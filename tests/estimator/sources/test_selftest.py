@@ -7,7 +7,8 @@ import pytest
 
 from jupyter_paddle_gpu.estimator.sources import selftest
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
-from jupyter_paddle_gpu.estimator.workers.worker import TRACER, Worker, WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.settings import TRACER, WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.worker import Worker
 
 HERE = Path(__file__).parents[1]
 

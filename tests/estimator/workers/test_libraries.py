@@ -6,7 +6,8 @@ import pytest
 
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
 from jupyter_paddle_gpu.estimator.workers.libraries import imported
-from jupyter_paddle_gpu.estimator.workers.worker import Worker, WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
+from jupyter_paddle_gpu.estimator.workers.worker import Worker
 
 
 def test_only_well_known_libraries_are_named():

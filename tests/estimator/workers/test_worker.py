@@ -14,7 +14,8 @@ import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
-from jupyter_paddle_gpu.estimator.workers.worker import Worker, WorkerSettings, available_memory
+from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings, available_memory
+from jupyter_paddle_gpu.estimator.workers.worker import Worker
 from jupyter_paddle_gpu.estimator.zygote.protocol import FrameBuffer, FrameError, encode
 
 BARE = Path(__file__).parents[1] / "bare_tracer"
