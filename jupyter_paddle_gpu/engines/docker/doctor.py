@@ -12,7 +12,7 @@ from typing import Any
 from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import Job
-from ...domain.messages import Message
+from ...domain.messages import Message, Param
 from ...domain.sizes import human
 from . import access
 from .connection.daemon import Daemon, DaemonFacts
@@ -170,8 +170,10 @@ class Doctor:
             return found
         for mount in grant.data:
             opened = identity.is_stranger and mount.writable  # before the job starts
-            if not opened and not access.may_read(Path(mount.source), identity.host_uid, identity.host_gid):
-                found.append(_data_closed(mount.source, identity.host_uid))
+            source, uid = Path(mount.source), identity.host_uid
+            closed = None if opened else access.first_closed(source, uid, identity.host_gid)
+            if closed is not None:
+                found.append(_data_closed(mount.source, "" if closed == source else str(closed), uid))
         return found
 
     def _has_cards(self) -> bool:
@@ -258,12 +260,20 @@ def _step_too_large(needs: str, limit: str) -> Message:
     )
 
 
-def _data_closed(path: str, user: int) -> Message:
+def _data_closed(path: str, inside: str, user: int) -> Message:
+    """`inside`: the file or folder in it that is closed; empty where the data folder itself is."""
+    hint = (
+        "Let that user read it: `sudo setfacl -R -m u:{user}:rX {path}`, or `sudo chmod -R o+rX {path}` where "
+        "everybody may."
+    )
+    if inside:
+        text = "Of the data folder {path} user {user}, as whom the job runs, may not read {inside} (and perhaps more)."
+        params: dict[str, Param] = {"path": path, "inside": inside, "user": user}
+        return Message(code="data_not_readable", text=text, hint=hint, params=params)
     return Message(
         code="data_not_readable",
         text="The data folder {path} may not be read by user {user}, as whom the job runs.",
-        hint="Let that user read it: `sudo setfacl -R -m u:{user}:rX {path}`, or `sudo chmod -R o+rX {path}` where "
-        "everybody may.",
+        hint=hint,
         params={"path": path, "user": user},
     )
 

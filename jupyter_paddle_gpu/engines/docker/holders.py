@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from ...devices.makers.registry import makers
 from ...domain.devices import DeviceHolder, Inventory
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import reasons
@@ -74,14 +76,23 @@ def has_won(daemon: Daemon, container: str, owner: str, store: str, wanted: Call
         time.sleep(LOOK_SECONDS)
 
 
-class ByHand:
-    """The devices of containers that somebody started without a queue (`docker run --gpus device=…`).
+_EVERY = "all"
+_MOUNTS = Path("/proc/self/mountinfo")
 
-    Who asks for `all`, or for so many, holds none: that may be the very container in which the server runs.
+
+class ByHand:
+    """The devices of containers that somebody started without a queue (`docker run --gpus …`).
+
+    Who asks for `all` holds every device, who asks for so many the first ones: these are what Docker gives
+    (`countToDevices`, github.com/moby/moby, daemon/nvidia_linux.go). The container in which this process runs holds
+    none: its devices are there to be given to jobs.
+
+    Args:
+        mounts: of this process; a container's files for names and addresses carry its id.
     """
 
-    def __init__(self, daemon: Daemon, inventory: Callable[[], Inventory] | None) -> None:
-        self._daemon, self._inventory = daemon, inventory
+    def __init__(self, daemon: Daemon, inventory: Callable[[], Inventory] | None, mounts: Path = _MOUNTS) -> None:
+        self._daemon, self._inventory, self._mounts = daemon, inventory, mounts
         self._named: dict[str, tuple[str, ...]] = {}  # container -> its devices, which never change
 
     def held(self) -> dict[str, DeviceHolder]:
@@ -89,17 +100,43 @@ class ByHand:
         rows = [row for row in self._daemon.containers((), RUNNING) if LABEL_ROLE not in (row["Labels"] or {})]
         known, ids = self._named, [row["Id"] for row in rows]
         self._named = {name: known[name] if name in known else self._asked(name) for name in ids}
-        found = {name: DeviceHolder(job=row["Names"][0].lstrip("/")) for row in rows for name in self._named[row["Id"]]}
-        if self._inventory is not None and any(name.isdecimal() for name in found):
-            by_number = {str(device.index): device.id for device in self._inventory().devices if not device.simulated}
-            found = {by_number.get(name, name): holder for name, holder in found.items()}
-        return found
+        found: dict[str, DeviceHolder] = {}
+        for row in rows:
+            for name in self._named[row["Id"]]:
+                found.setdefault(name, DeviceHolder(job=row["Names"][0].lstrip("/")))
+        return self._by_id(found) if found else found
+
+    def _by_id(self, found: dict[str, DeviceHolder]) -> dict[str, DeviceHolder]:
+        """The same by the devices' own ids, where they are known here."""
+        if self._inventory is None or not any(name == _EVERY or name.isdecimal() for name in found):
+            return found
+        given = {maker.name for maker, _ in makers().hooks()}
+        devices = [one for one in self._inventory().devices if one.vendor in given and not one.simulated]
+        by_number = {str(device.index): device.id for device in devices}
+        ids = {by_number.get(name, name): holder for name, holder in found.items()}
+        every = ids.pop(_EVERY, None)
+        return ids if every is None else {**{device.id: every for device in devices}, **ids}
 
     def _asked(self, container: str) -> tuple[str, ...]:
+        if self._is_own(container):
+            return ()
         host = (self._daemon.inspect_container(container) or {}).get("HostConfig") or {}
-        requests = host.get("DeviceRequests") or ()
+        return tuple(name for request in host.get("DeviceRequests") or () for name in _devices_of(request))
+
+    def _is_own(self, container: str) -> bool:
+        try:
+            return container in self._mounts.read_text()
+        except OSError:  # no such file on this system
+            return False
+
+
+def _devices_of(request: Mapping[str, Any]) -> list[str]:
+    """Ids, numbers or `all`, as a request says it."""
+    if named := request.get("DeviceIDs"):
         # CDI has the maker before the device: nvidia.com/gpu=0.
-        return tuple(name.rpartition("=")[2] for request in requests for name in request.get("DeviceIDs") or ())
+        return [str(name).rpartition("=")[2] for name in named]
+    count = int(request.get("Count") or 0)
+    return [_EVERY] if count < 0 else [str(number) for number in range(count)]
 
 
 def _rows(daemon: Daemon) -> list[Row]:

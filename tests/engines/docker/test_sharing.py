@@ -22,6 +22,7 @@ from jupyter_paddle_gpu.domain.jobs.job import ENDED
 from jupyter_paddle_gpu.engines.docker import holders
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
+from jupyter_paddle_gpu.engines.docker.holders import ByHand
 from jupyter_paddle_gpu.engines.docker.labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE
 
 BOB = 61234
@@ -184,9 +185,12 @@ def test_ones_own_jobs_are_the_queues_own_business(bench):
     assert other.held_by_others()[CARD].job == job.id
 
 
-def test_a_container_that_was_started_by_hand_has_its_card(bench, daemon):
-    """By the card's id or by its number; one that has all cards may be the server's own."""
+def test_a_container_that_was_started_by_hand_has_its_card(bench, daemon, tmp_path):
+    """By the card's id or number, by how many it asked for, or all; but not the container in which we run."""
     api, made = daemon.api(), []
+
+    def holders():
+        return {name: holder.job for name, holder in engine.held_by_others().items()}
 
     def start(name, **request):
         host = {"DeviceRequests": [{"Capabilities": [["gpu"]], **request}], "NetworkMode": "none"}
@@ -194,21 +198,27 @@ def test_a_container_that_was_started_by_hand_has_its_card(bench, daemon):
         made.append(api.create_container_from_config(body, name=name)["Id"])
         api.start(made[-1])
 
-    device = Device(id="GPU-one", index=1, vendor="nvidia", name="Stand-in", memory_total=1)
+    ids = ("GPU-zero", "GPU-one", "GPU-two")
+    devices = [Device(id=name, index=n, vendor="nvidia", name="Stand-in", memory_total=1) for n, name in enumerate(ids)]
     host = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
-    now = Inventory(time=0.0, host=host, devices=(device,))
+    now = Inventory(time=0.0, host=host, devices=tuple(devices))
     engine = DockerEngine(bench.settings, inventory=lambda: now)
     try:
         start("by-id", DeviceIDs=[CARD])
         start("by-number", DeviceIDs=["1"])
-        start("all", Count=-1)
-        held = engine.held_by_others()
-        assert {name: (holder.job, holder.owner) for name, holder in held.items()} == {
-            CARD: ("by-id", ""),
-            "GPU-one": ("by-number", ""),
-        }
+        assert holders() == {CARD: "by-id", "GPU-one": "by-number"}
         api.remove_container(made[0], force=True)
-        assert CARD not in engine.held_by_others()
+        assert CARD not in holders()
+        start("one", Count=1)
+        assert holders() == {"GPU-zero": "one", "GPU-one": "by-number"}
+        start("all", Count=-1)
+        assert holders() == {"GPU-zero": "one", "GPU-one": "by-number", "GPU-two": "all"}
+        # As in the container in which a server runs.
+        mounts = tmp_path / "mountinfo"
+        mounts.write_text(f"612 607 0:57 /var/lib/docker/containers/{made[-1]}/hostname /etc/hostname rw - ext4 x rw\n")
+        own = DockerEngine(bench.settings, inventory=lambda: now)
+        own.by_hand = ByHand(own.daemon, lambda: now, mounts)
+        assert sorted(own.held_by_others()) == ["GPU-one", "GPU-zero"]
     finally:
         for container in made:
             with contextlib.suppress(errors.NotFound):

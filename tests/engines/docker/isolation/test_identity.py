@@ -84,6 +84,15 @@ def test_a_data_folder_that_only_root_may_read_is_told_before(make_bench, tmp_pa
     assert reasons.is_note(told), "no refusal: the notebook may not need it"
     access.open_to(data, JOB_ID)  # as that command does
     assert bench.engine.check(job) == ()
+    closed = data / "deep" / "down" / "y"
+    closed.parent.mkdir(parents=True)
+    closed.write_text("not for others")
+    os.removexattr(closed, access.ACCESS)
+    closed.chmod(0o600)
+    (data / "link").symlink_to("/nowhere")
+    (told,) = bench.engine.check(job)
+    assert (told.code, dict(told.params)["inside"]) == ("data_not_readable", str(closed))
+    closed.unlink()
     assert bench.run(job, folder).exit_code == 0, bench.explain(job, folder)
     assert "read" in bench.text(folder).splitlines()
 
