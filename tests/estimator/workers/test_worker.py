@@ -110,7 +110,8 @@ def test_when_the_server_is_killed_nothing_stays(tmp_path):
         import sys, threading
         from pathlib import Path
         from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
-        from jupyter_paddle_gpu.estimator.workers.worker import Worker, WorkerSettings, available_memory
+        from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
+        from jupyter_paddle_gpu.estimator.workers.worker import Worker
         worker = Worker(find_interpreter("python3"), WorkerSettings(tracer=Path({str(BARE)!r})))
         worker.start()
         request = {{"cells": [{{"index": 0, "source": "while True: pass"}}]}}
