@@ -1,18 +1,22 @@
-"""`python -m benchmarks.refusals [MUTANTS] [FIRST_SEED] [SECONDS]`: the table of agreement, in `results/refusals.json`.
+"""`python -m benchmarks.refusals [MUTANTS] [FIRST_SEED] [SECONDS] [--seen]`: the table of agreement.
 
-Programs are taken in turn until there are so many mutants or the time is up.
+Programs are taken in turn until there are so many mutants or the time is up. `results/refusals.json` keeps a part for
+each first seed, and the sum of all; a part run again takes the place of its older one. `--seen` marks a part whose
+programs were looked at before the rules that it shows were written.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from ..accuracy.cases import CASES
@@ -24,17 +28,21 @@ EACH = 16
 """Mutants of one program at most."""
 RANDOM_BETWEEN = 2
 """Random programs for one of the benchmark's, whose real steps take longer."""
-WORKERS = 4
+WORKERS = int(os.environ.get("REFUSALS_WORKERS", "4"))
 """Processes side by side."""
 SLOW = frozenset(("vgg", "resnet", "densenet", "inception", "mobilenet", "googlenet", "shufflenet", "alexnet", "unet"))
 """Programs whose real steps take long have their faults shown by the others."""
+ALIKE = frozenset(("refused at one line", "runs in both", "left out"))
+"""Verdicts that need no second look."""
 
 
 def programs(seeds: range) -> Iterator[tuple[str, str]]:
-    """The benchmark's programs and as many random ones, one after the other."""
+    """The benchmark's programs and as many random ones, one after the other; another seed begins with another."""
     from tests.estimator.tracer.random_programs import program
 
-    own = iter([case for case in CASES if not any(name in case.name.lower() for name in SLOW)])
+    cases = [case for case in CASES if not any(name in case.name.lower() for name in SLOW)]
+    begin = seeds.start % len(cases)
+    own = iter(cases[begin:] + cases[:begin])
     for seed in seeds:
         if seed % RANDOM_BETWEEN == 0 and (case := next(own, None)) is not None:
             yield case.name, case.source
@@ -53,7 +61,7 @@ def judged(row: dict[str, Any]) -> str:
     return "refused at one line" if traced["line"] == real["line"] else "refused at another line"
 
 
-def main(count: int = 2600, first: int = 0, seconds: int = 3600) -> None:
+def main(count: int = 2600, first: int = 0, seconds: int = 3600, *, seen: bool = False) -> None:
     """Make the mutants, run and trace each, write the table and all on which the two do not agree."""
     dice = random.Random(first)
     sent: dict[str, tuple[str, str]] = {}
@@ -63,24 +71,42 @@ def main(count: int = 2600, first: int = 0, seconds: int = 3600) -> None:
             sent[f"{name}/{number}"] = (kind, broken)
         if len(sent) >= count:
             break
-    rows = _run(sent, seconds)
+    part = {"first_seed": first, "seen": seen, **_table(_run(sent, seconds), sent)}
+    write(RESULT, part)
+    print(json.dumps(part["total"], indent=1))
+
+
+def _table(rows: Iterable[dict[str, Any]], sent: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """Counts of one part, in all and for each kind of fault, and the rows that are not alike."""
     table: dict[str, Counter[str]] = {}
     unlike: list[dict[str, Any]] = []
+    total: Counter[str] = Counter()
     for row in rows:
         kind, source = sent[row["name"]]
         verdict = judged(row)
         table.setdefault(kind, Counter())[verdict] += 1
-        if verdict not in {"refused at one line", "runs in both", "left out"}:
+        total.update(("mutants", verdict))
+        if verdict not in ALIKE:
             line = row["real"].get("line") or row["traced"].get("line") or 1
             code = source.splitlines()[line - 1].strip() if line <= len(source.splitlines()) else ""
             unlike.append({**row, "kind": kind, "verdict": verdict, "code": code})
-    total: Counter[str] = Counter({"mutants": len(rows)})
-    for counts in table.values():
-        total.update(counts)
-    RESULT.write_text(
-        json.dumps({"total": total, "kinds": {kind: table[kind] for kind in sorted(table)}, "unlike": unlike}, indent=1)
-    )
-    print(json.dumps(total, indent=1))
+    return {"total": total, "kinds": {kind: table[kind] for kind in sorted(table)}, "unlike": unlike}
+
+
+def write(path: Path, part: dict[str, Any]) -> None:
+    """Put a part into a file of results, in the place of its older one, and sum up anew."""
+    kept = json.loads(path.read_text())["parts"] if path.exists() else []
+    parts = [one for one in kept if one["first_seed"] != part["first_seed"]] + [part]
+    parts.sort(key=lambda one: int(one["first_seed"]))
+
+    def summed(chosen: Iterable[dict[str, Any]]) -> Counter[str]:
+        result: Counter[str] = Counter()
+        for one in chosen:
+            result.update(one["total"])
+        return result
+
+    unseen = [one for one in parts if not one["seen"]]
+    path.write_text(json.dumps({"total": summed(parts), "unseen": summed(unseen), "parts": parts}, indent=1) + "\n")
 
 
 def _run(sent: dict[str, tuple[str, str]], seconds: float) -> list[dict[str, Any]]:
@@ -107,4 +133,5 @@ def _answers(programs: list[tuple[str, str]], ends: float) -> list[dict[str, Any
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]))
+    words = sys.argv[1:]
+    main(*(int(word) for word in words if word != "--seen"), seen="--seen" in words)

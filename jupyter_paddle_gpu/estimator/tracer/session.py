@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 Part = TypeVar("Part")
 Refused = TypeVar("Refused", bound=BaseException)
-NUMBERS, SIZES = "numbers", "sizes"
+NUMBERS, SIZES, SELECTED = "numbers", "sizes", "selected"
 """What a program can be told that is not known: numbers of a tensor, how large a tensor is."""
 _REFUSED_IN = "_jupyter_paddle_gpu_refused_in"
 
@@ -25,7 +25,8 @@ class Session:
     Attributes:
         target: cpu or gpu: the device that the estimate is for.
         notes: what was assumed or ignored, by code.
-        assumed: which kinds of stand-ins the program was given so far (`NUMBERS`, `SIZES`).
+        assumed: which kinds of stand-ins the program was given so far (`NUMBERS`, `SIZES`, and
+            `SELECTED`: how much of a tensor a condition selects).
     """
 
     def __init__(self, target: str = "gpu") -> None:

@@ -16,7 +16,7 @@ from ..memory.ledger import Ledger
 from ..memory.values import Drawn, Part, Value, is_random
 from ..program.inference import Argument
 from ..program.templates import Gradient, Operand, Step, Template, slots_of
-from ..session import SIZES
+from ..session import SELECTED
 from . import costs, refusals
 from .autograd import Node, edge_of, needed_slots
 from .dependent_shapes import SHARED, Choices
@@ -71,7 +71,7 @@ class Call:
         most = max((state.array.numel for state in self.states), default=1)
         largest, classes = self.runtime.of(Choices).taken(most, self.states)
         line = call_stack.line()
-        self.runtime.assumed.add(SIZES)
+        self.runtime.assumed.add(SELECTED)
         if classes:
             self.runtime.note(SHARED, op=name, line=line, classes=classes)
         else:
@@ -106,8 +106,8 @@ class Call:
         elif rule.lays_out and not self.runtime.reads_by_brackets:
             self._lay_out(step, rule.lays_out)
         operands = [gather(operand, self.environment) for operand in step.operands]
-        if not self.template.is_checked and (rule.refuses is not None or rule.reads_as):
-            refusals.check(self.runtime, rule, step.attrs, operands)
+        if rule.refuses is not None or rule.reads_as:
+            refusals.check(self.runtime, rule, step.attrs, operands, types=not self.template.is_checked)
         if step.gradient is not None and step.inplace:
             self._keep_overwritten(step, step.gradient)
         results: list[list[Array]] = []

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..kernels.rules import Arrays, Attributes, Rule
+from ..kernels.rules import Arrays, Attributes, Rule, Statistics
 from ..memory.arrays import Array, State
 from ..memory.dtypes import LOW_PRECISION
-from ..memory.values import is_random
+from ..memory.values import DRAWS, Sample, is_random
 from ..program.templates import Template
 from .tensors import Tensors
 
@@ -19,11 +19,19 @@ LIMIT = 1 << 22
 """Bytes above which numbers are not looked at."""
 
 
-def check(runtime: Tensors, rule: Rule, attrs: Attributes, operands: Arrays) -> None:
-    """Raise what a kernel raises for these operands."""
-    problem = _of_types(rule.reads_as, operands)
+def check(runtime: Tensors, rule: Rule, attrs: Attributes, operands: Arrays, *, types: bool = True) -> None:
+    """Raise what a kernel raises for these operands.
+
+    Args:
+        types: whether to look at types and at numbers drawn at random as well: once for a call signature.
+    """
+    problem = _of_types(rule.reads_as, operands) if types else None
     if problem is None and rule.refuses is not None:
-        problem = rule.refuses(attrs, operands, lambda array: _numbers(runtime, array))
+        known = _Numbers(runtime, draws=types)
+        problem = rule.refuses(attrs, operands, known)
+        if problem is not None and known.has_drawn:  # what only some draws have out of bounds may go well
+            again = (rule.refuses(attrs, operands, known) for _ in range(DRAWS))
+            problem = problem if all(one is not None for one in again) else None
     if problem is not None:
         raise runtime.refused(problem)
 
@@ -39,19 +47,14 @@ def check_leaves(runtime: Tensors, template: Template, tensors: list[Any], state
             raise runtime.refused(ValueError(message))
 
 
-def _of_types(reads_as: Mapping[int, int | str], operands: Arrays) -> Exception | None:
+def _of_types(reads_as: Mapping[int, int | str | Statistics], operands: Arrays) -> Exception | None:
     for place, wanted in reads_as.items():
         if place >= len(operands):
             continue
-        of = operands[wanted] if isinstance(wanted, int) else []
-        dtype = of[0].dtype if of else wanted
+        dtype = _type_of(wanted, operands)
         for array in operands[place]:
-            # In low precision statistics and scales may be in another type.
-            if (
-                isinstance(dtype, str)
-                and array.dtype != dtype
-                and (dtype is wanted or LOW_PRECISION.isdisjoint((dtype, array.dtype)))
-            ):
+            mixed = isinstance(wanted, Statistics) and not LOW_PRECISION.isdisjoint((dtype, array.dtype))
+            if dtype and array.dtype != dtype and not mixed:
                 return ValueError(
                     f"(InvalidArgument) The type of data we are trying to retrieve ({dtype}) does not match the type "
                     f"of data ({array.dtype}) currently contained in the container."
@@ -59,12 +62,34 @@ def _of_types(reads_as: Mapping[int, int | str], operands: Arrays) -> Exception 
     return None
 
 
-def _numbers(runtime: Tensors, array: Array) -> Any:
-    """An array's numbers as one row of numpy, None where they are not known for certain."""
-    value = array.value
-    if value is None or runtime.evaluate is None or array.nbytes > LIMIT or is_random(value):
-        return None
-    try:
-        return runtime.evaluate(value).numpy().reshape(-1)
-    except Exception:
-        return None
+def _type_of(wanted: int | str | Statistics, operands: Arrays) -> str:
+    """The type that is meant, empty where the operand that has it is absent."""
+    if isinstance(wanted, str):
+        return wanted
+    of = operands[wanted.place if isinstance(wanted, Statistics) else wanted]
+    return of[0].dtype if of else ""
+
+
+class _Numbers:
+    """Gives an array's numbers as one row of numpy, None where they are not known.
+
+    Attributes:
+        has_drawn: some of them were drawn at random, for this look alone.
+    """
+
+    def __init__(self, runtime: Tensors, *, draws: bool) -> None:
+        self._runtime, self._draws = runtime, draws
+        self.has_drawn = False
+
+    def __call__(self, array: Array) -> Any:
+        value, evaluate = array.value, self._runtime.evaluate
+        if value is None or evaluate is None or array.nbytes > LIMIT:
+            return None
+        if is_random(value):
+            if not self._draws:
+                return None
+            value, self.has_drawn = Sample(value), True
+        try:
+            return evaluate(value).numpy().reshape(-1)
+        except Exception:
+            return None

@@ -35,4 +35,4 @@ tile trilinear_interp trunc unbind unfold warpctc where where_
 """
 ANSWERING = frozenset(_NAMES.split())
 CRASHING = frozenset(("argsort", "kthvalue", "mode", "topk"))
-"""Those are never asked: their threads would end the process."""
+"""Those are asked for their types alone, with one number each: without memory their threads would end the process."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..memory.arrays import Array
-from .rules import Arrays, Attributes
+from .rules import Arrays, Attributes, Refuses
 
 _WHOLE = frozenset(("uint8", "int8", "int16", "int32", "int64"))
 
@@ -66,8 +66,9 @@ def rows(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -
 def columns(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """Indices beyond the depth (cpu/one_hot_kernel.cc)."""
     depth = attrs.get("num_classes", attrs.get("depth"))
-    if not isinstance(depth, int):
+    if not isinstance(depth, (int, float)):  # a tensor's number
         return None
+    depth = int(depth)
     found = _first(numbers(operands[0][0]), 0, depth)
     if found is None:
         return None
@@ -82,3 +83,156 @@ def classes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]
     most = operands[0][0].shape[1]
     found = _first(numbers(operands[1][0]), 0, most, attrs.get("ignore_index", -100))
     return None if found is None else ValueError("(InvalidArgument) label should not be out of bounds.")
+
+
+class Index(NamedTuple):
+    """What a kernel says of an index that its first operand does not have.
+
+    Attributes:
+        high, low: said above and below; fields are the `index`, the `size` of the dimension and the `place` of the
+            index among the others.
+        counts_back: negative indices count from the end.
+    """
+
+    error: type[Exception]
+    high: str
+    low: str
+    counts_back: bool = True
+
+
+def _elsewhere(name: str, least: str = "-{size}") -> str:
+    return (
+        f"(InvalidArgument) Variable value (index) of OP({name}) expected >= {least} and < {{size}}, but got "
+        "{index}. Please check input value."
+    )
+
+
+def _along(name: str) -> Index:
+    said = (
+        f"(OutOfRange) Variable value (index) of {name} cpu kernel, expected >= -{{size}} and < {{size}}, but got "
+        "{index}.Please check the input value."
+    )
+    return Index(IndexError, said, said)
+
+
+_OUT = "(OutOfRange) The index is out of bounds, please check whether the "
+GATHER = Index(
+    IndexError,
+    "(OutOfRange) The element of Index must be less than the size of input dim size of axis which is {size}, but "
+    "received index element which is {index} in the {place} index.",
+    "(OutOfRange) The element of Index must be greater than or equal to -{size}, but received index element which is "
+    "{index} in the {place} index.",
+)
+GATHER_ND = Index(
+    ValueError,
+    "(InvalidArgument) Input(index[-1)] has wrong value, it is [{index}]",
+    "(InvalidArgument) The value of Input(index) must be no less than [-{size}]",
+)
+SCATTER = Index(
+    IndexError,
+    _OUT + "values of index and dimensions of input meet the requirements. each index should be less than 1st-dim size "
+    "({size}) of input, but received [{index}]",
+    _OUT + "dimensions of index and input meet the requirements. It should be greater than or equal to [-{size}], but "
+    "received [{index}]",
+)
+INDEX_SELECT = Index(ValueError, _elsewhere("index_select"), _elsewhere("index_select"))
+INDEX_ADD = Index(ValueError, _elsewhere("index_add"), _elsewhere("index_add"))
+INDEX_SAMPLE = Index(ValueError, _elsewhere("index_sample", "0"), _elsewhere("index_sample", "0"), counts_back=False)
+TAKE_ALONG_AXIS = _along("gather")
+PUT_ALONG_AXIS = _along("scatter")
+
+
+def _said(kind: Index, numbers: Any, size: int) -> Exception | None:
+    """Of the first of a row of numbers that is out of bounds; None where there is none."""
+    if numbers.dtype.kind not in "iu":
+        return None
+    wrong = (numbers >= size) | (numbers < (-size if kind.counts_back else 0))
+    if not wrong.any():
+        return None
+    place = int(wrong.argmax())
+    index = int(numbers[place])
+    words = kind.high if index >= size else kind.low
+    return kind.error(words.format(index=index, size=size, place=place))
+
+
+def within(kind: Index, axis: int | None = None) -> Refuses:
+    """That the second operand's numbers are places along an axis of the first.
+
+    Args:
+        axis: None: the attribute of that name, 0 where it is not given.
+    """
+
+    def rule(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+        of, known = operands[0][0].shape, numbers(operands[1][0])
+        place = int(attrs.get("axis") or 0) if axis is None else axis
+        return None if known is None or not -len(of) <= place < len(of) else _said(kind, known, of[place])
+
+    rule.__doc__ = f"Indices out of bounds: {kind.high}"
+    return rule
+
+
+def within_each(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Rows of indices, a column for each of the first operand's leading dimensions (funcs/gather.h)."""
+    of, index, known = operands[0][0].shape, operands[1][0], numbers(operands[1][0])
+    depth = index.shape[-1] if index.shape else 0
+    if known is None or not 0 < depth <= len(of):
+        return None
+    found = (_said(GATHER_ND, known[column::depth], of[column]) for column in range(depth))
+    return next((problem for problem in found if problem is not None), None)
+
+
+def k_largest(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """More than there are along the axis (cpu/top_k_kernel.cc)."""
+    shape, k = operands[0][0].shape, attrs.get("k")
+    width = shape[int(attrs.get("axis", -1))] if shape else None
+    if width is None or not isinstance(k, (int, float)) or k <= width:
+        return None
+    return ValueError(
+        f"(InvalidArgument) The rank ({int(k)}) of the input 'k' for topk op must be less than or equal to {width}."
+    )
+
+
+def kth(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Beyond what there is along the axis (`KthvalueInferMeta`, which the program builder asks for known sizes only,
+    and cpu/kthvalue_kernel.cc)."""
+    shape, k, axis = operands[0][0].shape, attrs.get("k", 1), int(attrs.get("axis", -1))
+    if not shape and k > 1:
+        return ValueError(
+            "(InvalidArgument) the k in the kthvalue must less equal than the elements number of the input X, but "
+            f"received {k} ."
+        )
+    if shape and k > shape[axis]:
+        return ValueError(
+            f"(InvalidArgument) input of kthvalue must have >= {k} columns in axis of {axis % len(shape)}"
+        )
+    return None
+
+
+def widths(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """An input or a state of another width than a cell's weights (`cpu/rnn_functor.h`: matrix products)."""
+    pairs = zip((*operands[0][:1], *operands[1][:1]), operands[2], strict=False)
+    unlike = ((x.shape[-1], weight.shape[-1]) for x, weight in pairs if x.shape[-1] != weight.shape[-1])
+    first, second = next(unlike, (0, 0))
+    if first == second:
+        return None
+    return ValueError(
+        "(InvalidArgument) The first matrix width should be same as second matrix height,but received first matrix "
+        f"width {first}, second matrix height {second}"
+    )
+
+
+def edges(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Ends of edges that are no node (cpu/send_u_recv_kernel.cc takes the rows out of both)."""
+    nodes = operands[0][0].shape[0]
+    for place in (1, 2):
+        known = numbers(operands[place][0])
+        if known is None or known.dtype.kind not in "iu" or (place == 2 and len(operands) > 3 and operands[3]):
+            continue  # how many results there are may be said
+        if (known < 0).any():
+            least = int(known[known < 0][0])
+            return IndexError(
+                "(OutOfRange) The start row index must be greater than 0.But received the start index is d" + str(least)
+            )
+        if (known >= nodes).any():
+            return IndexError("(OutOfRange) The end row index is out of bound.")
+    return None

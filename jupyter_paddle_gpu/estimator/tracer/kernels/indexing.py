@@ -23,6 +23,7 @@ from .rules import (
     Meta,
     Operator,
     Place,
+    Refuses,
     Rule,
     Second,
     Strides,
@@ -199,6 +200,20 @@ def _looked_up(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None
     return (operands[0][0].numel, width), dtype
 
 
+def _nodes(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """A row for each node: as many as are asked for, else as there are."""
+    asked = attrs.get("out_size")
+    if not isinstance(asked, list) or len(asked) != 1:
+        return None
+    shape, dtype = place.meta
+    return (int(asked[0]) or operands[0][0].shape[0], *shape[1:]), dtype
+
+
+def _placing(refuses: Refuses) -> Rule:
+    """Of operators that lay their indices out anew."""
+    return Rule(strides=Strides.KEPT, lays_out=(1,), refuses=refuses)
+
+
 _STRIDES = "strided operands: measured (`test_strided_operands.py`)"
 _INDICES = "strided indices: measured on 28 configurations (`test_strided_indices.py`)"
 _COMPOSED = "`composite_double_backward_api.h`"
@@ -206,7 +221,6 @@ _PAIR = ("grad_x_grad", "grad_y_grad")
 _VALUE = ("grad_x_grad", "grad_value_grad")
 _ADDED = ("grad_x_grad", "grad_add_value_grad")
 _OUT = ("grad_out",)
-_PLACES = Rule(strides=Strides.KEPT, lays_out=(1,))
 _FOR_EACH = "measured on 11 cases"
 _WRITES = "36 configurations, to the byte (`test_calls.py`)"
 
@@ -225,18 +239,31 @@ OPERATORS = (
     Operator(
         "gather",
         f"{_STRIDES}; {_INDICES}",
-        Rule(strides=Strides.KEPT, lays_out=(1,), flops=nothing, choice=Choice.PASSES),
+        Rule(
+            strides=Strides.KEPT,
+            lays_out=(1,),
+            flops=nothing,
+            choice=Choice.PASSES,
+            refuses=bounds.within(bounds.GATHER),
+        ),
         gradient=Rule(flops=nothing),
     ),
     Operator(
         "gather_nd",
         f"{_STRIDES}; {_INDICES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT, lays_out=(1,), flops=nothing),
+        Rule(strides=Strides.KEPT, lays_out=(1,), flops=nothing, refuses=bounds.within_each),
         gradient=Rule(flops=nothing, second=Second("gather_nd_double_grad", ("index",), _PAIR, _OUT)),
         second=Rule(composed=_gather_nd_again),
     ),
-    Operator("index_sample index_select scatter", f"{_STRIDES}; {_INDICES}", _PLACES),
+    Operator("index_sample", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SAMPLE, axis=1))),
+    Operator("index_select", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SELECT))),
+    Operator("scatter", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.SCATTER, axis=0))),
     Operator("scatter_nd_add", _STRIDES, Rule(strides=Strides.KEPT)),
+    Operator(
+        "send_u_recv",
+        "`SendURecvInferMeta`, `cpu/send_u_recv_kernel.cc`",
+        Rule(result=_nodes, sized_here=True, refuses=bounds.edges),
+    ),
     Operator(
         "index_elementwise_put_with_tensor",
         "eager mode's generated code",
@@ -244,21 +271,27 @@ OPERATORS = (
     ),
     Operator("index_elementwise_put_with_tensor_", _STRIDES, Rule(strides=Strides.KEPT)),
     Operator(
-        "index_elementwise_get index_elementwise_put put_along_axis",
+        "index_elementwise_get index_elementwise_put",
         "eager mode's generated code",
+        gradient=Rule(further=Further.NOT_FOLLOWED),
+    ),
+    Operator(
+        "put_along_axis",
+        "eager mode's generated code",
+        Rule(refuses=bounds.within(bounds.PUT_ALONG_AXIS)),
         gradient=Rule(further=Further.NOT_FOLLOWED),
     ),
     Operator(
         "take_along_axis",
         f"{_STRIDES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, refuses=bounds.within(bounds.TAKE_ALONG_AXIS)),
         gradient=Rule(second=Second("take_along_axis_double_grad", ("indices",), ("grad_arr_grad",), _OUT)),
         second=Rule(composed=_take_along_axis_again),
     ),
     Operator(
         "index_add",
         f"{_STRIDES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, refuses=bounds.within(bounds.INDEX_ADD)),
         gradient=Rule(second=Second("index_add_double_grad", ("index", "grad_out"), _ADDED, _OUT, _OUT)),
         second=Rule(composed=_index_add_again),
     ),

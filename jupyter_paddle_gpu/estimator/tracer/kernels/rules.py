@@ -42,6 +42,15 @@ Counted = Callable[[Value, Callable[[Any], int]], int]
 Rows = Callable[[list[Array], Counted], "int | None"]
 Refuses = Callable[[Attributes, Arrays, Callable[[Array], Any]], "Exception | None"]
 """What is raised for operands; the last argument gives an array's numbers where they are known, else None."""
+
+
+class Statistics(NamedTuple):
+    """The type of the operand at a place; where one of the two is in low precision, statistics and scales may be in
+    another."""
+
+    place: int
+
+
 Tensors = dict[str, Any]
 """Operands by name, lists of tensors among them; None for one that is absent."""
 Wants = tuple[bool, ...]
@@ -205,8 +214,8 @@ class Rule:
     refused: str = ""
     """What Paddle says where the first result is not wanted: it refuses the step."""
 
-    reads_as: Mapping[int, int | str] = field(default_factory=dict)
-    """Operands that must have a type, or another operand's, which only the kernel looks at."""
+    reads_as: Mapping[int, int | str | Statistics] = field(default_factory=dict)
+    """Operands that must have a type, by name, or another operand's, by its place; only the kernel looks at it."""
     refuses: Refuses | None = None
     """What the kernel says of operands that it does not take, where nobody looks before it runs."""
 

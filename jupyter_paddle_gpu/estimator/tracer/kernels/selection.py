@@ -6,6 +6,7 @@ from math import prod
 
 from ..memory.arrays import Array
 from ..memory.dtypes import SIZE
+from . import bounds
 from .rules import Arrays, Attributes, Choice, Operator, Rule, Strides
 
 _INDEX = SIZE["int64"]
@@ -84,8 +85,19 @@ OPERATORS = (
         ),
         gradient=Rule(workspace=_ordered_grad, fills_zeros=True),
     ),
-    Operator("topk", _SOURCE, Rule(workspace=_forward, choice=Choice.CHOOSES), gradient=Rule(workspace=_topk_grad)),
-    Operator("kthvalue mode", _SOURCE, Rule(workspace=_forward), gradient=Rule(workspace=_one_grad)),
+    Operator(
+        "topk",
+        _SOURCE,
+        Rule(workspace=_forward, choice=Choice.CHOOSES, refuses=bounds.k_largest),
+        gradient=Rule(workspace=_topk_grad),
+    ),
+    Operator(
+        "kthvalue",
+        _SOURCE,
+        Rule(workspace=_forward, refuses=bounds.kth),
+        gradient=Rule(workspace=_one_grad),
+    ),
+    Operator("mode", _SOURCE, Rule(workspace=_forward), gradient=Rule(workspace=_one_grad)),
     Operator("median", _SOURCE, Rule(workspace=_median), gradient=Rule(workspace=_median_grad)),
     Operator("nanmedian", _SOURCE, Rule(workspace=_nanmedian), gradient=Rule(workspace=_median_grad)),
     Operator("argmax", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.CHOOSES)),

@@ -114,6 +114,19 @@ class Drawn(Value):
         return self.value.get()
 
 
+class Sample(Value):
+    """One draw of a random value, which stays as undecided as it was."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def get(self) -> Any:
+        """The result of a draw that nobody keeps."""
+        return _draw(self.value, {})
+
+
 def _draw(node: Any, drawn: dict[int, tuple[Computed, Any]]) -> Any:
     """A value whose recipe is kept; what several parts of it share is drawn once."""
     if isinstance(node, Part):

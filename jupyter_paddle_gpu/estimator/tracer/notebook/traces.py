@@ -32,6 +32,7 @@ from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
 from ..step.steps import StepWatch, plain
 from ..undecided import absent_data
+from ..undecided.branches import STOP_IF_SIZED
 from .cells.running import CellRun
 from .what_ifs import Scenario
 
@@ -178,7 +179,10 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     if run is not None and not questions and changes.accumulation > 1 and changes.attempts:
         notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
         return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
-    return {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
+    found = {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
+    if run is not None and run.stop_if_sized is not None:
+        found[STOP_IF_SIZED] = run.stop_if_sized
+    return found
 
 
 def _shared(runtime: Runtime, run: CellRun | None) -> dict[str, Any]:

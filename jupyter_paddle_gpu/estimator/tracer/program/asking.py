@@ -51,8 +51,7 @@ def refusal(
         fill: puts tensors into their places.
     """
     function, args, kwargs = call
-    if running().of(Types).low_as_float32:
-        metas = [(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]
+    metas = _meant(metas)
     with paused():
         tensors = [without_memory(shape, dtype) for shape, dtype in metas]
         try:
@@ -61,16 +60,27 @@ def refusal(
             return None
         except Exception as problem:
             if _NO_KERNEL in str(problem):
-                return _without_kernel(call, metas, fill)
+                return _typed(call, metas, fill)
             return None if _NO_REFUSAL.search(str(problem)) else problem
     return None
 
 
-def _without_kernel(
+def refused_type(
     call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], fill: Callable[[Any, list[Any]], Any]
 ) -> Exception | None:
-    """What Paddle says where it has no kernel for these types. A tensor without memory is on no device, so it is asked
-    once more with one number each: which kernel runs is decided before shapes are looked at."""
+    """What Paddle says where it has no kernel for these types; None where it has one.
+
+    A tensor without memory is on no device, so it is asked with one number each: which kernel runs is decided before
+    shapes are looked at.
+    """
+    metas = _meant(metas)
+    with paused():
+        return _typed(call, metas, fill)
+
+
+def _typed(
+    call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], fill: Callable[[Any, list[Any]], Any]
+) -> Exception | None:
     function, args, kwargs = call
     tensors = [paddle.zeros([1] * len(shape), dtype) for shape, dtype in metas]
     try:
@@ -78,3 +88,10 @@ def _without_kernel(
     except Exception as problem:
         return problem if _NO_KERNEL in str(problem) else None
     return None
+
+
+def _meant(metas: list[Meta]) -> list[Meta]:
+    """Shapes and types to ask with."""
+    if not running().of(Types).low_as_float32:
+        return metas
+    return [(shape, "float32" if dtype in LOW_PRECISION else dtype) for shape, dtype in metas]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import paddle
@@ -21,7 +22,7 @@ from ..kernels.rules import Meta
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
-from .asking import Types, refusal
+from .asking import Types, refusal, refused_type
 from .precision import retyped
 from .reader import Reader
 from .templates import Gradient, Template
@@ -34,6 +35,8 @@ _PROGRAM_LIMIT = 60
 """Operations after which a fresh scratch program is begun: Paddle lists all of them whenever some are asked for."""
 
 
+_SMALL = 1 << 20
+"""Numbers that an operator may really make to say what it has against its arguments."""
 _MISSES_A_TENSOR = re.compile(r"must be (Value|Vector)")
 
 
@@ -85,13 +88,22 @@ class Inference:
             return self._typed(call, metas, wants)
         except Exception as problem:
             # The builder may refuse what eager mode takes; where it misses a tensor, eager mode runs nothing either.
-            if not answers and name not in CRASHING and (metas or _MISSES_A_TENSOR.search(str(problem))):
-                self._ask(name, call, metas)
+            if not answers and (metas or _MISSES_A_TENSOR.search(str(problem)) or _is_small(call[1:])):
+                self._ask(name, call, metas, problem)
             raise
 
-    def _ask(self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta]) -> None:
+    def _ask(
+        self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], built: Exception | None = None
+    ) -> None:
+        """Raise what eager mode has against a call. `built`: what the program builder said already."""
         function, args, kwargs = call
-        problem = refusal((ORIGINAL_OPS.get(name, function), args, kwargs), metas, _fill)
+        asked = (ORIGINAL_OPS.get(name, function), args, kwargs)
+        if name in CRASHING:  # of those the builder checks shapes and attributes as eager mode does
+            problem = refused_type(asked, metas, _fill)
+            if problem is None and built is not None and "(InvalidArgument)" in str(built):
+                problem = built
+        else:
+            problem = refusal(asked, metas, _fill)
         if problem is not None:
             raise running().refused(problem)
 
@@ -186,6 +198,19 @@ class Inference:
         value = self._data("x", list(shape), DATA_TYPE[dtype], _anywhere())
         value.stop_gradient = not want
         return value
+
+
+def _is_small(node: Any) -> bool:
+    """Whether an operator without tensors, called with these arguments, makes no more than a few numbers."""
+    return _product(node) <= _SMALL
+
+
+def _product(node: Any) -> int:
+    if isinstance(node, dict):
+        node = list(node.values())
+    if isinstance(node, (list, tuple)):
+        return prod(map(_product, node))
+    return max(abs(node), 1) if isinstance(node, int) else 1
 
 
 def _no_call_stack(*args: Any, **kwargs: Any) -> traceback.StackSummary:

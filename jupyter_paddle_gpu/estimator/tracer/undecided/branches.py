@@ -32,6 +32,8 @@ VISITS = 64
 Site = tuple[str, int, int]
 """File, line and instruction of a decision."""
 Result = dict[str, Any]
+STOP_IF_SIZED = "stop_if_sized"
+"""Of a result: where the notebook would end, if sizes that were assumed play no part in it."""
 
 
 class Decisions:
@@ -126,6 +128,9 @@ def explored(run: Run, target: str) -> Result:
 
 def _widened(result: Result, run: Run, target: str) -> Result:
     """The trace with the least and the most that its unknown sizes may come to, in `extra["extents"]`."""
+    stop = result.pop(STOP_IF_SIZED, None)
+    if stop is not None and run(Decisions(), Choices(LEAST)).get(STOP_IF_SIZED) == stop:
+        result.update(status="would_stop", stop=stop)  # the same sentence, whatever the sizes are
     codes = {note["code"] for note in result["notes"]}
     if result["status"] != "ok" or not codes & {*NOTES, SHARED}:
         return result

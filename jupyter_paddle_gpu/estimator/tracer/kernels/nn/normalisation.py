@@ -7,7 +7,7 @@ from typing import Any
 
 from ...memory.dtypes import SIZE
 from ...memory.operators import ORIGINAL_OPS
-from ..rules import Amount, Amp, Arrays, Attributes, Further, Operator, Rule, Traced, per_element
+from ..rules import Amount, Amp, Arrays, Attributes, Further, Operator, Rule, Statistics, Traced, per_element
 from .convolution import channels_last
 
 
@@ -76,7 +76,7 @@ OPERATORS = (
         f"measured to the byte; {_KEPT}",
         Rule(
             instead=_statistics_in_place,
-            reads_as={3: 0, 4: 0},
+            reads_as={3: Statistics(0), 4: Statistics(0)},
             sized_here=True,
             flops=per_element(5),
             float32_results=_STATISTICS,
@@ -88,13 +88,23 @@ OPERATORS = (
     Operator(
         "batch_norm_",
         _KEPT,
-        Rule(reads_as={3: 0, 4: 0}, sized_here=True, flops=per_element(5), float32_results=_STATISTICS),
+        Rule(
+            reads_as={3: Statistics(0), 4: Statistics(0)},
+            sized_here=True,
+            flops=per_element(5),
+            float32_results=_STATISTICS,
+        ),
     ),
     Operator("sync_batch_norm_", _KEPT, Rule(sized_here=True, float32_results=_STATISTICS, amp=Amp.FIRST_OPERAND)),
     Operator(
         "layer_norm",
         f"`cpu/layer_norm_grad_kernel.cc`, measured to the byte; {_KEPT}",
-        Rule(reads_as={1: 0, 2: 0}, flops=per_element(5), float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
+        Rule(
+            reads_as={1: Statistics(0), 2: Statistics(0)},
+            flops=per_element(5),
+            float32_results=(1, 2),
+            amp=Amp.FIRST_OPERAND,
+        ),
         gradient=Rule(flops=per_element(8), workspace=_normalised_rows),
     ),
     Operator(
@@ -110,7 +120,7 @@ OPERATORS = (
     Operator(
         "group_norm",
         _KEPT,
-        Rule(reads_as={1: 0, 2: 0}, float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
+        Rule(reads_as={1: Statistics(0), 2: Statistics(0)}, float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
         gradient=Rule(overwrites=(0, "y_grad")),
     ),
     Operator("rms_norm", _KEPT, Rule(float32_results=(1,))),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
+from .. import bounds
 from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
 
 _RESULTS = ("out", "dropout_state_out", "state", "reserve")
@@ -93,7 +94,15 @@ OPERATORS = (
         "rnn",
         "AllocateReserveData (`phi/kernels/cpu/rnn_functor.h`), `rnn_grad_kernel.cc`; fitted exactly to 39 "
         "configurations (cell, time, batch, sizes, layers, directions) and to 42 with inputs wider than the state",
-        Rule(result=_reserve, sized_here=True, flops=_flops, workspace=_forward, gpu=_cudnn),
+        Rule(
+            result=_reserve,
+            sized_here=True,
+            flops=_flops,
+            workspace=_forward,
+            gpu=_cudnn,
+            reads_as={1: 0, 2: 0},
+            refuses=bounds.widths,
+        ),
         gradient=Rule(flops=_gradient_flops, workspace=_gradient, gpu=_cudnn, only_wanted=True, fills_zeros=True),
     ),
 )

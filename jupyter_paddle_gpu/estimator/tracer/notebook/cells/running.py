@@ -86,6 +86,7 @@ class CellRun:
         """Index of the first cell that trains."""
         self._updated_in: int | None = None
         self.stop: dict[str, Any] | None = None
+        self.stop_if_sized: dict[str, Any] | None = None
         """Where the job would end with an error: cell, line and the error."""
         self._command: tuple[int, str] | None = None
         """Of a program that has just failed: the line that runs it, and where it failed."""
@@ -332,19 +333,22 @@ class CellRun:
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
+        stop = {"cell": cell["index"], "line": question["line"], "error": stops.sentence(problem)}
         if self._ends_the_job(cell, problem):
-            self.stop = {"cell": cell["index"], "line": question["line"], "error": stops.sentence(problem)}
+            self.stop = stop
+        elif self._ends_the_job(cell, problem, sized=True):
+            self.stop_if_sized = self.stop_if_sized or stop
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
             self.failures.append(question)
 
-    def _ends_the_job(self, cell: dict[str, Any], problem: BaseException) -> bool:
+    def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, sized: bool = False) -> bool:
         """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
         is_program = self._command is not None  # the notebook goes on behind one
         if is_program or self.questions or self.late_questions or self.failures or cell.get("may_fail"):
             return False
         passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
         is_refusal = self._session.is_refusal(problem)
-        return (is_refusal or not passed_by) and stops.is_of_notebook(problem, self._session)
+        return (is_refusal or not passed_by) and stops.is_of_notebook(problem, self._session, sized=sized)
 
     def is_cut(self) -> bool:
         """Whether the last cell that trains ended with an error: its training is not through."""

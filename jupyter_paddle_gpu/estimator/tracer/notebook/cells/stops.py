@@ -14,7 +14,7 @@ from types import TracebackType
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules
-from ...session import SIZES, Session
+from ...session import SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ..questions.wording import said
 
@@ -28,31 +28,36 @@ _BY_DIMENSIONS = re.compile(
     r"too many indices|invalid index to scalar|only integers, slices|object of too small depth|dimensions? mismatch"
 )
 """What numpy says of an index or an operand that has the wrong number of dimensions, whatever its numbers are."""
+_OF_HOOK = "(External) "
+"""How Paddle passes on what a hook of a tensor raises."""
 _NOTED = frozenset(("dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
-_NUMPY = call_stack.TRACER + "undecided"
-"""Where numpy's functions are passed on to numpy."""
+_PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
+"""Where numpy's functions are passed on to numpy, and Paddle's are run for real with numbers that are known."""
 
 
-def is_of_notebook(problem: BaseException, session: Session) -> bool:
+def is_of_notebook(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
     """Whether the notebook raises it wherever it runs.
 
     Args:
         problem: what ended a cell.
         session: knows what the program was told that is not known.
+        sized: whether to judge as if it were known how much every condition selects: other shares give the same.
     """
-    if session.of(AbsentModules).modules:
+    is_resized = session.of(Resizing).change is not None  # for a what-if, also where nobody meant it
+    if session.of(AbsentModules).modules or is_resized:
         return False
-    if session.of(Resizing).change is not None:  # sizes were changed for a what-if, also where nobody meant them
-        return False
-    is_sized = SIZES not in session.assumed
+    assumed = session.assumed - {SELECTED} if sized else session.assumed
+    is_sized = assumed.isdisjoint((SIZES, SELECTED))
     if session.is_refusal(problem):
         return is_sized
+    if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
+        return is_of_notebook(problem.__cause__, session, sized=sized)
     if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem):
         return False
     if isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
         return True
-    return not session.assumed and _NOTED.isdisjoint(session.notes)
+    return not assumed and _NOTED.isdisjoint(session.notes)
 
 
 def sentence(problem: BaseException) -> str:
@@ -76,8 +81,10 @@ def _rests_on_environment(problem: BaseException) -> bool:
 
 
 def _is_of_tracer(problem: BaseException) -> bool:
+    if isinstance(problem, SyntaxError):  # raised where the trace has a cell compiled
+        return False
     file = _innermost(problem.__traceback__)
-    return file.startswith(call_stack.TRACER) and not file.startswith(_NUMPY)
+    return file.startswith(call_stack.TRACER) and not file.startswith(_PASSED_ON)
 
 
 def _innermost(step: TracebackType | None) -> str:
