@@ -60,9 +60,11 @@ _AMP = {"FIRST_OPERAND": "`auto_cast` casts its input alone", "NEVER": "`auto_ca
 _FURTHER = {"NOT_FOLLOWED": "its own gradient is not followed", "REFUSED": "has no gradient of its own"}
 
 
-def _read_as(place: int, wanted: int | str) -> str:
+def _read_as(place: int, wanted: Any) -> str:
     if wanted == place:
         return f"reads all of operand {place + 1} in one type"
+    if isinstance(wanted, rules.Statistics):
+        return f"reads operand {place + 1} as what operand {wanted.place + 1} is, or beside it in low precision"
     return f"reads operand {place + 1} as " + (
         f"`{wanted}`" if isinstance(wanted, str) else f"what operand {wanted + 1} is"
     )

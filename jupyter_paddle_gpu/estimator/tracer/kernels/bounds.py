@@ -167,7 +167,7 @@ def within(kind: Index, axis: int | None = None) -> Refuses:
         place = int(attrs.get("axis") or 0) if axis is None else axis
         return None if known is None or not -len(of) <= place < len(of) else _said(kind, known, of[place])
 
-    rule.__doc__ = f"Indices out of bounds: {kind.high}"
+    rule.__doc__ = "Indices out of bounds."
     return rule
 
 
@@ -182,11 +182,14 @@ def within_each(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], 
 
 
 def k_largest(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """More than there are along the axis (cpu/top_k_kernel.cc)."""
-    shape, k = operands[0][0].shape, attrs.get("k")
+    """More than there are, in all or along the axis (`TopkInferMeta`, cpu/top_k_kernel.cc)."""
+    x, k = operands[0][0], attrs.get("k")
+    shape = x.shape
     width = shape[int(attrs.get("axis", -1))] if shape else None
     if width is None or not isinstance(k, (int, float)) or k <= width:
         return None
+    if k > x.numel:
+        return ValueError(f"(InvalidArgument) x has only {x.numel} element, can not find {int(k)} top values.")
     return ValueError(
         f"(InvalidArgument) The rank ({int(k)}) of the input 'k' for topk op must be less than or equal to {width}."
     )

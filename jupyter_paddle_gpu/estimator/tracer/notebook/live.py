@@ -10,7 +10,7 @@ import contextlib
 import os
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import paddle
@@ -21,7 +21,7 @@ from ..step.resizing import Resizing
 from ..step.steps import StepSeen, StepWatch
 from ..undecided.branches import Site
 from . import what_ifs
-from .questions.wording import said
+from .cells import stops
 from .traces import micro, traced
 
 Result = dict[str, Any]
@@ -30,7 +30,14 @@ Meta = tuple[tuple[int, ...], str]
 
 
 class StepFailedError(Exception):
-    """The step of the objects as they are fails; the text is what they said."""
+    """The step of the objects as they are fails in the trace, perhaps there alone; the text is what they said."""
+
+
+class Failure(NamedTuple):
+    """How the step of a run failed: type and text, and whether it fails so wherever it runs."""
+
+    text: str
+    is_sure: bool
 
 
 def trace_live(
@@ -50,8 +57,11 @@ def trace_live(
         inputs, labels: tensors, arrays or (shape, dtype) pairs; the batch size asked for replaces dimension 0.
         options: the what-ifs of `requests.trace_notebook`.
 
+    Returns:
+        As for a notebook; `would_stop`, of no cell, where Paddle refuses the step or Python ends it.
+
     Raises:
-        StepFailedError: the step fails as it is.
+        StepFailedError: the step fails as it is, and it is not certain that it would outside of the trace.
     """
     given = [_meta(item) for item in _listed(inputs)]
     request = {"cells": [], **options}
@@ -63,17 +73,19 @@ def trace_live(
         scenario.decisions.taken.update(taken)
         if scenario.probe is not None and seen is not None:
             vars(scenario.probe).update(vars(seen))
-        if failure is not None and scenario.probe is None and scenario.change is None and not scenario.decisions.forced:
-            raise StepFailedError(failure)
+        is_plain = scenario.probe is None and scenario.change is None and not scenario.decisions.forced
+        if failure is not None and is_plain and not failure.is_sure:
+            raise StepFailedError(failure.text)
         return run
 
     result = what_ifs.applied(request, trace)
-    if result["status"] == "ok":
+    if result["status"] in {"ok", "would_stop"}:
         result["notes"].append({"code": "live_step", "params": {}})
     return result
 
 
-Answer = tuple[what_ifs.Run, dict[Site, bool], Any, str | None]
+_UNKNOWN = {"status": "needs_input"}
+Answer = tuple[what_ifs.Run, dict[Site, bool], Any, "Failure | None"]
 
 
 def _run(parts: Any, scenario: what_ifs.Scenario) -> Answer:
@@ -83,7 +95,7 @@ def _run(parts: Any, scenario: what_ifs.Scenario) -> Answer:
     if isinstance(model, paddle.Model):
         network, loss, optimizer = model.network, loss or model._loss, optimizer or model._optimizer
     size = scenario.request["batch_size"] and micro(scenario.request["batch_size"], scenario.request)
-    failure: list[str] = []
+    failure: list[Failure] = []
 
     def execute(runtime: Runtime) -> None:
         chosen = optimizer or paddle.optimizer.Adam(parameters=network.parameters())
@@ -97,12 +109,13 @@ def _run(parts: Any, scenario: what_ifs.Scenario) -> Answer:
             with contextlib.suppress(StepSeen):
                 execute(runtime)
         except Exception as problem:
-            failure.append(f"{type(problem).__name__}: {said(problem)}")
+            failure.append(Failure(stops.sentence(problem), stops.is_of_notebook(problem, runtime)))
 
     runtime, result = traced(attempt, scenario, None)
     if failure:
-        result = {**result, "status": "needs_input"}
-    failures = [{"why": "cell_failed", "cell": None, "params": {"problem": text}} for text in failure]
+        stop = {"cell": None, "line": None, "error": failure[0].text}
+        result = {**result, **({"status": "would_stop", "stop": stop} if failure[0].is_sure else _UNKNOWN)}
+    failures = [{"why": "cell_failed", "cell": None, "params": {"problem": one.text}} for one in failure]
     seen = runtime.of(ModelInputs)
     run = what_ifs.Run(result, seen.image, seen.sequence, failures, loads=True)
     return run, scenario.decisions.taken, scenario.probe, failure[0] if failure else None

@@ -50,6 +50,51 @@ for step in range(4):
     opt.step()
     opt.clear_grad()
 """
+NODES = "[paddle.nonzero(net(x).sum(1) > -9).flatten()]"
+SELECTED = {
+    "a product of rows that a condition selects": training(
+        "Linear(4, 4)", loss=f"(net(x){NODES} @ paddle.ones([5, 3])).mean()"
+    ),
+    "labels of rows that a condition selects": training(
+        "Linear(4, 4)", loss=f"F.cross_entropy(net(x){NODES}, paddle.ones([3, 5, 6]))"
+    ),
+}
+"""Faults that do not hang on how many rows are selected."""
+INDICES = {
+    "index_select": "paddle.index_select(net(x), paddle.to_tensor([-6, 1]))",
+    "gather": "paddle.gather(net(x), paddle.to_tensor([1, 9]))",
+    "gather of columns": "paddle.gather(net(x), paddle.to_tensor([-7, 1]), axis=1)",
+    "gather_nd": "paddle.gather_nd(net(x), paddle.to_tensor([[1, 0], [2, 9]]))",
+    "index_sample": "paddle.index_sample(net(x), paddle.to_tensor([[9], [1], [1], [1]]))",
+    "index_add": "paddle.index_add(net(x), paddle.to_tensor([9]), 0, paddle.ones([1, 2]))",
+    "scatter": "paddle.scatter(net(x), paddle.to_tensor([9]), paddle.ones([1, 2]))",
+    "scatter before the first": "paddle.scatter(net(x), paddle.to_tensor([-9]), paddle.ones([1, 2]))",
+    "take_along_axis": "paddle.take_along_axis(net(x), paddle.to_tensor([[9, 0]]), 0)",
+    "put_along_axis": "paddle.put_along_axis(net(x), paddle.to_tensor([[9, 0]]), 1.0, 0)",
+    "nodes": "paddle.geometric.send_u_recv(net(x), paddle.to_tensor([9]), paddle.to_tensor([0]))",
+    "smoothed classes": "F.cross_entropy(net(x), paddle.to_tensor([0, 1, 1, 12]), label_smoothing=0.1)",
+}
+ORDERED = {
+    "more than there are": "paddle.topk(net(x), 9)[0]",
+    "more than there are in a row": "paddle.topk(net(x), 5)[0]",
+    "none of the largest": "paddle.topk(net(x), 0)[0]",
+    "largest along no axis": "paddle.topk(net(x), 1, axis=4)[0]",
+    "largest of truths": "paddle.topk(net(x) > 0, 2)[0].astype('float32')",
+    "smallest beyond the last": "paddle.kthvalue(net(x), 9)[0]",
+    "smallest of a number": "paddle.kthvalue(net(x).mean(), 2)[0]",
+    "mode of short integers": "paddle.mode(net(x).astype('int16'))[0].astype('float32')",
+    "mode along no axis": "paddle.mode(net(x), axis=-4)[0]",
+    "order along no axis": "paddle.sort(net(x), axis=5)",
+    "order of truths": "(net(x) > 0).argsort(-1).astype('float32')",
+}
+MADE = {
+    "labels with wrong bounds": "F.cross_entropy(net(x), paddle.randint(5, 0, [4]))",
+    "a bound that is no integer": "F.cross_entropy(net(x), paddle.randint(1.5, 4, [4]))",
+    "a negative size": "paddle.randn([4, -4]).mean()",
+    "a negative size of zeros": "paddle.zeros([4, -4]).mean()",
+    "steps of nothing": "paddle.arange(1, 5, 0).mean()",
+    "a shape in words": "paddle.ones('four').mean()",
+}
 CELLS = "import paddle\n#---\nnet = paddle.nn.Linear(4, 2)\n#---\n" + training(x="paddle.rand([4, 5])")
 
 REFUSED = {
@@ -82,6 +127,18 @@ model = paddle.Model(nn.Sequential(nn.Flatten(), nn.Linear(783, 10)))
 model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), nn.CrossEntropyLoss())
 model.fit(Data(), batch_size=8, epochs=1, verbose=0)
 """,
+    **{name: training(loss=f"({call}).mean()") for name, call in {**INDICES, **ORDERED, **MADE}.items()},
+    **SELECTED,
+    "divergence of half a type": training(
+        loss="F.kl_div(F.log_softmax(net(x)), paddle.ones([4, 2], 'float16'), reduction='batchmean')"
+    ),
+    "a hook that is none": training(x="paddle.rand([4, 4]); net.weight.register_hook(None)"),
+    "a hook without a gradient": training(x="paddle.rand([4, 4]); net.weight.register_hook(lambda: 3)"),
+    "steps of another width": training("GRU(4, 8)", "paddle.rand([4, 3, 5])", "net(x)[0].mean()"),
+    "a state of another width": training(
+        "LSTM(4, 8)", "paddle.rand([3, 5, 4])", "net(x, (paddle.zeros([1, 3, 9]), paddle.zeros([1, 3, 9])))[0].mean()"
+    ),
+    "a star that is none": training(behind="kept = *x\n"),
 }
 UNSURE = {
     "a size out of the model": training(loss="net(x).reshape([int(net(x).argmax()) + 3, -1]).mean()"),
@@ -89,6 +146,17 @@ UNSURE = {
     "an index out of the model": training(after="[1, 2][int(1e3 * loss)]"),
     "a module that is not here": "from not_here_at_all import size\n" + training(x="paddle.rand([4, size])"),
     "a check of the loss": training(after="assert float(loss) > 1e9"),
+    "rows that a condition selects": training(loss=f"(net(x){NODES} + paddle.ones([3, 2])).mean()"),
+    "a hook that reads a file": training(x="paddle.rand([4, 4]); net.weight.register_hook(lambda g: open('no'))"),
+}
+RUNS = {
+    "the last from the end": training(loss="paddle.gather(net(x), paddle.to_tensor([-4, 3])).mean()"),
+    "labels that are ignored": training(loss="F.cross_entropy(net(x), paddle.to_tensor([0, 1, -100, 1]))"),
+    "all of the largest": training(loss="paddle.topk(net(x), 2)[0].mean()"),
+    "a hook": training(x="paddle.rand([4, 4]); net.weight.register_hook(lambda g: g * 2)"),
+    "statistics beside low precision": training(
+        "BatchNorm1D(4)", loss="net(x).mean() + 0 * F.kl_div(net(x), x, reduction='mean')"
+    ),
 }
 BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").replace("range(4)", "range(1)")
 
@@ -96,7 +164,7 @@ BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").rep
 @pytest.fixture(scope="module")
 def answers():
     pytest.importorskip("paddle")
-    programs = {**REFUSED, **UNSURE, "behind": BEHIND, "right": training()}
+    programs = {**REFUSED, **UNSURE, **RUNS, "behind": BEHIND, "right": training()}
     sent = "".join(json.dumps({"name": name, "source": source}) + "\n" for name, source in programs.items())
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
     done = subprocess.run(command, cwd=ROOT, input=sent, capture_output=True, text=True, check=False, timeout=600)
@@ -114,6 +182,12 @@ def test_the_same_sentence_at_the_same_line(answers, name):
 @pytest.mark.parametrize("name", UNSURE)
 def test_what_hangs_on_what_is_not_known_is_not_called_an_error(answers, name):
     assert answers[name]["traced"]["ended"] != "refused"
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_paddle_takes_is_taken(answers, name):
+    assert answers[name]["real"] == {"ended": "ran"}
+    assert answers[name]["traced"] == {"ended": "ran", "status": "ok"}
 
 
 def test_behind_the_training_the_error_stands_beside_the_figure(answers):
