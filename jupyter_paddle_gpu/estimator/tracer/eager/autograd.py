@@ -15,6 +15,7 @@ from ..memory.arrays import Array, GraphNode, State, new_tensor
 from ..program.templates import Gradient, slots_of
 from . import composites
 from .backward_kernels import run_gradient
+from .refusals import external
 from .saved_tensors import left, unpacked
 from .tensors import Tensors
 
@@ -243,7 +244,7 @@ class Backward:
             try:
                 replaced = hook(new_tensor(grad))
             except Exception as problem:
-                raise _of_hook(self._runtime, problem) from problem
+                raise external(self._runtime, problem) from problem
             if replaced is not None:
                 grad = self._runtime.state(replaced).array
         return grad
@@ -275,11 +276,3 @@ class Backward:
 def needed_slots(gradient: Gradient) -> set[int]:
     """Forward slots that appear in the gradient operators at all."""
     return {slot for step in gradient.steps for operand in step.operands for slot in slots_of(operand)}
-
-
-def _of_hook(runtime: Tensors, problem: Exception) -> OSError:
-    """What Paddle makes of an exception in a hook (`PyTensorHook`, pybind/eager_utils.cc). One that cannot be called so
-    is a refusal of Paddle's; what a hook raises itself is judged by its cause (`notebook/stops.py`)."""
-    outer = OSError(f"(External) {type(problem).__name__}: {problem}")
-    entered = problem.__traceback__ is not None and problem.__traceback__.tb_next is not None
-    return outer if entered else runtime.refused(outer)

@@ -12,6 +12,7 @@ from paddle.base import framework
 from ..memory.arrays import Array, State, allocate, new_tensor
 from ..memory.dtypes import FLOATING, name_of
 from .autograd import Edge, edge_of
+from .refusals import external, was_entered
 from .tensors import Tensors
 
 
@@ -59,6 +60,10 @@ class PyLayerNode:
         context = self.context
         try:
             found = self.kind.backward(context, *grads)
+        except Exception as problem:
+            raise external(
+                runtime, problem, f"Error message in backward of GradNodePyLayer_{self.kind.__name__}: "
+            ) from problem
         finally:
             tracer._has_grad = before
         del grads
@@ -83,6 +88,10 @@ def apply(runtime: Tensors, original: Any, kind: Any, *args: Any, **kwargs: Any)
     tracer._has_grad = False
     try:
         outputs = kind.forward(context, *args, **kwargs)
+    except TypeError as problem:
+        if not was_entered(problem):
+            runtime.refused(problem)
+        raise
     finally:
         tracer._has_grad = recording
     tensors = [t for t in _flat([*args, *kwargs.values()]) if isinstance(t, paddle.Tensor)]

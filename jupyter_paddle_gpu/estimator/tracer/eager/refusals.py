@@ -13,6 +13,7 @@ from ..memory.arrays import Array, State
 from ..memory.dtypes import LOW_PRECISION
 from ..memory.values import DRAWS, Sample, is_random
 from ..program.templates import Template
+from ..session import paused
 from .tensors import Tensors
 
 LIMIT = 1 << 22
@@ -45,6 +46,25 @@ def check_leaves(runtime: Tensors, template: Template, tensors: list[Any], state
             name = tensors[slot].name
             message = f"(InvalidArgument) Leaf Var ({name}) that doesn't stop gradient can't use inplace strategy."
             raise runtime.refused(ValueError(message))
+
+
+def check_used(runtime: Tensors, outputs: list[tuple[Any, int]], inputs: list[tuple[Any, int]]) -> None:
+    """Raise what `paddle.grad` raises where an input has no part in the outputs (`general_grad.h`)."""
+    seen, queue = set(), [node for node, _ in outputs]
+    while queue:
+        node = queue.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        queue += [target for target, _ in getattr(node, "edges", {}).values()]
+    unused = next((place for place, (node, _) in enumerate(inputs) if node is not None and node not in seen), None)
+    if unused is not None:
+        raise runtime.refused(
+            ValueError(
+                f"(InvalidArgument) The {unused}-th input does not appear in the backward graph. Please check the "
+                "input tensor or set allow_unused=True to get None result."
+            )
+        )
 
 
 def _of_types(reads_as: Mapping[int, int | str | Statistics], operands: Arrays) -> Exception | None:
@@ -90,6 +110,24 @@ class _Numbers:
                 return None
             value, self.has_drawn = Sample(value), True
         try:
-            return evaluate(value).numpy().reshape(-1)
+            with paused():  # looked at inside the run, they would count as data that arrives there
+                return evaluate(value).numpy().reshape(-1)
         except Exception:
             return None
+
+
+def was_entered(problem: Exception) -> bool:
+    """Whether a function of the user's raised it, and not the call of it: who catches it called that function."""
+    return problem.__traceback__ is not None and problem.__traceback__.tb_next is not None
+
+
+def external(runtime: Tensors, problem: Exception, begin: str = "") -> OSError:
+    """What Paddle makes of an exception in a hook (`PyTensorHook`, pybind/eager_utils.cc) or in a `PyLayer`
+    (`py_layer_node.cc`).
+
+    A call that cannot be, and what Paddle itself refuses inside, are refusals; the rest is judged by its cause
+    (`notebook/stops.py`).
+    """
+    outer = OSError(f"(External) {begin}{type(problem).__name__}: {problem}")
+    is_refusal = runtime.is_refusal(problem) or not was_entered(problem)
+    return runtime.refused(outer) if is_refusal else outer

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..memory.arrays import Array
+from ..memory.dtypes import VAR_TYPE
 from .rules import Arrays, Attributes, Refuses
 
 _WHOLE = frozenset(("uint8", "int8", "int16", "int32", "int64"))
@@ -212,7 +213,13 @@ def kth(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) ->
 
 
 def widths(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """An input or a state of another width than a cell's weights (`cpu/rnn_functor.h`: matrix products)."""
+    """An input or a state of another width than a cell's weights, lengths that are no whole numbers
+    (`cpu/rnn_functor.h`)."""
+    lengths = operands[3][0].dtype if len(operands) > 3 and operands[3] else "int32"
+    if lengths not in {"int32", "int64"}:
+        return ValueError(
+            f"(InvalidArgument) The dtype of Tensor must be int32 or int64, but received: {VAR_TYPE[lengths].value}"
+        )
     pairs = zip((*operands[0][:1], *operands[1][:1]), operands[2], strict=False)
     unlike = ((x.shape[-1], weight.shape[-1]) for x, weight in pairs if x.shape[-1] != weight.shape[-1])
     first, second = next(unlike, (0, 0))

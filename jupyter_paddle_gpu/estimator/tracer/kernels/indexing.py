@@ -203,7 +203,7 @@ def _looked_up(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None
 def _nodes(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
     """A row for each node: as many as are asked for, else as there are."""
     asked = attrs.get("out_size")
-    if not isinstance(asked, list) or len(asked) != 1:
+    if place.result or not isinstance(asked, list) or len(asked) != 1:
         return None
     shape, dtype = place.meta
     return (int(asked[0]) or operands[0][0].shape[0], *shape[1:]), dtype

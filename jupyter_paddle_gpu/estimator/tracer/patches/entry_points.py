@@ -13,7 +13,7 @@ from paddle.autograd.py_layer import PyLayer
 from paddle.base import core
 from paddle.base.data_feeder import convert_dtype
 
-from ..eager import amp, pylayers, saved_tensors
+from ..eager import amp, pylayers, refusals, saved_tensors
 from ..eager.autograd import Backward, edge_of
 from ..eager.recorded_backward import RecordedBackward
 from ..eager.runtime import Runtime
@@ -42,10 +42,13 @@ def run_backward(
 
 def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
     runtime: Runtime, original: Any, outputs: list[Any], inputs: list[Any], grad_outputs: list[Any],
-    retain_graph: bool, create_graph: bool, *_: Any,
+    retain_graph: bool, create_graph: bool, only_inputs: bool = True, allow_unused: bool = False, *_: Any,
 ) -> list[Any]:  # fmt: skip
     """`paddle.grad`."""
     edges = [edge_of(runtime.state(tensor), tensor) for tensor in inputs]
+    if not allow_unused:
+        given = [tensor for tensor in outputs if not tensor.stop_gradient]
+        refusals.check_used(runtime, [edge_of(runtime.state(tensor), tensor) for tensor in given], edges)
     with runtime.ledger.during("backward"):
         # GeneralGrad runs on a copy of the graph (general_grad.h): what its nodes saved stays with the graph itself.
         if create_graph:

@@ -27,6 +27,8 @@ _NO_REFUSAL = re.compile(
 """What is said of the missing memory, of too little of it, and of a Paddle for CPUs."""
 _NO_KERNEL = "The kernel with key"
 """How Paddle begins where no kernel is registered for the types."""
+_OF_TYPES = re.compile(_NO_KERNEL + "|The type of data we are trying to retrieve")
+"""What is said of types alone."""
 
 
 @dataclass
@@ -86,7 +88,7 @@ def _typed(
     try:
         function(*fill(args, tensors), **fill(kwargs, tensors))
     except Exception as problem:
-        return problem if _NO_KERNEL in str(problem) else None
+        return problem if _OF_TYPES.search(str(problem)) else None
     return None
 
 

@@ -88,7 +88,7 @@ class Inference:
             return self._typed(call, metas, wants)
         except Exception as problem:
             # The builder may refuse what eager mode takes; where it misses a tensor, eager mode runs nothing either.
-            if not answers and (metas or _MISSES_A_TENSOR.search(str(problem)) or _is_small(call[1:])):
+            if metas or _MISSES_A_TENSOR.search(str(problem)) or _is_small(*call[1:]):
                 self._ask(name, call, metas, problem)
             raise
 
@@ -104,6 +104,8 @@ class Inference:
                 problem = built
         else:
             problem = refusal(asked, metas, _fill)
+            if problem is None and built is not None and metas:
+                problem = refused_type(asked, metas, _fill)
         if problem is not None:
             raise running().refused(problem)
 
@@ -200,14 +202,13 @@ class Inference:
         return value
 
 
-def _is_small(node: Any) -> bool:
-    """Whether an operator without tensors, called with these arguments, makes no more than a few numbers."""
-    return _product(node) <= _SMALL
+def _is_small(args: Any, kwargs: Any) -> bool:
+    """Whether an operator without tensors, called with these arguments, makes no more than a few numbers: as many as
+    a shape among them says, or one of them."""
+    return all(_product(one) <= _SMALL for one in (*args, *kwargs.values()))
 
 
 def _product(node: Any) -> int:
-    if isinstance(node, dict):
-        node = list(node.values())
     if isinstance(node, (list, tuple)):
         return prod(map(_product, node))
     return max(abs(node), 1) if isinstance(node, int) else 1

@@ -140,6 +140,43 @@ model.fit(Data(), batch_size=8, epochs=1, verbose=0)
     ),
     "a star that is none": training(behind="kept = *x\n"),
 }
+LAYER = """
+import paddle, paddle.nn.functional as F
+class Twice(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        {back}
+net = paddle.nn.Linear(4, 4)
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+for step in range(4):
+    loss = Twice.apply({given}).mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+UNUSED = "z = paddle.rand([4]); z.stop_gradient = False"
+REFUSED |= {
+    "a layer of one's own with an argument too many": LAYER.format(
+        back="return g", given="net(paddle.rand([4, 4])), 3"
+    ),
+    "rows of two types": training(loss="paddle.stack([net(x), net(x).astype('float64')]).mean()"),
+    "lengths that are no whole numbers": training(
+        "GRU(4, 8)", "paddle.rand([2, 3, 4])", "net(x, sequence_length=paddle.to_tensor([1., 2.]))[0].mean()"
+    ),
+    "the gradient of what has no part": training(
+        x=f"paddle.rand([4, 4]); {UNUSED}", loss="paddle.grad(net(x), z, create_graph=True)[0].mean()"
+    ),
+}
+AT_ITS_LINE = {
+    "a wrong name in a gradient of one's own": LAYER.format(back="return g.foo()", given="net(paddle.rand([4, 4]))"),
+    "an axis in a gradient of one's own": LAYER.format(back="return F.softmax(g, 9)", given="net(paddle.rand([4, 4]))"),
+    "labels drawn out of bounds": training(loss="F.cross_entropy(net(x), paddle.randint(-90, -9, [4]))"),
+    "an index": training(loss="net(x)[9].mean()"),
+}
+"""Refused by both; the sentence holds an address, a number drawn at random, or the builder's words."""
 UNSURE = {
     "a size out of the model": training(loss="net(x).reshape([int(net(x).argmax()) + 3, -1]).mean()"),
     "a size by way of numpy": training(loss="(net(x) + paddle.zeros([3 + net(x).numpy().argmax(), 2])).mean()"),
@@ -150,6 +187,11 @@ UNSURE = {
     "a hook that reads a file": training(x="paddle.rand([4, 4]); net.weight.register_hook(lambda g: open('no'))"),
 }
 RUNS = {
+    "an unused input that is allowed": training(
+        x=f"paddle.rand([4, 4]); {UNUSED}",
+        loss="net(x).mean() + (paddle.grad(net(x), z, allow_unused=True)[0] is not None)",
+    ),
+    "a layer of one's own": LAYER.format(back="return g * 2", given="net(paddle.rand([4, 4]))"),
     "the last from the end": training(loss="paddle.gather(net(x), paddle.to_tensor([-4, 3])).mean()"),
     "labels that are ignored": training(loss="F.cross_entropy(net(x), paddle.to_tensor([0, 1, -100, 1]))"),
     "all of the largest": training(loss="paddle.topk(net(x), 2)[0].mean()"),
@@ -164,7 +206,7 @@ BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").rep
 @pytest.fixture(scope="module")
 def answers():
     pytest.importorskip("paddle")
-    programs = {**REFUSED, **UNSURE, **RUNS, "behind": BEHIND, "right": training()}
+    programs = {**REFUSED, **UNSURE, **RUNS, **AT_ITS_LINE, "behind": BEHIND, "right": training()}
     sent = "".join(json.dumps({"name": name, "source": source}) + "\n" for name, source in programs.items())
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
     done = subprocess.run(command, cwd=ROOT, input=sent, capture_output=True, text=True, check=False, timeout=600)
@@ -177,6 +219,15 @@ def test_the_same_sentence_at_the_same_line(answers, name):
     row = answers[name]
     assert row["real"]["ended"] == "refused"
     assert row["traced"] == row["real"]
+
+
+@pytest.mark.parametrize("name", AT_ITS_LINE)
+def test_the_same_error_at_the_same_line(answers, name):
+    row = answers[name]
+    assert row["real"]["ended"] == "refused"
+    assert [row["traced"][key] for key in ("ended", "cell", "line", "error")] == [
+        row["real"][key] for key in ("ended", "cell", "line", "error")
+    ]
 
 
 @pytest.mark.parametrize("name", UNSURE)
