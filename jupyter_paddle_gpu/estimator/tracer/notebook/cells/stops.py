@@ -36,16 +36,17 @@ _PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/value
 """Where numpy's functions are passed on to numpy, and Paddle's are run for real with numbers that are known."""
 
 
-def is_of_notebook(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
+def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool = False, sized: bool = False) -> bool:
     """Whether the notebook raises it wherever it runs.
 
     Args:
         problem: what ended a cell.
         session: knows what the program was told that is not known.
+        passed_by: whether lines before it were not run: then only what Paddle refuses is certain.
         sized: whether to judge as if it were known how much every condition selects: other shares give the same.
     """
     is_resized = session.of(Resizing).change is not None  # for a what-if, also where nobody meant it
-    if session.of(AbsentModules).modules or is_resized:
+    if session.of(AbsentModules).modules or is_resized or (passed_by and not session.is_refusal(problem)):
         return False
     assumed = session.assumed - {SELECTED} if sized else session.assumed
     is_sized = assumed.isdisjoint((SIZES, SELECTED))
