@@ -344,10 +344,9 @@ class CellRun:
     def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, sized: bool = False) -> bool:
         """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
         goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
-        if goes_on or self.questions or self.late_questions or self.failures:
-            return False
         passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
-        return stops.is_of_notebook(problem, self._session, passed_by=passed_by, sized=sized)
+        is_first = not (goes_on or self.questions or self.late_questions or self.failures)
+        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, sized=sized)
 
     def is_cut(self) -> bool:
         """Whether the last cell that trains ended with an error: its training is not through."""
