@@ -29,7 +29,7 @@ class PaddleGpuApp(ExtensionApp):
     ).tag(config=True)
     policy_file = Unicode(
         help="""Policy file (JSON) of engines, devices, images and limits. Empty: what $PADDLE_GPU_POLICY names, else
-        policy.json in the data folder, if there.""",
+        paddle-gpu.yaml in the data folder, if there.""",
     ).tag(config=True)
     max_notebook_bytes = Int(0, help="Notebooks with more bytes are refused. 0: the reader's own limit.", min=0).tag(
         config=True

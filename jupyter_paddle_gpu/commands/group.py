@@ -14,6 +14,7 @@ from ..services.jobs.finding import NEWEST
 from ..version import __version__
 from . import options
 from .face import Face, View
+from .policy import policy
 from .views import decision as decision_view
 from .views.changes import ChangesView
 from .views.estimate import EstimateView
@@ -22,17 +23,8 @@ from .views.fit import FitView
 from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView
 from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 
-JSON = "json"
-"""Key in the context's `meta`: JSON is wanted."""
-
-
-def _set_json(context: click.Context, _option: click.Parameter, value: bool) -> None:
-    context.meta[JSON] = value
-
-
-_json = click.option(
-    "--json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON, as REST answers it."
-)
+JSON = options.JSON
+_json = options.json_option
 
 
 def _known_jobs(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -321,6 +313,9 @@ def calibrate(face: Face, /, device: str, kernel: str) -> View:
     Runs some small trainings on it, which takes a minute.
     """
     return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
+
+
+paddle_gpu.add_command(policy)
 
 
 def _one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:

@@ -204,3 +204,16 @@ def localise(command: click.Command, say: Speech) -> None:
     if isinstance(command, click.Group):
         for below in command.commands.values():
             localise(below, say)
+
+
+JSON = "json"
+"""Key in the context's `meta`: JSON is wanted."""
+
+
+def _set_json(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    context.meta[JSON] = value
+
+
+json_option = click.option(
+    "--json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON, as REST answers it."
+)

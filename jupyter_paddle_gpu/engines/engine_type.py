@@ -38,7 +38,7 @@ class EngineContext:
     inventory: Callable[[], Inventory]
     choose_image: ChooseImage
     place_images: tuple[str, ...] = ()
-    policy_file: str = "policy.json"
+    policy_file: str = "paddle-gpu.yaml"
 
 
 def _nothing_wrong(settings: msgspec.Struct) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,7 @@ class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
     registries: tuple[str, ...] = ("baidu", "docker-hub")
     allowed: tuple[str, ...] = ()
     preferred: str = ""
-    policy_file: str = "policy.json"
+    policy_file: str = "paddle-gpu.yaml"
 
     @property
     def patterns(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -25,6 +25,25 @@ class JobPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     cpu_slots: dict[str, Annotated[int, msgspec.Meta(ge=1)]] = {}
+
+
+class SchedulerPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a policy file says of the order of jobs.
+
+    Attributes:
+        algorithm: `rules` (the score of `matching.score`), or `learned` from jobs that have run, where that has proven
+            itself on the machine's own history.
+        timeout: seconds that a job may wait in the queue; None: as long as it takes.
+        priorities: user -> the larger the earlier.
+        quotas: user -> devices at once; `*` for everybody who is not named.
+        quiet_hours: spans of the day (`22:00-06:00`) in which no job is started on a device.
+    """
+
+    algorithm: Literal["rules", "learned"] = "rules"
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    priorities: dict[str, int] = {}
+    quotas: dict[str, Annotated[int, msgspec.Meta(ge=0)]] = {}
+    quiet_hours: tuple[Annotated[str, msgspec.Meta(pattern=r"^\d{1,2}:\d{2}-\d{1,2}:\d{2}$")], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,19 @@ import msgspec
 
 DEFAULT_THRESHOLD = 0.9
 """Share of a card's memory that may be planned for: the rest is fragmentation and what an estimate cannot see."""
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Weight = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True):
+    """How much each aim counts where devices are scored (`matching.score`); 0: not at all."""
+
+    cost: Weight = 1.0
+    time: Weight = 1.0
+    balance: Weight = 0.5
+    topology: Weight = 0.5
+    preference: Weight = 2.0
+    home_grown: Weight = 2.0
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,14 +31,42 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         plan_for: which end of an estimate must find room before a job starts: `low` starts one that may just fit,
             `high` only one that fits in any case.
         prefer: among devices that fit, `most_free` (room to be wrong), `least_free` (keeps large cards for large
-            jobs) or `fastest` (lowest bound of the step time, where figures exist).
+            jobs), `fastest` (lowest bound of the step time, where figures exist) or `score` (all aims by their
+            weights; also where one of the fields below is given).
         excluded: ids, indices (as text) or names of devices that are never chosen by themselves.
+        allow_mixed_precision: whether lower precision may be offered.
+        distributed_strategy: how several devices train together: `ddp` (each holds the whole model), or `auto`.
+        preferred_devices: names of cards, the most wanted first.
+        home_grown_first: cards made in China before others.
+        price_ceiling: devices that cost more an hour are not chosen by themselves; those without a price may be.
+        power_ceiling: cards whose limit or board power is more (watts) are not chosen by themselves.
+        heat_ceiling: nor those that are hotter now (degrees Celsius).
+        sharing: `exclusive`: nor those on which a process of somebody else runs.
+        prices: an hour of a card by its name, in `currency`.
+        weights: how much each aim counts.
     """
 
     memory_threshold: Annotated[float, msgspec.Meta(gt=0, le=1)] = DEFAULT_THRESHOLD
     plan_for: Literal["low", "high"] = "low"
-    prefer: Literal["most_free", "least_free", "fastest"] = "most_free"
+    prefer: Literal["most_free", "least_free", "fastest", "score"] = "most_free"
     excluded: tuple[str, ...] = ()
+    allow_mixed_precision: bool = True
+    distributed_strategy: Literal["auto", "ddp"] = "auto"
+    preferred_devices: tuple[str, ...] = ()
+    home_grown_first: bool = False
+    price_ceiling: Positive | None = None
+    power_ceiling: Positive | None = None
+    heat_ceiling: Positive | None = None
+    sharing: Literal["shared", "exclusive"] = "shared"
+    prices: dict[str, Weight] = {}
+    currency: str = "USD"
+    weights: Weights = Weights()
+
+    @property
+    def scored(self) -> bool:
+        """Whether devices are ordered by their score."""
+        aims = self.preferred_devices or self.home_grown_first or self.prices or self.weights != Weights()
+        return self.prefer == "score" or (self.prefer == "most_free" and bool(aims))
 
     def allowed(self, total: int) -> int:
         """How many bytes of an empty card with `total` bytes may be planned for."""

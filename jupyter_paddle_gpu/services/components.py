@@ -14,6 +14,8 @@ from ..domain.errors import PaddleGpuError
 from .settings import POLICY_VARIABLE, Settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..devices.service import DeviceService
     from ..domain.containers.images import LocalImage
     from ..domain.devices import Inventory
@@ -89,6 +91,16 @@ class Components:
             return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
 
         return self._once("policies", build)
+
+    def policies_in(self, folder: Path) -> Policies:
+        """The same within what a file in a notebook's own folder says; read anew, as it is edited beside it."""
+        from .policies.files import find_beside, load_policies
+
+        if not find_beside(folder).exists():
+            return self.policies
+        settings, types = self.settings, self.registry.types
+        fixed = settings.system_policy_file
+        return load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=folder)
 
     @property
     def policy(self) -> Policy:

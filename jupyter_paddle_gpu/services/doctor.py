@@ -22,7 +22,9 @@ from ..estimator.workers.outcomes import Greeting
 from ..version import __version__
 from . import makers_checked
 from .policies.files import Policies
+from .policies.overview import old_name
 from .requests import Check
+from .settings import OLD_POLICY_FILE
 
 DISK_NEEDED = 1 << 30
 """Bytes that should be free in the data folder: logs, notebooks and checkpoints of some jobs."""
@@ -193,6 +195,9 @@ def _policy(policies: Callable[[], Policies]) -> Iterable[Check]:
     """What of a person's policy file does not count because the system's fixes it more strictly."""
     with contextlib.suppress(PaddleGpuError):  # a file that is wrong is told by the engines, which cannot be made
         held = policies()
+        for name in {held.policy_file, held.own_file}:
+            if Path(name).name == OLD_POLICY_FILE and Path(name).exists():
+                yield Check(name="policy", ok=False, finding=old_name(Path(name)), needed=False)
         for field in held.overruled:
             finding = Message(
                 code="policy_overruled",

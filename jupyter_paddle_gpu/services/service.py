@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ..engines.engine_type import EngineType
     from .jobs.placing import Site
     from .jobs.submitting import Desk
+    from .policies.files import Policies
+    from .policies.overview import PolicyReport
 
 
 class Services(Components):
@@ -138,7 +140,7 @@ class Services(Components):
         if asked != request and estimate.status == "ok":
             judged = estimated(source, facts, asked, where)
         placement = place(
-            self._site(),
+            self._site(source),
             judged if judged.status == "ok" else None,
             engine=engine,
             choice=choice,
@@ -240,6 +242,18 @@ class Services(Components):
             data_folder=self.settings.data_folder,
         )
 
+    def policy_report(self, folder: Path | None = None) -> PolicyReport:
+        """The policy files that count for notebooks in a folder, what they settle together, and what is wrong."""
+        from .policies.overview import report
+
+        return report(self.settings, self.registry.types, folder)
+
+    def policy_init(self, folder: Path | None = None) -> Path:
+        """Write a first policy file into a folder, by default the data folder. Raises `PaddleGpuError` (409)."""
+        from .policies.overview import initial
+
+        return initial(folder or self.settings.data_folder)
+
     # Jobs
 
     def submit(
@@ -256,7 +270,7 @@ class Services(Components):
         """
         from .jobs.submitting import settle
 
-        spec, content, _ = settle(self.desk(), source, submission or Submission())
+        spec, content, _ = settle(self.desk(source), source, submission or Submission())
         accepting()
         return self.jobs.submit(spec, content)
 
@@ -286,7 +300,7 @@ class Services(Components):
         from .jobs.submitting import settle
 
         try:
-            spec, content, decision = settle(self.desk(), source, submission or Submission(), runs=False)
+            spec, content, decision = settle(self.desk(source), source, submission or Submission(), runs=False)
         except RefusedError as error:
             return Preflight(problems=(error.message,), decision=error.decision)
         except PaddleGpuError as error:
@@ -337,11 +351,11 @@ class Services(Components):
         """As `inventory`, for those who do not wait for the machine's load."""
         return self.devices.snapshot()
 
-    def desk(self) -> Desk:
-        """What a submission is settled with."""
+    def desk(self, source: NotebookSource | None = None) -> Desk:
+        """What a submission is settled with; of a notebook with the policy beside it."""
         from .jobs.submitting import Desk
 
-        return Desk(self.engines, self._devices_now, self.policies, self.estimates)
+        return Desk(self.engines, self._devices_now, self._policies_of(source), self.estimates)
 
     def _estimated_from(
         self, trace: str
@@ -351,7 +365,10 @@ class Services(Components):
         live = unpacked(trace)
         return lambda _source, _facts, request, where: self.estimates.of_trace(live, request, where)
 
-    def _site(self) -> Site:
+    def _site(self, source: NotebookSource | None = None) -> Site:
         from .jobs.placing import Site
 
-        return Site(self.engines, self._devices_now, self.policies)
+        return Site(self.engines, self._devices_now, self._policies_of(source))
+
+    def _policies_of(self, source: NotebookSource | None) -> Policies:
+        return self.policies if source is None else self.policies_in(source.path.parent)

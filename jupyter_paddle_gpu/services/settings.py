@@ -11,6 +11,10 @@ DATA_VARIABLE = "PADDLE_GPU_DATA"
 """Environment variable that names another data folder (tests, a shared folder for several machines)."""
 
 
+POLICY_FILE = "paddle-gpu.yaml"
+"""Name of the policy file beside a notebook, in the data folder and in the system's."""
+OLD_POLICY_FILE = "policy.json"
+"""Its name before; read where there is no new one beside it."""
 POLICY_VARIABLE = "PADDLE_GPU_POLICY"
 """Environment variable that names the policy file for every face of a place."""
 
@@ -21,9 +25,15 @@ def named_policy_file() -> Path | None:
     return Path(named).expanduser().absolute() if named else None
 
 
+def policy_in(folder: Path) -> Path:
+    """The policy file of a folder: under its name, or where only one with the old name is there, that."""
+    new, old = folder / POLICY_FILE, folder / OLD_POLICY_FILE
+    return old if old.exists() and not new.exists() else new
+
+
 def system_policy_file() -> Path:
     """The administrator's file. It has one place, which no variable and no setting moves: what it fixes holds."""
-    return Path("C:/ProgramData" if os.name == "nt" else "/etc", "paddle-gpu", "policy.json")
+    return policy_in(Path("C:/ProgramData" if os.name == "nt" else "/etc", "paddle-gpu"))
 
 
 def default_data_folder() -> Path:
@@ -45,7 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         allow_hidden: also accept notebooks in hidden folders, as `ContentsManager.allow_hidden` says.
         system_policy_file: the administrator's policy, where there is one; what it fixes `policy_file` cannot loosen.
         policy_file: the policy that matching and engines go by (`policies.load_policies`); by default what
-            `$PADDLE_GPU_POLICY` names. None: `policy.json` in the data folder, where there is one.
+            `$PADDLE_GPU_POLICY` names. None: `paddle-gpu.yaml` in the data folder, where there is one.
         max_notebook_bytes: larger notebooks are refused; None: what the reader allows by itself.
         device_seconds: time between samples of the devices while somebody looks.
         estimates_kept: estimates kept in memory, so that a submit finds the one that was shown before it.

@@ -82,7 +82,7 @@ class DockerSettings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = ""
     store: str = ""
     server: str = ""
-    policy_file: str = "policy.json"
+    policy_file: str = "paddle-gpu.yaml"
     allowed_images: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
     data_folders: tuple[str, ...] = ()

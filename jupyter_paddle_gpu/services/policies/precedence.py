@@ -11,7 +11,7 @@ from typing import Any
 
 from ...domain.containers.images import PADDLE_IMAGES
 from ...domain.containers.references import parse_pattern
-from ...domain.strictness import Tighten, least, least_of_each, meet, together
+from ...domain.strictness import Tighten, both, either, least, least_of_each, meet, together
 from ...engines.engine_type import EngineType
 
 Raw = Mapping[str, Any]
@@ -33,10 +33,24 @@ def high_end(fixed: str, wanted: str) -> str:
     return "high" if "high" in (fixed, wanted) else wanted
 
 
+def exclusive(fixed: str, wanted: str) -> str:
+    """`sharing`: a card for oneself where either asks for it."""
+    return "exclusive" if "exclusive" in (fixed, wanted) else wanted
+
+
 TIGHTER: Mapping[str, Tighten] = {
     "matching.memory_threshold": least,
     "matching.plan_for": high_end,
     "matching.excluded": together,
+    "matching.allow_mixed_precision": both,
+    "matching.price_ceiling": least,
+    "matching.power_ceiling": least,
+    "matching.heat_ceiling": least,
+    "matching.sharing": exclusive,
+    "matching.home_grown_first": either,
+    "scheduler.timeout": least,
+    "scheduler.quotas": least_of_each,
+    "scheduler.quiet_hours": together,
     "jobs.cpu_slots": least_of_each,
     "images.allowed": images,
 }

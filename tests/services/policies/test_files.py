@@ -36,7 +36,7 @@ def written(folder: Path, content: object) -> Path:
 
 def test_without_a_file_the_defaults_hold(tmp_path):
     policies = load_policies(None, tmp_path, TYPES)
-    assert policies == Policies(policy_file=str(tmp_path / "policy.json"), images=policies.images)
+    assert policies == Policies(policy_file=str(tmp_path / "paddle-gpu.yaml"), images=policies.images)
 
 
 def test_the_file_reaches_every_room(tmp_path):
@@ -166,7 +166,8 @@ def test_what_the_systems_file_fixes_no_other_loosens(tmp_path, wanted, field):
 def test_the_doctor_tells_what_does_not_count(tmp_path):
     system, own = written(tmp_path / "etc", FIXED), written(tmp_path / "own", {"docker": {"pids": 200, "cpus": 1}})
     services = Services(Settings(data_folder=tmp_path / "data", policy_file=own, system_policy_file=system))
-    told = [check.finding.render() for check in services.doctor() if check.name == "policy"]
+    checks = [check for check in services.doctor() if check.name == "policy"]
+    told = [check.finding.render() for check in checks if check.finding.code == "policy_overruled"]
     assert told == [f"“docker.pids” of {own} is looser than what {system} fixes, so far it does not count."]
     services.close()
 
@@ -222,7 +223,7 @@ def test_the_systems_file_has_one_place_that_no_variable_moves(monkeypatch):
     for name in ("PADDLE_GPU_POLICY", "PADDLE_GPU_DATA", "JUPYTER_CONFIG_PATH", "HOME", "PROGRAMDATA"):
         monkeypatch.setenv(name, "/elsewhere")
     assert Settings().system_policy_file == before
-    assert before.name == "policy.json" and before.parent.name == "paddle-gpu"
+    assert before.name == "paddle-gpu.yaml" and before.parent.name == "paddle-gpu"
 
 
 @pytest.mark.parametrize("page", ["configuration.md", "images-of-your-own.md"])

@@ -1,0 +1,176 @@
+"""What is settled where: the policy files there are, what holds of them, and a first one to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...domain.errors import PaddleGpuError
+from ...domain.messages import Message
+from ...engines.engine_type import EngineType
+from ..settings import OLD_POLICY_FILE, POLICY_FILE, Settings, policy_in
+from .files import Policies, load_policies
+from .reading import PolicyFile, read
+from .schema import FILE as SCHEMA
+
+WAITING: Mapping[str, frozenset[str]] = {
+    "task": frozenset({"model_name", "sequence_length", "batch_size_per_gpu", "num_gpus_estimate"}),
+    "matching": frozenset({"allow_mixed_precision", "distributed_strategy"}),
+    "scheduler": frozenset({"algorithm", "timeout", "priorities", "quotas", "quiet_hours"}),
+}
+"""Fields that are understood and kept, and of which nothing follows in this version."""
+
+TEMPLATE = """\
+# yaml-language-server: $schema={schema}
+# What this place settles; docs/policy.md explains each field. Every line may be left out.
+resource_policy:
+  memory_threshold: 0.9        # share of a card's memory that may be planned for
+  # plan_for: high             # start only what fits in any case
+  # preferred_devices: [A100-SXM4-40GB, V100-32GB, RTX_3090]
+  # home_grown_first: true     # cards made in China before others
+  # prices: {{A100 SXM 80GB: 1.9, RTX 4090: 0.5}}   # of an hour
+  # price_ceiling: 2.0         # devices that cost more are not chosen by themselves
+  # power_ceiling: 400         # nor those of more watts
+  # heat_ceiling: 85           # nor those hotter now
+  # sharing: exclusive         # nor those on which others' processes run
+  # weights: {{cost: 1, time: 1, balance: 0.5, topology: 0.5, preference: 2, home_grown: 2}}
+"""
+
+
+class PolicyPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that counts, in the order of their weight: `system`, `user`, `notebook`."""
+
+    scope: str
+    path: str
+    found: bool
+
+
+class PolicyReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The files, what holds of them together, and what is to be said of them.
+
+    Attributes:
+        settled: section -> field -> value, of the fields that some file names.
+        problems: why nothing is settled; then `settled` is empty.
+    """
+
+    places: tuple[PolicyPlace, ...]
+    settled: dict[str, Any] = {}
+    problems: tuple[Message, ...] = ()
+    notes: tuple[Message, ...] = ()
+
+
+def report(settings: Settings, types: Mapping[str, EngineType[Any]], folder: Path | None) -> PolicyReport:
+    """What holds for notebooks in a folder.
+
+    Args:
+        folder: None: for notebooks anywhere.
+    """
+    files = _files(settings, folder)
+    places = tuple(PolicyPlace(scope=scope, path=str(path), found=path.exists()) for scope, path in files.items())
+    try:
+        policies = load_policies(
+            settings.policy_file, settings.data_folder, types, settings.system_policy_file, beside=folder
+        )
+        said = [file for path in files.values() if (file := read(path)) is not None]
+    except PaddleGpuError as error:
+        return PolicyReport(places=places, problems=(error.message,))
+    return PolicyReport(places=places, settled=_settled(policies, said), notes=tuple(_notes(policies, said)))
+
+
+def _files(settings: Settings, folder: Path | None) -> dict[str, Path]:
+    found = {"system": settings.system_policy_file, "user": settings.policy_file or policy_in(settings.data_folder)}
+    return found if folder is None else {**found, "notebook": folder / POLICY_FILE}
+
+
+def _settled(policies: Policies, said: list[PolicyFile]) -> dict[str, Any]:
+    """What holds of each field that a file names."""
+    held: dict[str, Any] = {}
+    for file in said:
+        for section, fields in file.sections.items():
+            part = policies.engines.get(section, getattr(policies, section, None))
+            if not isinstance(fields, dict):
+                held[section] = part
+                continue
+            values = msgspec.to_builtins(part)
+            held.setdefault(section, {}).update({name: values[name] for name in fields if name in values})
+    return held
+
+
+def _notes(policies: Policies, said: list[PolicyFile]) -> Iterator[Message]:
+    for file in said:
+        if file.path.name == OLD_POLICY_FILE:
+            yield old_name(file.path)
+        elif (old := file.path.with_name(OLD_POLICY_FILE)).exists():
+            yield Message(
+                code="policy_both_names",
+                text="{old} is not read: {file} is beside it.",
+                hint="Move what you still need to {file}, and delete {old}.",
+                params={"old": str(old), "file": str(file.path)},
+            )
+        for section, fields in WAITING.items():
+            for name in sorted(fields & set(file.sections.get(section) or ())):
+                yield Message(
+                    code="policy_waiting",
+                    text="{file}: “{field}” is understood, and nothing follows from it in this version.",
+                    hint="docs/policy.md says what follows from which field.",
+                    params={"file": file.at(f"{section}.{name}"), "field": file.word(f"{section}.{name}")},
+                )
+    for name in policies.overruled:
+        later = policies.beside_file or policies.own_file
+        yield Message(
+            code="policy_overruled",
+            text="“{field}” of {own} is looser than what {file} fixes, so far it does not count.",
+            hint="Take it out, or ask the administrator to change {file}.",
+            params={"field": name, "own": later, "file": policies.policy_file},
+        )
+
+
+def old_name(path: Path) -> Message:
+    """That a file still has the name before."""
+    return Message(
+        code="policy_old_name",
+        text="{old} is read, but the file is called {new} now and written in YAML.",
+        hint="`jupyter paddle-gpu policy init` writes {new} with what {old} says.",
+        params={"old": str(path), "new": POLICY_FILE},
+    )
+
+
+def initial(folder: Path) -> Path:
+    """Write a first file into a folder: with what one under the old name says, else with explained examples.
+
+    Raises:
+        PaddleGpuError: `policy_exists` (409), `policy_unwritable` (409), or what reading the old one raises.
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    path = folder / POLICY_FILE
+    old = read(folder / OLD_POLICY_FILE)
+    begin = TEMPLATE.format(schema=SCHEMA)
+    if old is not None:
+        head = begin.splitlines(keepends=True)[:2]
+        begin = "".join(head) + yaml.safe_dump(old.sections, sort_keys=False, allow_unicode=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(begin)
+    except FileExistsError:
+        raise PaddleGpuError(
+            "policy_exists",
+            "There is a {file} already.",
+            hint="Open it in an editor; `jupyter paddle-gpu policy check` says whether it is right.",
+            status=409,
+            file=str(path),
+        ) from None
+    except OSError as error:
+        raise PaddleGpuError(
+            "policy_unwritable",
+            "{file} cannot be written: {error}.",
+            hint="Name a folder of your own with `--folder`, or ask whoever owns it.",
+            status=409,
+            file=str(path),
+            error=error.strerror or str(error),
+        ) from None
+    return path

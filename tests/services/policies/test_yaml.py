@@ -1,0 +1,154 @@
+"""paddle-gpu.yaml: as people write it, with its places in errors, of three owners, and how an old file moves over."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.engines import registry
+from jupyter_paddle_gpu.services import Services, Settings
+from jupyter_paddle_gpu.services.policies import schema
+from jupyter_paddle_gpu.services.policies.files import Policies, load_policies
+
+TYPES = registry.load(others=()).types
+LITERAL = """\
+task: {type: training, framework: paddlepaddle, model_name: ernie-gram, sequence_length: 512, batch_size_per_gpu: 16, num_gpus_estimate: auto}
+resource_policy: {memory_threshold: 0.85, allow_mixed_precision: true, distributed_strategy: ddp, preferred_devices: [A100-SXM4-40GB, V100-32GB, RTX_3090]}
+scheduler: {algorithm: rl_based, timeout: 300}
+"""  # noqa: E501 - as it is written in the field
+
+
+def written(folder: Path, text: str, name: str = "paddle-gpu.yaml") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def loaded(folder: Path, **owners: str) -> Policies:
+    """What holds of files of the system, the user and beside the notebook."""
+    paths = {owner: written(folder / owner, text) for owner, text in owners.items()}
+    system = paths.get("system", folder / "system" / "paddle-gpu.yaml")
+    return load_policies(paths.get("user"), folder / "data", TYPES, system, beside=folder / "notebook")
+
+
+def test_a_file_as_people_of_the_field_write_it_is_understood_as_it_stands(tmp_path: Path) -> None:
+    found = loaded(tmp_path, notebook=LITERAL)
+    assert (found.task.model_name, found.task.batch_size_per_gpu, found.task.num_gpus_estimate) == (
+        "ernie-gram",
+        16,
+        "auto",
+    )
+    assert found.matching.memory_threshold == 0.85
+    assert found.matching.preferred_devices == ("A100-SXM4-40GB", "V100-32GB", "RTX_3090")
+    assert (found.matching.allow_mixed_precision, found.matching.distributed_strategy) == (True, "ddp")
+    assert (found.scheduler.algorithm, found.scheduler.timeout) == ("learned", 300)
+    assert loaded(tmp_path / "2", user=LITERAL).matching == found.matching
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("resource_policy:\n  memory_threshold: 1.5\n", ":2:3", "“resource_policy.memory_threshold”"),
+        ("# ours\n\nmatching:\n  prefer: luck\n", ":4:3", "“matching.prefer”"),
+        ("resource_policy:\n  colour: red\n", ":2:3", "no such field"),
+        ("resource_policy:\n  weights:\n    cost: -1\n", ":3:5", "weights.cost"),
+        ("shceduler: {}\n", ":1:1", "“shceduler”"),
+        ("task: {framework: torch}\n", ":1:8", "“task.framework”"),
+        ("scheduler: {quiet_hours: [late]}\n", ":1:13", "scheduler.quiet_hours"),
+        ("scheduler: {algorithm: luck}\n", ":1:13", "scheduler.algorithm"),
+        ("task: [1]\n", ":1:1", "“task”"),
+        ("matching: {}\nresource_policy: {}\n", ":", "the file has both"),
+        ("resource_policy: {memory_threshold: 0.5\n", ":2:1", "cannot be read"),
+        ("\tx: 1\n", ":1:1", "cannot be read"),
+        ("- 1\n", "", "must have sections"),
+        ("x: !!python/object:os.system {}\n", ":1:4", "cannot be read"),
+    ],
+)
+def test_errors_have_file_line_and_column(tmp_path: Path, text: str, place: str, words: str) -> None:
+    with pytest.raises(PaddleGpuError) as caught:
+        loaded(tmp_path, user=text)
+    assert f"{tmp_path}/user/paddle-gpu.yaml{place}" in str(caught.value)
+    assert words in str(caught.value)
+
+
+def test_an_empty_file_settles_nothing(tmp_path: Path) -> None:
+    assert loaded(tmp_path, user="# nothing yet\n").matching == Policies().matching
+
+
+def test_later_files_tighten_and_loosen_nothing(tmp_path: Path) -> None:
+    system = "resource_policy: {memory_threshold: 0.8, power_ceiling: 300, home_grown_first: true}\n"
+    user = "resource_policy: {memory_threshold: 0.9, power_ceiling: 250}\n"
+    notebook = "resource_policy: {memory_threshold: 0.6, sharing: exclusive, power_ceiling: 400}\n"
+    found = loaded(tmp_path, system=system, user=user, notebook=notebook)
+    assert (found.matching.memory_threshold, found.matching.power_ceiling) == (0.6, 250)
+    assert (found.matching.sharing, found.matching.home_grown_first) == ("exclusive", True)
+    assert set(found.overruled) == {"matching.memory_threshold", "matching.power_ceiling"}
+
+
+def test_a_file_beside_a_notebook_settles_nothing_of_the_machine(tmp_path: Path) -> None:
+    with pytest.raises(PaddleGpuError) as caught:
+        loaded(tmp_path, notebook="docker: {pids: 5}\n")
+    assert "“docker”" in str(caught.value)
+
+
+def test_the_file_beside_a_notebook_holds_for_that_notebook(tmp_path: Path) -> None:
+    services = Services(Settings(data_folder=tmp_path / "data", system_policy_file=tmp_path / "none"))
+    written(tmp_path / "here", "resource_policy: {memory_threshold: 0.5}\n")
+    assert services.policies_in(tmp_path / "here").matching.memory_threshold == 0.5
+    assert services.policies_in(tmp_path).matching.memory_threshold == services.policy.memory_threshold == 0.9
+    services.close()
+
+
+def test_an_old_file_is_read_and_moves_over_with_a_word(tmp_path: Path) -> None:
+    written(tmp_path, json.dumps({"matching": {"memory_threshold": 0.7}}), "policy.json")
+    services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
+    assert services.policy.memory_threshold == 0.7
+    assert [note.code for note in services.policy_report().notes] == ["policy_old_name"]
+    assert "policy_old_name" in [check.finding.code for check in services.doctor()]
+    services.close()
+    path = services.policy_init()
+    again = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
+    assert again.policy.memory_threshold == 0.7
+    assert again.policies.policy_file == str(path) == str(tmp_path / "paddle-gpu.yaml")
+    assert [note.code for note in again.policy_report().notes] == ["policy_both_names"]
+    with pytest.raises(PaddleGpuError) as caught:
+        again.policy_init()
+    assert caught.value.code == "policy_exists"
+    again.close()
+
+
+def test_the_first_file_is_right_and_so_are_its_examples(tmp_path: Path) -> None:
+    services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
+    path = services.policy_init()
+    report = services.policy_report()
+    services.close()
+    assert (report.problems, report.notes) == ((), ())
+    path.write_text(re.sub(r"^  # ", "  ", path.read_text(), flags=re.MULTILINE))
+    found = load_policies(path, tmp_path, TYPES).matching
+    assert found.prices == {"A100 SXM 80GB": 1.9, "RTX 4090": 0.5}
+    assert (found.sharing, found.heat_ceiling, found.plan_for) == ("exclusive", 85, "high")
+
+
+def test_what_nothing_follows_from_is_said(tmp_path: Path) -> None:
+    written(tmp_path, LITERAL)
+    services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
+    report = services.policy_report()
+    services.close()
+    assert {note.params["field"] for note in report.notes} >= {"scheduler.algorithm", "task.model_name"}
+    assert report.settled["matching"]["memory_threshold"] == 0.85
+
+
+def test_the_schema_is_that_of_the_types_and_knows_the_literal_example() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="the package jsonschema")
+    yaml = pytest.importorskip("yaml")
+    assert schema.FILE.read_text() == schema.text(TYPES), "write it anew: python -m …services.policies.schema"
+    known = json.loads(schema.FILE.read_text())
+    check = jsonschema.Draft202012Validator(known)
+    check.check_schema(known)
+    assert not list(check.iter_errors(yaml.safe_load(LITERAL)))
+    assert list(check.iter_errors({"resource_policy": {"memory_threshold": 2}}))
+    assert list(check.iter_errors({"resource_policy": {"colour": "red"}}))
