@@ -1841,6 +1841,7 @@ export interface components {
          *         requirements: what `!pip install` lines ask for.
          *         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
          *         printed: what saved outputs say of the data's shapes.
+         *         is_script: whether it is a script, which reads modules and configurations below the folder it is started in.
          */
         NotebookFacts: {
             kernel_name: string;
@@ -1886,6 +1887,8 @@ export interface components {
              *     }
              */
             printed: components["schemas"]["Printed"];
+            /** @default false */
+            is_script: boolean;
         };
         /**
          * Place

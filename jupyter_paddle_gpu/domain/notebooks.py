@@ -19,11 +19,18 @@ class NotebookSource(msgspec.Struct, frozen=True):
         path: absolute path of the file (for unsaved content: where it would be saved).
         content: nbformat-4 JSON; the `source` of every cell is one string.
         kernel_name: the kernelspec the notebook asks for.
+        runs_in: of a script, the folder in which it is started, where that is not its own.
     """
 
     path: Path
     content: dict[str, Any]
     kernel_name: str
+    runs_in: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The working folder of its code, which a job is given."""
+        return self.runs_in or self.path.parent
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -120,6 +127,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
         requirements: what `!pip install` lines ask for.
         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
         printed: what saved outputs say of the data's shapes.
+        is_script: whether it is a script, which reads modules and configurations below the folder it is started in.
     """
 
     kernel_name: str
@@ -142,3 +150,4 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     requirements: tuple[str, ...] = ()
     problems: tuple[Message, ...] = ()
     printed: Printed = Printed()
+    is_script: bool = False

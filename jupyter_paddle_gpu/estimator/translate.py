@@ -51,6 +51,20 @@ NOTES: dict[str, Message] = {
             text="The data set {name} is not on this machine; samples of its published shape stand for it.",
         ),
         Message(
+            code="dataset_made_up",
+            text="The files of the data set {name} are not on this machine; made-up pictures of 640 x 480 "
+            "stand for them, with 7 objects each where objects are learnt.",
+            hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
+        ),
+        Message(
+            code="sizes_drawn",
+            text="The size of a batch is drawn at random; the figure is that of the largest.",
+        ),
+        Message(
+            code="weights_absent",
+            text="Pretrained weights were not loaded: the model keeps its own, which take as much memory.",
+        ),
+        Message(
             code="data_absent",
             text="Line {line} wants {wanted}, which an estimate does without; the training step does not need it.",
             hint="Have it where the job runs.",

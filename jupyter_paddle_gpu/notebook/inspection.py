@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import msgspec
 
@@ -11,6 +12,7 @@ from ..domain.notebooks import Fact, NotebookFacts, NotebookSource, Place
 from .cells import ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
+from .files.scripts import is_script
 from .names import LIBRARIES, Names
 from .printed import printed_in
 from .programs import Beside, read_commands
@@ -37,9 +39,15 @@ def inspect_notebook(source: NotebookSource) -> NotebookFacts:
         return _unread(source, cells, language, _TOO_DEEP)
 
 
+def _folders(source: NotebookSource) -> tuple[Path, ...]:
+    """Where modules lie that the code imports. A script in `tools/` commonly puts the folder above into its path."""
+    own = source.path.parent
+    return (own, source.folder, own.parent) if is_script(source.path) else (own,)
+
+
 def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) -> NotebookFacts:
     commands = read_commands(cells)
-    beside = tuple(Beside(source.path.parent, commands).cells(cells))
+    beside = tuple(Beside(_folders(source), commands).cells(cells))
     code = Code((*cells, *beside))
     foreign = {code.place(node) for one in beside if one.tree is not None for node in ast.walk(one.tree)}
     names = Names(code)
@@ -53,6 +61,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     return NotebookFacts(
         kernel_name=source.kernel_name,
         language=language,
+        is_script=is_script(source.path),
         cells=tuple(cell.cell for cell in cells),
         imports_paddle=not {path.split(".")[0] for path in (*code.imports.values(), *code.stars)}.isdisjoint(_PADDLE),
         loop=reader.training.kind,

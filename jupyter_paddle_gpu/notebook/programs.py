@@ -4,6 +4,7 @@ files that `%%writefile` makes of cells. Only Python's; read, never run."""
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 import shlex
@@ -111,12 +112,12 @@ class Beside:
     """Sources that a notebook's code runs or imports and that do not stand in its cells.
 
     Args:
-        folder: the notebook's.
+        folders: where modules are looked for.
         commands: its commands.
     """
 
-    def __init__(self, folder: Path, commands: Iterable[Command]) -> None:
-        self._folder = folder
+    def __init__(self, folders: Iterable[Path], commands: Iterable[Command]) -> None:
+        self._folders = tuple(dict.fromkeys(folders))
         self._commands = tuple(commands)
         self._written: dict[str, Command] = {}
         self._run: list[tuple[str, int, int]] = []
@@ -143,7 +144,10 @@ class Beside:
             if found is not None:
                 inside = str(Path(path).parent)
                 yield found
-                waiting += [(str(Path(inside) / module), cell, line) for module, _ in _imported(found.tree)]
+                modules = [module for module, _ in _imported(found.tree)]
+                waiting += [(str(Path(inside) / module), cell, line) for module in modules]
+                if inside != ".":  # a package's modules name others from the folder that the package is in
+                    waiting += [(module, cell, line) for module in modules]
 
     def _read(self, path: str, cell: int, line: int) -> ParsedCell | None:
         path = os.path.normpath(path)
@@ -164,13 +168,12 @@ class Beside:
         return parsed
 
     def _text(self, path: str) -> str | None:
-        place = self._folder / path
-        try:
-            if place.suffix != ".py" or not place.is_file() or place.stat().st_size > self._left:
-                return None
-            return place.read_text(encoding="utf-8", errors="replace")
-        except (OSError, ValueError):
-            return None
+        for folder in self._folders:
+            place = folder / path
+            with contextlib.suppress(OSError, ValueError):
+                if place.suffix == ".py" and place.is_file() and place.stat().st_size <= self._left:
+                    return place.read_text(encoding="utf-8", errors="replace")
+        return None
 
 
 def _imported(tree: ast.Module | None) -> Iterator[tuple[str, int]]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from .locations import contents_file
 from .settings import Settings
 
@@ -28,10 +30,14 @@ def open_notebook(
         file = contents_file(str(path), root, allow_hidden=settings.allow_hidden)
     else:
         file = Path(path).expanduser().absolute()
-    if isinstance(content, str) and scripts.is_script(file):
+    is_script = scripts.is_script(file)
+    if isinstance(content, str) and is_script:
         content = scripts.as_notebook(content, file, arguments)
     if content is not None:
         return reading.parse_notebook(content, file)
     limit = settings.max_notebook_bytes
     sizes = {} if limit is None else {"max_bytes": limit}
-    return reading.read_notebook(file, root=root, arguments=arguments, **sizes)
+    source = reading.read_notebook(file, root=root, arguments=arguments, **sizes)
+    if root is not None or not is_script:
+        return source
+    return msgspec.structs.replace(source, runs_in=scripts.started_in(file))

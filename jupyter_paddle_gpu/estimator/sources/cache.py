@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -12,6 +13,10 @@ import msgspec
 
 MOST_ENTRIES = 2000
 """Entries of the notebook's folder that are looked at for changes."""
+MOST_FILES = 10_000
+"""Files below a script's folder that are looked at: PaddleDetection has 2,500 of them."""
+READ_BY_SCRIPTS = frozenset((".py", ".yml", ".yaml", ".json", ".toml", ".ini", ".cfg", ".txt"))
+"""Endings of modules, configurations and lists."""
 
 T = TypeVar("T")
 
@@ -61,4 +66,23 @@ def folder_state(folder: Path) -> list[tuple[str, int, int]]:
                 state.append((path.name, status.st_mtime_ns, status.st_size))
     except OSError:
         return state
+    return state
+
+
+def tree_state(folder: Path) -> list[tuple[str, int, int]]:
+    """The same of all that a script may read below its folder: modules, configurations, lists. Hidden folders and what
+    jobs left are left out."""
+    state: list[tuple[str, int, int]] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(one for one in folders if not one.startswith((".", "__", "paddle-gpu-runs")))
+        for name in sorted(files):
+            if os.path.splitext(name)[1] in READ_BY_SCRIPTS:  # noqa: PTH122 - thousands of strings
+                path = os.path.join(place, name)  # noqa: PTH118
+                try:
+                    status = os.lstat(path)
+                except OSError:  # it has just gone
+                    continue
+                state.append((path, status.st_mtime_ns, status.st_size))
+        if len(state) > MOST_FILES:
+            break
     return state

@@ -22,7 +22,7 @@ from ..workers.libraries import imported
 from ..workers.outcomes import Outcome
 from ..workers.settings import WorkerSettings
 from ..workers.worker import Worker
-from .cache import Cache, folder_state, trace_key
+from .cache import Cache, folder_state, trace_key, tree_state
 from .commands import with_commands
 from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted
 from .programs import Program, moved, program
@@ -98,6 +98,7 @@ class Traces:
         """The notebook's step under a request, from memory where nothing changed; `keep` remembers it."""
         elsewhere = {str((folder / one.folder / one.path).parent) for one in facts.commands if one.kind != "write"}
         states = [folder_state(Path(one)) for one in sorted(elsewhere - {str(folder)})]
+        states += [tree_state(folder)] if facts.is_script else []
         asked = {**tracer_request(facts, folder, request), "alone": not keep, "elsewhere": states}
         written = program(asked["cells"])
         key, alike = (

@@ -8,6 +8,7 @@ import msgspec
 
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
+from ..files.scripts import is_script
 from ..training.batches import Batch
 from .program import Program, RefusedError
 
@@ -57,7 +58,8 @@ def place(program: Program, wanted: int) -> Batch:
     """
     found = program.batches.batch()
     if found is None or (found.given is None and found.call is None):
-        raise RefusedError(msgspec.structs.replace(_NOWHERE, params={"value": wanted}))
+        message = _NOT_GIVEN if is_script(program.source.path) else _NOWHERE
+        raise RefusedError(msgspec.structs.replace(message, params={"value": wanted}))
     return found
 
 
@@ -110,6 +112,12 @@ _NOWHERE = Message(
     code="batch_size_unnamed",
     text="The notebook does not say its batch size in its cells, so a job cannot be given another one.",
     hint="Write BATCH_SIZE = {value} in a cell and use that name, or submit without a batch size.",
+)
+
+_NOT_GIVEN = Message(
+    code="batch_size_unnamed",
+    text="Neither the script nor its arguments say the batch size, so a job cannot be given another one.",
+    hint="Give it as an argument behind --, as in: --batch_size {value}, or: -o batch_size={value}.",
 )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from ...domain.estimates import BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
@@ -199,7 +201,7 @@ class Program:
         if self.injected:
             cells = _inject(cells, self.injected)
         content = {**self.source.content, "cells": cells}
-        return NotebookSource(path=self.source.path, content=content, kernel_name=self.source.kernel_name)
+        return msgspec.structs.replace(self.source, content=content)
 
     def parameters_cell(self) -> int | None:
         """Index of the cell tagged `parameters`; None where there is none."""

@@ -20,6 +20,15 @@ def is_script(path: Path) -> bool:
     return path.suffix.lower() == SUFFIX
 
 
+def started_in(path: Path) -> Path | None:
+    """The folder in which `python path` would run it, where that is one above the script's own: `tools/train.py` of a
+    repository finds its configurations there. None is the script's own folder, also for one started from a home folder
+    or the root, which no job is to be given as a whole."""
+    here = Path.cwd()
+    is_above = here in path.parents and here != path.parent
+    return here if is_above and here not in {Path.home(), Path(here.anchor)} else None
+
+
 def as_notebook(text: str, path: Path, arguments: Sequence[str] = ()) -> dict[str, Any]:
     """The notebook (nbformat 4 JSON) that does what `python path arguments` does in the script's folder."""
     file = str(path)

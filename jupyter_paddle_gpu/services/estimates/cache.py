@@ -68,4 +68,6 @@ def _key(source: NotebookSource, request: EstimateRequest, accelerator: Accelera
 def _code(source: NotebookSource) -> bytes:
     # Outputs and execution counts change with every run and mean nothing to an estimate.
     cells = [(cell.get("cell_type"), cell.get("source")) for cell in source.content.get("cells", [])]
-    return hashlib.sha256(msgspec.json.encode([str(source.path), source.kernel_name, cells])).digest()
+    return hashlib.sha256(
+        msgspec.json.encode([str(source.path), str(source.folder), source.kernel_name, cells])
+    ).digest()

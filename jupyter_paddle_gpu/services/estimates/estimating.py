@@ -83,7 +83,7 @@ class Estimating:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
         accelerator = self._accelerator(request, where)
         rewrite = rewriting(source, facts, accelerator)
-        estimate = self.estimator().estimate(facts, source.path.parent, request, accelerator, rewrite)
+        estimate = self.estimator().estimate(facts, source.folder, request, accelerator, rewrite)
         self.cache.put(source, request, accelerator, estimate)
         return estimate
 
@@ -132,7 +132,7 @@ class Estimating:
         estimate = self.fresh(source, facts, request)
         if estimate.status != "ok":
             return estimate
-        found = self.estimator().fits(facts, source.path.parent, request, accelerators)
+        found = self.estimator().fits(facts, source.folder, request, accelerators)
         return msgspec.structs.replace(estimate, fits=found)
 
     def fits_of(

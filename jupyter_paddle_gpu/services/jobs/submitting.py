@@ -133,8 +133,8 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     spec = JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
-        output=str(source.path.parent / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
-        folder=str(source.path.parent),
+        output=str(source.folder / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
+        folder=str(source.folder),
         engine=name,
         kernel_name=source.kernel_name,
         python=_python(source.kernel_name),

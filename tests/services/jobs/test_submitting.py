@@ -180,3 +180,25 @@ def test_names_are_left_to_the_engine_where_no_device_is_known(services, tmp_pat
     services._built["devices"] = DeviceService(tmp_path, simulate="A100", readers=[])
     wish = Submission(resources=Resources(gpus=1, device_ids=("GPU-far",)), estimate=False)
     assert specify(services.desk(), source(services), wish).resources.device_ids == ("GPU-far",)
+
+
+def test_a_script_is_started_where_the_terminal_stands(tmp_path, monkeypatch):
+    script = tmp_path / "repository" / "tools" / "train.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(TRAINING)
+    made = Services(Settings(data_folder=tmp_path / "data"))
+    try:
+        folders = {}
+        for place in ("repository", "repository/tools", "."):
+            monkeypatch.chdir(tmp_path / place)
+            folders[place] = specify(made.desk(), made.open(script), Submission()).folder
+        monkeypatch.setenv("HOME", str(tmp_path))
+        at_home = made.open(script).folder
+    finally:
+        made.close()
+    assert folders == {
+        "repository": str(tmp_path / "repository"),
+        "repository/tools": str(script.parent),
+        ".": str(tmp_path),
+    }
+    assert at_home == script.parent, "no job is given the whole home folder"

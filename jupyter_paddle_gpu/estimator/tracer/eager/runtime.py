@@ -63,10 +63,12 @@ class Runtime(Tensors):
         return Call(self, template, tensors, states).run(name, values)
 
     def _plain_numbers(self, args: Any, tensors: list[Any], states: list[State]) -> Any:
-        """Known one-element tensors as numbers: eager mode takes those for scalars, the program builder does not."""
+        """Known one-element tensors as numbers: eager mode takes those for scalars, the program builder does not. The
+        first tensor is an operand, unless there is no other (`paddle.randperm(count)`)."""
+        operands = len(tensors) > 1
         known = {
             id(tensor): state.array.value
-            for tensor, state in zip(tensors[1:], states[1:], strict=True)
+            for tensor, state in zip(tensors[operands:], states[operands:], strict=True)
             if state.array.value is not None and state.array.numel == 1
         }
         if not known or self.evaluate is None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import paddle
 
+from .. import call_stack
 from ..session import Session
 from ..undecided.absent_data import AbsentData, NeededError, Unseen, UnseenData, _frames, is_unseen, place
 from .patch import Patch
@@ -55,8 +57,10 @@ def _loader(session: Session, original: Callable[..., Any], self: Any, *args: An
 
 
 def _called_by() -> str:
-    """The name in the notebook that a loader is known by: what it is assigned to, or what `fit` is given."""
-    for frame in _frames():
+    """The name that a loader is known by in the code that makes it, or else in the notebook: what it is assigned to, or
+    what `fit` is given."""
+    maker = call_stack.of_program()
+    for frame in _frames() if maker is None else chain((maker,), _frames()):
         source = "".join(linecache.getlines(frame.f_code.co_filename))
         try:
             nodes = list(ast.walk(ast.parse(source)))
@@ -70,9 +74,16 @@ def _called_by() -> str:
                     return target.attr
                 if isinstance(target, ast.Name) and not _takes_data(node.value):
                     return target.id
-            if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or line) and _takes_data(node):
+            is_cell = call_stack.is_cell(frame.f_code.co_filename)
+            if (
+                is_cell
+                and isinstance(node, ast.Call)
+                and node.lineno <= line <= (node.end_lineno or line)
+                and _takes_data(node)
+            ):
                 return _first_name(node)
-        return "loader"
+        if call_stack.is_cell(frame.f_code.co_filename):
+            return "loader"
     return ""
 
 

@@ -25,6 +25,7 @@ from ..step.host_memory import HostMemory
 from ..step.resizing import Resizing
 from ..step.steps import StepWatch
 from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, UnseenData, described, size_of
+from ..undecided.drawn_sizes import DrawnSizes
 from .environment import DownloadNeeded
 from .patch import Patch
 
@@ -143,13 +144,29 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> Any:
     data = runtime.of(AbsentData)
     before = dict(data.needs)
     try:
-        return _made(runtime, _collated(runtime, loader, size))
+        return _largest(runtime, loader, size, _made(runtime, _collated(runtime, loader, size)))
     except (DownloadNeeded, OSError, NeededError):
         data.needs = before  # what a sample lacks is the batch's to answer
         if (other := data.any_description()) is not None:
             return Text(other)
         name, cell, line = data.loaders.get(id(loader), ("", None, None))
         raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, size or None))) from None
+
+
+def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
+    """The batch, or one in which every size that is drawn is the largest, where the program itself puts it together."""
+    collate = getattr(loader, "collate_fn", None) or default_collate_fn
+    if isinstance(loader.dataset, paddle.io.IterableDataset) or (collate is default_collate_fn and size != 1):
+        return batch
+    try:
+        with runtime.of(DrawnSizes).largest():
+            largest = _made(runtime, _collated(runtime, loader, size))
+    except Exception:  # the largest of all together may be none that the program draws
+        return batch
+    if _bytes_of(runtime, largest) <= _bytes_of(runtime, batch):
+        return batch
+    runtime.note("sizes_drawn")
+    return largest
 
 
 def _whole_pass(runtime: Tensors, loader: Any, size: int, batch: Any) -> Iterator[Any]:

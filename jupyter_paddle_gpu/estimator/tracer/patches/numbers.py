@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..undecided import drawn_sizes
 from ..undecided.conversions import LISTED, of_list
 from ..undecided.random_numbers import uniform, unit
 from .patch import Patch
@@ -18,4 +19,7 @@ def patches() -> Iterator[Patch]:
     yield Patch(random, "uniform", uniform)
     yield from (Patch(np.random, name, unit) for name in ("rand", "random", "random_sample"))
     yield Patch(np.random, "uniform", uniform)
+    for module in (random, np.random):
+        yield Patch(module, "choice", drawn_sizes.choice)
+        yield Patch(module, "randint", drawn_sizes.randint)
     yield from (Patch(np, name, of_list) for name in LISTED)

@@ -16,10 +16,12 @@ from . import (
     layer_calls,
     numbers,
     optimizers,
+    own_data_sets,
     pretrained,
     process_group,
     sharding,
     tensor_methods,
+    trainers,
 )
 from .patch import Patch, install
 
@@ -30,7 +32,8 @@ def table() -> Iterator[Patch]:
     yield from devices.kinds()
     for module in (
         tensor_methods, numbers, entry_points, optimizers, layer_calls, data_files, data_loader, environment,
-        process_group, sharding, devices, child_processes, datasets, pretrained,
+        process_group, sharding, devices, child_processes, datasets, own_data_sets, pretrained,
+        trainers,
     ):  # fmt: skip
         yield from module.patches()
 

@@ -21,8 +21,8 @@ from ..memory.dtypes import LOW_PRECISION
 from ..session import paused, running
 
 _NO_REFUSAL = re.compile(
-    r"holds no memory|holder_ should not be null|storage must be valid|ResourceExhausted|Fail to alloc memory"
-    r"|not compiled with|Place\(undefined:0\) is not supported|bad_alloc"
+    r"holds no memory|meta data must be valid|holder_ should not be null|storage must be valid|ResourceExhausted"
+    r"|Fail to alloc memory|not compiled with|Place\(undefined:0\) is not supported|bad_alloc"
 )
 """What is said of the missing memory, of too little of it, and of a Paddle for CPUs."""
 _NO_KERNEL = "The kernel with key"

@@ -119,3 +119,32 @@ def test_of_sizes_drawn_at_random_a_large_one_is_taken(drawn, name):
     later = sorted(peaks[1:])
     assert len(set(later)) > 1
     assert later[len(later) // 2] < traced["peak"] < 1.1 * later[-1]
+
+
+LEVELS = """
+import paddle
+from paddle.vision.ops import distribute_fpn_proposals, roi_align
+paddle.seed(0)
+model = paddle.nn.Conv2D(3, 4, 3, padding=1)
+optimizer = paddle.optimizer.SGD(1e-6, parameters=model.parameters())
+pictures = paddle.rand([1, 3, 64, 64])
+corners = paddle.rand([48, 2]) * 8
+boxes = paddle.concat([corners, corners + {sides}], 1)
+for step in range(6):
+    features = model(pictures)
+    few = paddle.randperm(boxes.shape[0] + paddle.zeros([], 'int64').numel() - 1)[:48]
+    given = paddle.gather(boxes, few)
+    count = paddle.to_tensor([48], dtype='int32')
+    levels, places, counts = distribute_fpn_proposals(given, 2, 5, 4, 224, rois_num=count)
+    parts = [roi_align(features, level, number, 7) for level, number in zip(levels, counts)]
+    loss = paddle.gather(paddle.concat(parts), places).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+""".format(sides="paddle.tile(paddle.to_tensor([20.0, 150.0, 300.0, 600.0]), [12]).unsqueeze(1)")
+
+
+def test_boxes_of_all_levels_are_as_many_as_there_are(measure):
+    peaks, traced = measure({"levels": LEVELS}).pair("levels")
+    assert traced["peak"] == pytest.approx(peaks[-1], rel=0.0001)  # shares of levels are not equal for real
+    assert "unknown_shape_line" not in traced["notes"]

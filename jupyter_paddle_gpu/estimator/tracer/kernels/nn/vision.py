@@ -58,6 +58,15 @@ def _images_of_boxes(attrs: Attributes, operands: Arrays, results: Arrays) -> in
     return 4 * operands[1][0].shape[0]
 
 
+def _of_levels(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """Boxes of each level: together as many as there are, at equal shares; the place of each among them."""
+    boxes = operands[0][0]
+    count, levels = boxes.shape[0], attrs["max_level"] - attrs["min_level"] + 1
+    if place.result == 0:
+        return (max(1, (count + place.position) // levels), 4), boxes.dtype
+    return ((count, 1), "int32") if place.result == 2 else None
+
+
 _STRIDES = "strided operands: measured (`test_strided_operands.py`)"
 _NAMES = _STRIDES + "; `TransToFluidOpName`"
 
@@ -84,6 +93,11 @@ OPERATORS = (
         "`roi_align_grad_kernel.cc` and its like, measured to the byte",
         Rule(workspace=_images_of_boxes),
         gradient=Rule(workspace=_images_of_boxes),
+    ),
+    Operator(
+        "distribute_fpn_proposals",
+        "`distribute_fpn_proposals_kernel.cc`: each box goes to one level",
+        Rule(result=_of_levels, sized_here=True),
     ),
     Operator(
         "channel_shuffle pixel_shuffle pixel_unshuffle temporal_shift unfold",

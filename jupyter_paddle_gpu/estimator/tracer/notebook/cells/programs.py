@@ -155,9 +155,13 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
     found: dict[str, str] = {}
     waiting: list[str] = []
     here = ""
+    roots = [""]
     for cell in cells:
         tree = parsed(cell["source"])
         for node in ast.walk(tree):
+            if (added := _added_to_path(node)) is not None:
+                # A script in `tools/` commonly adds the folder above, in words that only running it would tell.
+                roots += [added, os.path.dirname(added)]  # noqa: PTH120
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == COMMAND:
                 kind, _, _, path, _, inside, text, appends = (ast.literal_eval(one) for one in node.args)
                 place = os.path.normpath(os.path.join(here, inside, path))  # noqa: PTH118
@@ -167,7 +171,7 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
                     found[place] = found.get(place, "") * appends + text
                 else:
                     waiting.append(place)
-        waiting += _imports(tree, here)
+        waiting += [path for root in roots for path in _imports(tree, os.path.join(here, root))]  # noqa: PTH118
     waiting += [path for place, text in list(found.items()) for path in _imports(parsed(text), os.path.dirname(place))]  # noqa: PTH120
     while waiting and len(found) < MOST_FILES:
         place = waiting.pop(0)
@@ -178,7 +182,19 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
             if file.suffix == ".py" and file.is_file():
                 found[place] = file.read_text(encoding="utf-8", errors="replace")
                 waiting += _imports(parsed(found[place]), os.path.dirname(place))  # noqa: PTH120
+                waiting += [path for root in roots for path in _imports(parsed(found[place]), root)]
     return found
+
+
+def _added_to_path(node: ast.AST) -> str | None:
+    """The folder of `sys.path.insert(0, "/a/folder")`."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(attr="path"), attr="insert"),
+            args=[_, ast.Constant(value=str() as folder)],
+        ):
+            return folder
+    return None
 
 
 MOST_FILES = 60

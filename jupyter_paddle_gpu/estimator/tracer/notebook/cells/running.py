@@ -10,7 +10,7 @@ import io
 import linecache
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -317,11 +317,9 @@ class CellRun:
 
     def _candidates(self, need: Need) -> list[tuple[Any, str]]:
         """What the answer may be, each with where that comes from."""
-        found = suggestions.hints(self.cells, self.printed, self._data.namespace, need.name)
-        given: Iterator[tuple[Any, str]] = (
-            suggestions.batches(need, found) if need.kind == "batch" else suggestions.values(need, found)
-        )
-        return list(islice(given, suggestions.MOST))
+        beside = self.sources[len(self.cells) :]
+        found = suggestions.hints(self.cells, self.printed, self._data.namespace, need.name, beside)
+        return list(islice(suggestions.of_need(need, found), suggestions.MOST))
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self._asked(self._question(cell, problem, why, params))

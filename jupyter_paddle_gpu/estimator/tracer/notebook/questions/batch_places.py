@@ -30,7 +30,8 @@ class BatchPlace:
         cell: index among all cells.
         line: line in it, from 1.
         column, end: bytes of that line, in UTF-8, between which the number stands.
-        how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser`, `argument`, `literal`.
+        how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser`, `argument` (of a call, of a
+            script), `literal`.
         name: what it is called there; empty for a plain literal.
     """
 
@@ -77,6 +78,27 @@ def _in_cell(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
             if place not in seen and value.end_col_offset is not None:
                 seen.add(place)
                 yield BatchPlace(cell["index"], value.lineno, value.col_offset, value.end_col_offset, how, name)
+    for name, given in _given(tree):
+        line = cell["source"].split("\n")[given.lineno - 1].encode()
+        digits = str(size).encode()
+        end = (given.end_col_offset or 1) - 1
+        begin = end - len(digits)
+        if _BATCH.search(name) and line[begin:end] == digits and not line[begin - 1 : begin].isdigit():
+            yield BatchPlace(cell["index"], given.lineno, begin, end, "argument", name)
+
+
+def _given(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
+    """What a script is given in `sys.argv`: `--batch-size 8`, `--batch-size=8`, `-o TrainReader.batch_size=8`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr="argv")], value=ast.List(elts=[_, *given])):
+                before = ""
+                for word in given:
+                    text = str(word.value) if isinstance(word, ast.Constant) else ""
+                    name, is_pair, _ = text.rpartition("=")
+                    if isinstance(word, ast.Constant):
+                        yield re.sub(r"\W+", "_", name if is_pair else before).strip("_"), word
+                    before = "" if is_pair else text
 
 
 def _numbers(tree: ast.Module) -> Iterator[tuple[str, str, ast.expr]]:

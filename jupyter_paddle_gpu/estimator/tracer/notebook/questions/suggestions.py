@@ -7,11 +7,14 @@ Each suggestion is tried in a trace before it is made: what the model refuses is
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import paddle
@@ -30,7 +33,7 @@ MOST, MOST_PRINTED = 40, 8
 """Suggestions of one question that are tried."""
 _SIDES = re.compile(
     r"(?i)(?:Resize|CenterCrop|RandomCrop|RandomResizedCrop|resize|thumbnail|crop_size|(?:image|img|input|target|crop|"
-    r"resize|train)_?(?:size|shape|dim|sz)|imgsz)\s*(?:\(|=|:)\s*(?:size\s*=\s*)?[\(\[]*\s*(\d{2,4})(?:\s*,\s*(\d{2,4}))?"
+    r"resize|train)_?(?:size|shape|dim|sz)|imgsz)[\"']?\s*(?:\(|=|:)\s*(?:size\s*=\s*)?[\(\[]*\s*(\d{2,4})(?:\s*,\s*(\d{2,4}))?"
 )
 _NAMED = {
     "height": re.compile(r"(?i)^(img|image|input|target)?_?(h|height|rows)$"),
@@ -63,18 +66,23 @@ class Hints:
     numbers: dict[str, int] = field(default_factory=dict)
     items: int = 0
     text: str = ""
+    has_classes: bool = False
+    """Whether a loss is one of classes."""
     said: dict[str, int] = field(default_factory=dict)
     """Numbers of saved outputs by the words before them."""
 
 
-def hints(cells: list[dict[str, Any]], printed: dict[str, Any], namespace: dict[str, Any], loader: str) -> Hints:
-    """Read the cells.
+def hints(
+    cells: list[dict[str, Any]], printed: dict[str, Any], namespace: dict[str, Any], loader: str, beside: Iterable[str]
+) -> Hints:
+    """Read the cells, and the configurations that a script is given.
 
     Args:
         printed: `shapes` and `numbers` (by what stands before them) of the notebook's saved outputs.
         loader: what is asked for.
+        beside: sources that the cells import or run.
     """
-    text = "\n".join(cell["source"] for cell in cells)
+    text = "\n".join([*(cell["source"] for cell in cells), *_configurations()])
     found = Hints(printed=[tuple(shape) for shape in printed.get("shapes", ())], text=text)
     found.said = dict(printed.get("numbers", {}))
     found.numbers = {name: value for name, value in namespace.items() if type(value) is int and value > 0}
@@ -92,8 +100,25 @@ def hints(cells: list[dict[str, Any]], printed: dict[str, Any], namespace: dict[
                 found.sides.append((pair[0], pair[-1]))
     found.lengths = [value for name, value in found.numbers.items() if _NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in found.numbers.items() if _NAMED["points"].match(name)]
-    found.items = _items(text, loader)
+    sources = ["\n".join(cell["source"] for cell in cells), *beside]
+    found.items = next(filter(None, (_items(source, loader) for source in sources)), 0)
+    found.has_classes = any(map(_OF_CLASSES.search, sources))
     return found
+
+
+_CONFIGURATION = frozenset((".yml", ".yaml", ".json", ".toml"))
+_OF_CLASSES = re.compile(r"(?i)cross_?entropy|nll_?loss|CTCLoss|CELoss")
+MOST_CHARACTERS = 100_000
+"""Of a configuration that is read."""
+
+
+def _configurations() -> Iterator[str]:
+    """The text of the configurations among the program's arguments."""
+    for argument in sys.argv[1:]:
+        path = Path(argument.rpartition("=")[2])
+        with contextlib.suppress(OSError, ValueError):
+            if path.suffix in _CONFIGURATION and path.is_file():
+                yield path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
 
 
 _GENERIC = frozenset(("num", "n", "size", "len", "length", "count", "number", "nums", "total", "max", ""))
@@ -133,6 +158,11 @@ def _taken(loop: ast.For, name: str) -> int:
             case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=int() as index)) if held == name:
                 most = max(most, index + 1)
     return most
+
+
+def of_need(need: Need, found: Hints) -> Iterator[tuple[Any, str]]:
+    """What the answer may be, the likeliest first, each with where that comes from."""
+    return batches(need, found) if need.kind == "batch" else values(need, found)
 
 
 def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
@@ -301,8 +331,7 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
     elif len(shape) == 3:
         dense = [("float32", shape), ("int64", shape[:2])]
-    by_class = re.search(r"(?i)cross_?entropy|nll_?loss|CTCLoss", found.text) is not None
-    yield from [*classes, *dense, *numbers, *wide] if by_class else [*numbers, *wide, *dense[::-1], *classes]
+    yield from [*classes, *dense, *numbers, *wide] if found.has_classes else [*numbers, *wide, *dense[::-1], *classes]
 
 
 def _objects(kind: type) -> list[Any]:

@@ -1,0 +1,264 @@
+"""Paddle's own trainers, estimated without data and weights, beside real steps on made-up data.
+
+`python -m benchmarks.trainers CLONES` takes a folder with clones of PaddleDetection, PaddleSeg and PaddleClas.
+It empties their folders of data and estimates `tools/train.py` of each with five of its configurations (`jupyter
+paddle-gpu estimate tools/train.py -- ...`, in the clone). Then it makes data there, runs some steps of each for real on
+the CPU and prints both; `results/trainers.json` has every row. `--only WORD` keeps cases whose name has that word.
+
+What the trainers import has to be there: opencv-python-headless, visualdl, tqdm, prettytable, ujson, easydict,
+scikit-image, filelock, shapely, terminaltables, pycocotools, typeguard, pyclipper, lapx, motmetrics, faiss-cpu.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import runpy
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .optimizers import replace_updates
+from .report import save, show
+from .trainers_data import DATA, make_data
+
+STEPS = 8
+"""Real steps of a case: the first one has no optimizer state, later ones differ where sizes are drawn."""
+TIMEOUT = 1500.0
+NICE = ("nice", "-n", "10")
+CLAS = "-o Global.device=cpu -o DataLoader.Train.sampler.batch_size=2 -o DataLoader.Train.loader.num_workers=0"
+SEG = "--device cpu --batch_size"
+DET = "-o use_gpu=False worker_num=0 TrainReader.batch_size="
+
+
+@dataclass(frozen=True)
+class Case:
+    """One configuration of a trainer."""
+
+    name: str
+    trainer: str
+    config: str
+    options: str
+
+    @property
+    def arguments(self) -> list[str]:
+        """What `tools/train.py` is given."""
+        option = "--config" if self.trainer == "PaddleSeg" else "-c"
+        return [option, self.config, *self.options.split()]
+
+
+def _cases() -> tuple[Case, ...]:
+    clas = "ppcls/configs/ImageNet/"
+    return (
+        Case("ResNet50", "PaddleClas", clas + "ResNet/ResNet50.yaml", CLAS),
+        Case("MobileNetV3 large", "PaddleClas", clas + "MobileNetV3/MobileNetV3_large_x1_0.yaml", CLAS),
+        Case("PP-LCNet", "PaddleClas", clas + "PPLCNet/PPLCNet_x1_0.yaml", CLAS),
+        Case("Swin tiny", "PaddleClas", clas + "SwinTransformer/SwinTransformer_tiny_patch4_window7_224.yaml", CLAS),
+        Case("ViT small", "PaddleClas", clas + "VisionTransformer/ViT_small_patch16_224.yaml", CLAS),
+        Case(
+            "PP-LiteSeg", "PaddleSeg",
+            "configs/pp_liteseg/pp_liteseg_stdc1_cityscapes_1024x512_scale0.5_160k.yml", f"{SEG} 2",
+        ),
+        Case(
+            "DeepLabV3P", "PaddleSeg", "configs/deeplabv3p/deeplabv3p_resnet50_os8_voc12aug_512x512_40k.yml",
+            f"{SEG} 1",
+        ),
+        Case("U-Net", "PaddleSeg", "configs/unet/unet_drive_128x128_40k.yml", f"{SEG} 2"),
+        Case("BiSeNetV2", "PaddleSeg", "configs/bisenet/bisenet_cityscapes_1024x1024_160k.yml", f"{SEG} 1"),
+        Case("SegFormer b0", "PaddleSeg", "configs/segformer/segformer_b0_cityscapes_1024x512_160k.yml", f"{SEG} 1"),
+        Case("PP-YOLOE s", "PaddleDetection", "configs/ppyoloe/ppyoloe_crn_s_300e_coco.yml", f"{DET}1"),
+        Case("YOLOv3", "PaddleDetection", "configs/yolov3/yolov3_mobilenet_v1_270e_coco.yml", f"{DET}1"),
+        Case("PicoDet s", "PaddleDetection", "configs/picodet/picodet_s_320_coco_lcnet.yml", f"{DET}2"),
+        Case("Faster R-CNN R50", "PaddleDetection", "configs/faster_rcnn/faster_rcnn_r50_fpn_1x_coco.yml", f"{DET}1"),
+        Case("SSD", "PaddleDetection", "configs/ssd/ssd_mobilenet_v1_300_120e_voc.yml", f"{DET}2"),
+    )  # fmt: skip
+
+
+CASES = _cases()
+
+
+@dataclass
+class Row:
+    """A case beside itself: peaks of Paddle's CPU allocator in bytes."""
+
+    name: str
+    trainer: str
+    arguments: list[str]
+    status: str = ""
+    batch: int | None = None
+    estimated: int | None = None
+    real: list[int] = field(default_factory=list)
+    """Of each real step."""
+    problem: str = ""
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def error(self) -> float | None:
+        """Of the estimate against the largest real step."""
+        return None if not self.real or self.estimated is None else self.estimated / max(self.real) - 1
+
+
+class Enough(BaseException):
+    """Ends the program."""
+
+
+def real(arguments: list[str]) -> None:
+    """Run `tools/train.py` for some steps in the current folder and print the peak of each, as JSON."""
+    from paddle.base import core
+
+    peaks: list[int] = []
+    depth = 0
+
+    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
+        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+            nonlocal depth
+            depth += 1
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                depth -= 1
+                if depth == 0:
+                    peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
+                    core.host_memory_stat_reset_peak_value("Allocated", 0)
+                    if len(peaks) == STEPS:
+                        raise Enough
+
+        return update
+
+    replace_updates(watched)
+    _without_weights()
+    _with_largest_sizes()
+    sys.argv = ["tools/train.py", *arguments]
+    sys.path.insert(0, str(Path("tools").absolute()))
+    with contextlib.suppress(Enough), contextlib.redirect_stdout(sys.stderr):
+        runpy.run_path("tools/train.py", run_name="__main__")
+    sys.stdout.write(json.dumps(peaks) + "\n")
+    sys.stdout.flush()
+    os._exit(0)  # loaders' threads do not always let go
+
+
+def _without_weights() -> None:
+    """Models keep what they are initialised with, as on the machine of the estimate."""
+    from jupyter_paddle_gpu.estimator.tracer.patches.awaited import when_imported
+    from jupyter_paddle_gpu.estimator.tracer.patches.trainers import LOADS
+
+    def replace(module: str, name: str) -> None:
+        setattr(sys.modules[module], name, lambda *args, **kwargs: None)
+
+    for module, name in LOADS:
+        when_imported(module, partial(replace, module, name))
+
+
+def _with_largest_sizes() -> None:
+    """Sizes that are drawn for each batch (multi-scale training) are the largest in each of the few steps."""
+    drawn = random.choice, np.random.choice
+    random.choice = lambda values: max(values) if _are_sizes(values) else drawn[0](values)
+    np.random.choice = lambda values, *more, **named: (
+        values - 1 if isinstance(values, int) and not (more or named) else drawn[1](values, *more, **named)
+    )
+
+
+def _are_sizes(values: Any) -> bool:
+    return all(isinstance(one, (list, int)) for one in values)
+
+
+def estimated(case: Case, clones: Path) -> Row:
+    """The case as a user asks for it."""
+    row = Row(case.name, case.trainer, case.arguments)
+    command = [str(Path(sys.executable).with_name("jupyter")), "paddle-gpu", "estimate", "--target", "cpu", "--json"]
+    started = time.monotonic()
+    done = subprocess.run(
+        [*NICE, *command, "tools/train.py", "--", *case.arguments],
+        cwd=clones / case.trainer, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    row.seconds = round(time.monotonic() - started, 1)
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        row.problem = (done.stderr.strip().splitlines() or ["no answer"])[-1]
+        return row
+    row.status, row.batch, row.estimated = answer["status"], answer["batch_size"], answer["allocated_peak_bytes"]
+    row.notes = [note["code"] for note in answer["notes"]]
+    asked = [f"{one['name']}: {one['why']}" for one in answer["questions"]]
+    row.problem = " | ".join(asked) or str((answer.get("stop") or {}).get("error", ""))
+    return row
+
+
+def measured(row: Row, case: Case, clones: Path) -> None:
+    """Real steps of the case, in a process of its own."""
+    command = [*NICE, sys.executable, "-m", "benchmarks.trainers", "--real", *case.arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1]), "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        command,
+        cwd=clones / case.trainer,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    row.real = json.loads(lines[-1]) if lines else []
+    if not row.real:
+        row.problem += " real: " + " / ".join(done.stderr.strip().splitlines()[-3:])
+
+
+def main() -> None:
+    """Estimate all, then run all."""
+    if sys.argv[1:2] == ["--real"]:
+        real(sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.trainers", description=__doc__)
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--no-real", action="store_true")
+    parser.add_argument("--keep", type=Path, help="a file that keeps what real steps took between runs")
+    asked = parser.parse_args()
+    clones = asked.clones.absolute()
+    cases = [case for case in CASES if asked.only.lower() in f"{case.trainer} {case.name}".lower()]
+    for place in DATA:
+        shutil.rmtree(clones / place, ignore_errors=True)
+    rows = []
+    for case in cases:
+        rows.append(row := estimated(case, clones))
+        sys.stderr.write(
+            f"{row.name:18} {row.status:12} {row.estimated or 0:>14,} {row.seconds:6} {row.problem[:300]}\n"
+        )
+    if not asked.no_real:
+        make_data(clones)
+        kept = json.loads(asked.keep.read_text()) if asked.keep and asked.keep.exists() else {}
+        for row, case in zip(rows, cases, strict=True):
+            row.real = kept.get(case.name) or []
+            if not row.real:
+                measured(row, case, clones)
+            kept[case.name] = row.real
+            if asked.keep:
+                asked.keep.write_text(json.dumps(kept))
+            sys.stderr.write(f"{row.name:18} {row.real} {row.problem[-300:] if not row.real else ''}\n")
+    show(
+        "Trainers: estimated without data and weights, and really run",
+        ("Trainer", "Configuration", "Batch", "Estimated", "Real", "Error"),
+        [
+            (row.trainer, row.name, row.batch or "", f"{row.estimated or 0:,}", f"{max(row.real, default=0):,}",
+             "" if row.error is None else f"{row.error:+.3%}")
+            for row in rows
+        ],
+    )  # fmt: skip
+    if not asked.only and not asked.no_real:
+        save("trainers", {"rows": [asdict(row) for row in rows]})
+
+
+if __name__ == "__main__":
+    main()

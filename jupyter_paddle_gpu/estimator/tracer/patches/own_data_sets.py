@@ -1,0 +1,182 @@
+"""Data sets of the program's own whose files are not on this machine: they are made all the same, and hold nothing.
+
+A program makes its data sets deep inside of functions and libraries: were the error to end all of these, nothing of its
+training would be seen. A method of a data set that fails for want of its files therefore ends there alone. Its data is
+of unknown content then, as if a cell had failed (`notebook/absorbing`), and the batch of its loader is asked for; a
+trainer's data set whose format is known (`trainers`) is filled with samples.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import linecache
+import os
+import sys
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+import paddle
+
+from .. import call_stack
+from ..session import Session, current
+from ..undecided.absent_data import Need, NeededError, Unseen, UnseenData
+from .environment import DownloadNeeded
+from .patch import Patch
+from .trainers import filled
+
+_MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError)
+_CATCHES = frozenset(("Exception", "BaseException", "OSError", "IOError", "EnvironmentError"))
+_LONGEST = 400
+"""Characters of a path at most."""
+
+
+def is_absence(problem: BaseException) -> bool:
+    """Whether a file, a download or a program is missing: by the error's type, by what an estimate refused below it, or
+    by a path that is not there in its text or in the hands of the code that failed."""
+    reason: BaseException | None = problem
+    seen: list[BaseException] = []
+    while reason is not None and reason not in seen:
+        if isinstance(reason, _MISSING) or getattr(reason, "refused", None) is not None:
+            return True
+        seen.append(reason)
+        reason = reason.__cause__ or reason.__context__
+    if not isinstance(problem, (Exception, SystemExit)):
+        return False
+    return names_absent_path(problem) is not None or any(map(_is_absent_path, _held(problem.__traceback__)))
+
+
+def names_absent_path(problem: BaseException) -> str | None:
+    """The path in an error's text that is not on this machine; None where there is none."""
+    words = (word.strip("`'\"()[]{},;:!?.") for word in str(problem).split()[:64])
+    return next((word for word in words if _is_absent_path(word)), None)
+
+
+def _is_absent_path(value: Any) -> bool:
+    if not isinstance(value, str) or os.sep not in value or not 1 < len(value) < _LONGEST:
+        return False
+    if "://" in value or "\n" in value or "\0" in value:
+        return False
+    return not os.path.exists(value)  # noqa: PTH110 - a string, perhaps no path
+
+
+def _held(step: TracebackType | None) -> Iterator[Any]:
+    """Strings that the frames of an error held, and what objects there were given."""
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        if not file.startswith((call_stack.TRACER, call_stack.PADDLE)):
+            for value in list(step.tb_frame.f_locals.values()):
+                yield value
+                if isinstance(value, paddle.io.Dataset):
+                    yield from list(vars(value).values())
+        step = step.tb_next
+
+
+def _made(session: Session, original: Callable[..., Any], kind: type, **options: Any) -> None:
+    """A class of data sets is defined: its methods are watched."""
+    original(kind, **options)
+    for name, value in list(vars(kind).items()):
+        is_method = inspect.isfunction(value) and not inspect.isgeneratorfunction(value)
+        if is_method and (name in {"__init__", "__len__"} or not name.startswith("__")):
+            setattr(kind, name, _watched(value))
+
+
+def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        session = current()
+        running = None if session is None else session.of(Running).data_sets
+        if running is None or id(self) in running:  # who called the outer method sees what becomes of it
+            return method(self, *args, **kwargs)
+        running.add(id(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException as problem:
+            if isinstance(self, UnseenData) or not is_absence(problem) or _is_caught(sys._getframe(1), problem):
+                raise
+            assert session is not None
+            _without_files(session, self, problem)
+            return {"__init__": None, "__len__": len(self)}.get(method.__name__, Unseen())
+        finally:
+            running.discard(id(self))
+
+    # `functools.wraps` is not enough for programs that read a constructor's arguments with `getfullargspec`.
+    watched.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
+    return watched
+
+
+class Running:
+    """The data sets, by number, of which a method runs now."""
+
+    def __init__(self) -> None:
+        self.data_sets: set[int] = set()
+
+
+def _without_files(session: Session, data_set: Any, problem: BaseException) -> None:
+    """The data set goes on without its files: with samples where its format is known, else with nothing."""
+    name = type(data_set).__name__
+    if filled(data_set):
+        session.note("dataset_made_up", name=name)
+        return
+    wanted = names_absent_path(problem) or next(filter(_is_absent_path, _held(problem.__traceback__)), name)
+    session.note("data_absent", line=call_stack.line(), wanted=wanted)
+    kind: Any = type(data_set)
+    data_set.__class__ = _unseen(kind)
+    vars(data_set)["data"] = Unseen()
+
+
+@functools.cache
+def _unseen(kind: Any) -> type:
+    """The class of a data set as one of unknown content: what its own methods name as an attribute is not known."""
+    names = {name for base in kind.__mro__ for value in vars(base).values() for name in _names(value)}
+
+    def missing(self: Any, name: str) -> Any:
+        if name in names and not name.startswith("__"):
+            return Unseen()
+        message = f"{kind.__name__!r} object has no attribute {name!r}"
+        raise AttributeError(message)
+
+    def nothing(self: Any) -> Any:
+        raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
+
+    own: dict[str, Any] = {"__getattr__": missing}
+    if hasattr(kind, "__iter__"):
+        own["__iter__"] = nothing
+    return type(kind.__name__, (UnseenData, kind), own)
+
+
+def _names(value: Any) -> Iterator[str]:
+    code = getattr(inspect.unwrap(value), "__code__", None) if inspect.isfunction(value) else None
+    if isinstance(code, CodeType):
+        yield from code.co_names
+
+
+def _is_caught(frame: FrameType | None, problem: BaseException) -> bool:
+    """Whether the code that calls the data set has its own way to live without its files."""
+    while frame is not None and frame.f_code.co_filename.startswith(call_stack.TRACER):
+        frame = frame.f_back
+    if frame is None:
+        return False
+    kinds = {kind.__name__ for kind in type(problem).__mro__} | _CATCHES
+    return any(start <= frame.f_lineno <= end and kinds & caught for start, end, caught in _tries(frame))
+
+
+def _tries(frame: FrameType) -> Iterator[tuple[int, int, frozenset[str]]]:
+    """First and last line of the bodies of `try` in a frame's file, and the types that are caught there."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and node.handlers:
+            types = [one.type for one in node.handlers]
+            named = {getattr(part, "id", getattr(part, "attr", "")) for one in types if one for part in ast.walk(one)}
+            caught = frozenset(named | ({"BaseException"} if None in types else set()))
+            yield node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno, caught
+
+
+def patches() -> Iterator[Patch]:
+    """Where classes of data sets are defined."""
+    yield Patch(paddle.io.Dataset, "__init_subclass__", _made)

@@ -1,0 +1,69 @@
+"""Sizes that a program draws for each batch, as in multi-scale training: data where every draw is the largest.
+
+What a choice among sizes gives hangs on chance, and the largest comes up sooner or later. So a batch is put together
+once more, with the largest of what `choice` and `randint` choose from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..session import Session
+
+
+class DrawnSizes:
+    """Whether draws give their largest now."""
+
+    def __init__(self) -> None:
+        self.are_largest = False
+
+    @contextlib.contextmanager
+    def largest(self) -> Iterator[None]:
+        """For a while they do; random states are then as they were."""
+        states = random.getstate(), np.random.get_state()
+        self.are_largest = True
+        try:
+            yield
+        finally:
+            self.are_largest = False
+            random.setstate(states[0])
+            np.random.set_state(states[1])
+
+
+def choice(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
+    """`random.choice(sizes)`, `numpy.random.choice(sizes)`, `numpy.random.choice(count)`."""
+    if args or kwargs or not session.of(DrawnSizes).are_largest:
+        return original(given, *args, **kwargs)
+    if isinstance(given, int):
+        return given - 1
+    if not isinstance(given, (Sequence, np.ndarray)) or not len(given):
+        return original(given)
+    values = list(given)
+    if all(isinstance(one, (int, float, np.number)) for one in values):
+        return max(values)
+    try:
+        return max(values, key=_area)
+    except TypeError:  # no sizes
+        return original(given)
+
+
+def _area(size: Any) -> float:
+    """Of a pair of sides; raises TypeError for anything else."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError
+    return float(np.prod([float(side) for side in size]))
+
+
+def randint(session: Session, original: Callable[..., Any], low: Any, high: Any = None, *args: Any, **kw: Any) -> Any:
+    """`random.randint` with its upper end, `numpy.random.randint` without."""
+    drawn = original(low, high, *args, **kw)
+    if args or kw or not session.of(DrawnSizes).are_largest or not isinstance(drawn, (int, np.integer)):
+        return drawn
+    is_pythons = getattr(original, "__self__", None) is random._inst
+    top = low if high is None else high
+    return type(drawn)(top if is_pythons else top - 1)

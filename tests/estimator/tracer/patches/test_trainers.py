@@ -1,0 +1,153 @@
+"""Data sets of Paddle's trainers stand in by pictures, which the program's own transforms take as they would files."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+MODULES = """
+import sys, types
+import numpy as np, paddle
+from PIL import Image
+def module(name, source):
+    made = types.ModuleType(name)
+    sys.modules[name] = made
+    exec(source, made.__dict__)
+    return made
+"""
+TRAIN = """
+model = paddle.nn.Sequential(paddle.nn.Conv2D(3, 4, 3), paddle.nn.AdaptiveAvgPool2D(1), paddle.nn.Flatten())
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for epoch in range(4):
+    for batch in paddle.io.DataLoader(data, batch_size=4):
+        x = batch[0] if isinstance(batch, list) else batch["image"]
+        loss = model(x.astype("float32")).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+CLASSES = (
+    MODULES
+    + """
+common = module("ppcls.data.dataloader.common_dataset", '''
+import os
+import numpy as np
+import paddle
+from PIL import Image
+class CommonDataset(paddle.io.Dataset):
+    def __init__(self, image_root, cls_label_path):
+        self._img_root, self._cls_path = image_root, cls_label_path
+        self.images, self.labels = [], []
+        self._load_anno()
+    def _load_anno(self):
+        assert os.path.exists(self._cls_path), f"path {self._cls_path} does not exist."
+    def __getitem__(self, index):
+        image = np.asarray(Image.open(self.images[index]).resize((32, 24)))
+        return image.transpose(2, 0, 1), self.labels[index]
+    def __len__(self):
+        return len(self.images)
+''')
+class Own(common.CommonDataset):
+    pass
+data = Own("data/pictures", "data/pictures/train.txt")
+"""
+    + TRAIN
+)
+MASKS = (
+    MODULES
+    + """
+base = module("paddleseg.datasets.dataset", '''
+import os
+import numpy as np
+import paddle
+from PIL import Image
+class Dataset(paddle.io.Dataset):
+    pass
+class City(Dataset):
+    def __init__(self, dataset_root):
+        self.dataset_root, self.file_list, self.img_channels = dataset_root, list(), 3
+        if not os.path.isdir(self.dataset_root):
+            raise ValueError("The dataset is not found.")
+    def __getitem__(self, index):
+        image, mask = (np.asarray(Image.open(path)) for path in self.file_list[index])
+        assert mask.ndim == 2
+        return {"image": image[:64, :64].transpose(2, 0, 1), "label": mask[:64, :64].astype("int64")}
+    def __len__(self):
+        return len(self.file_list)
+''')
+data = base.City("data/city")
+"""
+    + TRAIN
+)
+BOXES = (
+    MODULES
+    + """
+base = module("ppdet.data.source.dataset", '''
+import numpy as np
+import paddle
+from PIL import Image
+class DetDataset(paddle.io.Dataset):
+    def __init__(self, dataset_dir, data_fields):
+        self.dataset_dir, self.data_fields = dataset_dir, data_fields
+    def check(self):
+        raise ValueError(f"Dataset {self.dataset_dir} is not valid for reason above, please check again.")
+    def __getitem__(self, index):
+        record = self.roidbs[index]
+        assert "gt_poly" not in record
+        boxes = np.zeros((10, 4), "float32")
+        boxes[: len(record["gt_bbox"])] = record["gt_bbox"]
+        image = np.asarray(Image.open(record["im_file"]))
+        assert image.shape == (record["h"], record["w"], 3)
+        return {"image": image[:48, :48].transpose(2, 0, 1), "boxes": boxes, "id": record["im_id"]}
+    def __len__(self):
+        return len(self.roidbs)
+''')
+data = base.DetDataset("data/coco", ["image", "gt_bbox", "gt_class"])
+data.check()
+"""
+    + TRAIN
+)
+WEIGHTS = (
+    """
+import sys
+import numpy as np, paddle
+sys.path.insert(0, {folder!r})
+from ppdet.utils.checkpoint import load_pretrain_weight
+class Data(paddle.io.Dataset):
+    def __getitem__(self, index):
+        return (np.zeros([3, 8, 8], "float32"),)
+    def __len__(self):
+        return 64
+data = Data()
+load_pretrain_weight(paddle.nn.Linear(2, 2), "https://example.invalid/weights.pdparams")
+"""
+    + TRAIN
+)
+CHECKPOINT = """
+def load_pretrain_weight(model, path):
+    raise RuntimeError("no network")
+"""
+SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES}
+INPUTS = {
+    "classes": ["uint8[4, 3, 24, 32]", "int64[4]"],
+    "masks": ["uint8[4, 3, 64, 64]", "int64[4, 64, 64]"],
+    "boxes": ["uint8[4, 3, 48, 48]", "float32[4, 10, 4]", "int64[4, 1]"],
+    "weights": ["float32[4, 3, 8, 8]"],
+}
+
+
+@pytest.fixture(scope="module")
+def traced(run_child, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "ppdet" / "utils").mkdir(parents=True)
+    for name, text in (("__init__", ""), ("utils/__init__", ""), ("utils/checkpoint", CHECKPOINT)):
+        (folder / "ppdet" / f"{name}.py").write_text(text)
+    return run_child("trace", {**SOURCES, "weights": WEIGHTS.format(folder=str(folder))})
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_batches_are_those_of_the_programs_own_transforms(traced, name):
+    row = traced[name]
+    assert (row["status"], row["inputs"]) == ("ok", INPUTS[name])
+    assert row["notes"] == (["weights_absent"] if name == "weights" else ["dataset_made_up"])
