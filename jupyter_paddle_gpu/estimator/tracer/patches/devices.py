@@ -86,6 +86,24 @@ def _has_cuda(session: Session, original: Replacement) -> bool:
     return session.target == "gpu" if call_stack.of_program() else bool(original())
 
 
+CUDA, CUDNN = "12.6", (9, 5, 1)
+"""Of Paddle 3's wheel for GPUs that its page of installation shows first (https://www.paddlepaddle.org.cn/install)."""
+
+
+def _cudnn(session: Session, original: Replacement) -> Any:
+    """`get_cudnn_version`: as one number."""
+    major, minor, patch = CUDNN
+    return major * 10_000 + minor * 100 + patch if _has_cuda(session, lambda: False) else original()
+
+
+def _cudnn_version(session: Session, original: Replacement) -> Any:
+    return ".".join(map(str, CUDNN)) if _has_cuda(session, lambda: False) else original()
+
+
+def _cuda_version(session: Session, original: Replacement) -> Any:
+    return CUDA if _has_cuda(session, lambda: False) else original()
+
+
 def _count(session: Session, original: Replacement) -> int:
     return max(1, session.of(Processes).size) if _has_cuda(session, lambda: False) else int(original())
 
@@ -156,6 +174,8 @@ def patches() -> Iterator[Patch]:
             having = [owner for owner in owners if name in vars(owner)]
             yield from (Patch(owner, name, answer) for owner in having or (paddle.device,))
     yield Patch(paddle, "is_compiled_with_cuda", _has_cuda)
+    yield from (Patch(owner, "get_cudnn_version", _cudnn) for owner in (paddle, paddle.device))
+    yield from (Patch(paddle.version, name, of) for name, of in (("cuda", _cuda_version), ("cudnn", _cudnn_version)))
     yield Patch(paddle, "set_flags", _flags)
     yield Patch(paddle.nn.Layer, "_transform", _changed)
     yield Patch(framework.EagerParamBase, "_copy_to", _parameter_copy)

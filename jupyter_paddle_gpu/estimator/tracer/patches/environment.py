@@ -9,6 +9,7 @@ from typing import Any
 import paddle
 
 from ..session import Session
+from ..undecided.absent_data import Unseen
 from . import absent_modules
 from .patch import Patch
 
@@ -47,14 +48,38 @@ def _cached(  # noqa: PLR0917 - Paddle's signature
     return original(url, module_name, md5sum, save_name)
 
 
-def _weights(session: Session, original: Callable[..., Any], url: str, *args: Any) -> str:
+class AbsentWeights(dict[str, Any]):
+    """Parameters that are not here: none to go through, and of unknown content where one is asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        return Unseen()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unseen()
+
+
+def _weights(session: Session, original: Callable[..., Any], url: str, *args: Any, **kwargs: Any) -> str:
     return WEIGHTS + url
 
 
+def _fetched(session: Session, original: Callable[..., Any], url: str, *args: Any, **kwargs: Any) -> str:
+    """`get_path_from_url`: data is asked for, weights are not needed."""
+    return WEIGHTS + url if str(url).endswith(_PARAMETERS) else _refuse(session, original, url)
+
+
+_PARAMETERS = (".pdparams", ".pdopt", ".pdema")
+"""What names of files end with that hold states of models and optimizers."""
+
+
 def _load(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
-    if isinstance(path, str) and path.startswith(WEIGHTS):
-        return {}
-    return original(path, *args, **kwargs)
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
+    is_state = isinstance(name, str) and name.endswith(_PARAMETERS)
+    if is_state and (name.startswith(WEIGHTS) or not os.path.exists(name)):  # noqa: PTH110 - as Paddle looks for it
+        session.note("weights_absent")
+        return AbsentWeights()
+    return {} if isinstance(name, str) and name.startswith(WEIGHTS) else original(path, *args, **kwargs)
 
 
 def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
@@ -82,6 +107,7 @@ _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
     (paddle, "enable_static", _nothing), (paddle.static, "data", _static), (paddle.static, "Executor", _static),
     (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),
-    (paddle.utils.download, "get_path_from_url", _refuse), (paddle.utils.download, "_download", _refuse),
+    (paddle.utils.download, "get_weights_path_from_url", _weights),
+    (paddle.utils.download, "get_path_from_url", _fetched), (paddle.utils.download, "_download", _refuse),
     (paddle.dataset.common, "download", _cached), (paddle.hapi.callbacks, "try_import", absent_modules.try_import),
 )  # fmt: skip

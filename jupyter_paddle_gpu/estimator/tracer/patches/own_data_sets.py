@@ -13,6 +13,7 @@ import functools
 import inspect
 import linecache
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, TracebackType
@@ -29,6 +30,7 @@ from .trainers import filled
 
 _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError)
 _CATCHES = frozenset(("Exception", "BaseException", "OSError", "IOError", "EnvironmentError"))
+_OF_PADDLE = re.compile(r"\(at [^()]*\)|^.*Error Message Summary:", re.DOTALL)
 _LONGEST = 400
 """Characters of a path at most."""
 
@@ -49,8 +51,10 @@ def is_absence(problem: BaseException) -> bool:
 
 
 def names_absent_path(problem: BaseException) -> str | None:
-    """The path in an error's text that is not on this machine; None where there is none."""
-    words = (word.strip("`'\"()[]{},;:!?.") for word in str(problem).split()[:64])
+    """The path in an error's text that is not on this machine; None where there is none. Files of Paddle's sources,
+    which its own errors name, are none."""
+    said = _OF_PADDLE.sub(" ", str(problem))
+    words = (word.strip("`'\"()[]{},;:!?.") for word in said.split()[:64])
     return next((word for word in words if _is_absent_path(word)), None)
 
 

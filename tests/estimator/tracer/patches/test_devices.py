@@ -36,6 +36,7 @@ BEFORE = {
     "has": "model.to('gpu' if paddle.is_compiled_with_cuda() else 'no'); assert paddle.device.cuda.device_count() == 1",
     "name": "print(paddle.device.cuda.get_device_name(), paddle.device.cuda.get_device_properties().total_memory)",
     "stream": "start = paddle.device.cuda.Event(); start.record(); paddle.device.cuda.current_stream().synchronize()",
+    "versions": "assert paddle.get_cudnn_version() // 1000 and float(paddle.version.cuda()), paddle.version.cudnn()",
     "flags": "paddle.set_flags({'FLAGS_cudnn_deterministic': 1, 'FLAGS_conv_workspace_size_limit': 512})",
     "pickled": "x = paddle.rand([3]); copy.copy(x); pickle.loads(pickle.dumps(x)); del x",
 }

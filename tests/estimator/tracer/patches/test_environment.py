@@ -1,4 +1,4 @@
-"""Static graphs: their lines are named, and what else a notebook does in dynamic mode is estimated."""
+"""What a program has of the world outside: static graphs, whose lines are named, and weights that are not here."""
 
 from __future__ import annotations
 
@@ -20,12 +20,36 @@ import paddle
 paddle.enable_static()
 image = paddle.static.data(name="image", shape=[None, 20], dtype="float32")
 """
+LOADS = """
+import os, paddle
+def required(path):
+    if not os.path.exists(path):
+        raise ValueError(f"Model pretrain path {{path}} does not exist.")
+    return path
+def load(model, optimizer):
+    state = paddle.load({path})
+    print(state["epoch"], len(state), state.get("best"))
+    model.set_state_dict(state)
+    optimizer.set_state_dict(paddle.load("absent/model.pdopt"))
+def main():
+    model = paddle.nn.Linear(20, 3)
+    optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+    load(model, optimizer)
+    for step in range(4):
+        model(paddle.rand([8, 20])).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+main()
+"""
 SOURCES = {
     "graph": GRAPH + "loss = paddle.static.nn.fc(image, 3).mean()\npaddle.optimizer.Adam().minimize(loss)",
     "executor": "import paddle\npaddle.enable_static()\nexecutor = paddle.static.Executor(paddle.CPUPlace())",
     "left": GRAPH + "#---\nimport paddle\npaddle.disable_static()\n#---" + TRAINING,
     "switched-only": "import paddle\npaddle.enable_static()\npaddle.disable_static()" + TRAINING,
     "plain": TRAINING,
+    "loaded": LOADS.format(path="'absent/model.pdparams'"),
+    "fetched": LOADS.format(path="paddle.utils.download.get_weights_path_from_url('https://a.invalid/a.pdparams')"),
+    "missed": LOADS.format(path="required('absent/model.pdparams')"),
 }
 
 
@@ -45,3 +69,14 @@ def test_the_line_of_a_static_graph_is_named(traced, name, line):
 def test_a_training_in_dynamic_mode_is_estimated_beside_it(traced, name):
     assert traced[name]["status"] == "ok"
     assert traced[name]["peak"] == traced["plain"]["peak"]
+
+
+@pytest.mark.parametrize("name", ["loaded", "fetched"])
+def test_without_weights_a_model_keeps_its_own(traced, name):
+    assert traced[name]["peak"] == traced["plain"]["peak"]
+    assert traced[name]["notes"] == ["weights_absent"]
+
+
+def test_an_error_that_names_an_absent_file_is_not_the_programs(traced):
+    assert traced["missed"]["status"] == "needs_input"
+    assert "absent/model.pdparams" in traced["missed"]["questions"][0]["params"]["message"]

@@ -14,6 +14,7 @@ from types import TracebackType
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules
+from ...patches.own_data_sets import names_absent_path
 from ...session import SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ..questions.wording import said
@@ -74,7 +75,7 @@ def _rests_on_environment(problem: BaseException) -> bool:
         file = _innermost(reason.__traceback__)
         if isinstance(reason, _OF_ENVIRONMENT) or file == "<frozen os>" or file.endswith("/os.py"):
             return True
-        if _BY_LIMITS.search(str(reason)):
+        if _BY_LIMITS.search(str(reason)) or names_absent_path(reason) is not None:
             return True
         seen.append(reason)
         reason = reason.__cause__ or reason.__context__
