@@ -35,6 +35,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         reason: the engine's own word on an end (out of memory, killed from outside, image missing).
         started, ended: seconds since the epoch, by a clock that may have been set in between.
         seconds: how long it has run, by a clock that is never set; None: cannot be told.
+        pid: a process of this machine that lives as long as the job; None: there is none, or it cannot be told.
     """
 
     state: Literal["absent", "starting", "running", "ended"]
@@ -43,6 +44,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
     started: float | None = None
     ended: float | None = None
     seconds: float | None = None
+    pid: int | None = None
 
 
 class JobFolder(msgspec.Struct, frozen=True):

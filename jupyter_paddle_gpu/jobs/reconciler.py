@@ -11,12 +11,14 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..claims.records import Given
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import reasons
@@ -41,6 +43,9 @@ from .settings import JobSettings
 from .store import rows
 from .store.job_store import JobStore
 
+if TYPE_CHECKING:
+    from ..claims.claims import Claims
+
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
 
@@ -62,18 +67,20 @@ class Reconciler:
         *,
         policy: Policy | None = None,
         learn: Learn | None = None,
+        claims: Claims | None = None,
     ) -> None:
         self._store, self._folder_of, self._engines = store, folder_of, engines
         self._settings, self._inventory, self._policy = settings, inventory, policy
         self._progress: dict[str, tuple[ProgressReader, float]] = {}
         self._sampling = Sampling(settings, inventory)
         self._supplies = Supplies(engines, settings, inventory)
-        self._starting = Starting(store, folder_of, engines, settings)
+        self._starting = Starting(store, folder_of, engines, settings, claims)
         self._learn = learn
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
         self._run_times = clocks.RunTimes()
-        self._holders = DeviceHolders(engines.values(), patience=settings.engine_seconds)
+        self._holders = DeviceHolders(engines.values(), claims, patience=settings.engine_seconds)
+        self._claims = claims
         self._observing = Observing(engines, folder_of, patience=settings.engine_seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._swept = False
@@ -87,6 +94,7 @@ class Reconciler:
         active = self._store.select(states=ACTIVE, oldest_first=True)  # in order, too, what is left to be started anew
         here = [job for job in active if job.id not in self._starting and job.spec.engine in self._engines]
         seen = self._observing.ask(here)
+        self._keep_claims(active, seen)
         for job in active:
             rows.guard(self._store, job, partial(self._reconcile, observation=seen.get(job.id)))
         queued = self._store.select(states=("queued",), oldest_first=True)
@@ -101,6 +109,18 @@ class Reconciler:
     def close(self, seconds: float) -> None:
         """No step is taken any more: let preparations end, for so many seconds."""
         self._starting.close(seconds)
+
+    def _keep_claims(self, active: Iterable[Job], seen: Mapping[str, Seen]) -> None:
+        """What other users are told of this store's jobs."""
+        if self._claims is None:
+            return
+        given: dict[str, Given] = {}
+        for job in active:
+            now = seen.get(job.id)
+            running = isinstance(now, Observation) and now.state == "running"
+            if job.device_ids:
+                given[job.id] = Given(job.device_ids, running, now.pid if isinstance(now, Observation) else None)
+        self._claims.keep(given)
 
     # ---- dispatching
 

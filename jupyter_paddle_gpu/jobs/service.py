@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -33,6 +33,9 @@ from .store.job_store import JobStore
 from .store.lock import FileLock
 from .store.subscribers import JobCallback, Subscribers
 
+if TYPE_CHECKING:
+    from ..claims.claims import Claims
+
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
 
@@ -49,6 +52,7 @@ class JobService(JobReader):
             None: it is not.
         learn: called once or more with a job that ended well and its result, in time for what it says of them to be
             kept with the result.
+        claims: agreed with other users' stores; None: nobody else is known.
         policy: which devices may be chosen for a job that names none; None: any, the freest first.
     """
 
@@ -62,6 +66,7 @@ class JobService(JobReader):
         inventory: Callable[[], Inventory] | None = None,
         dispatcher: Callable[[], None] | None = None,
         learn: Learn | None = None,
+        claims: Claims | None = None,
         policy: Policy | None = None,
     ) -> None:
         super().__init__(store, folder, settings)
@@ -70,7 +75,9 @@ class JobService(JobReader):
         self._lock_path = store.path.with_suffix(".lock")
         self._lock = FileLock(self._lock_path)
         self._standby_lock = FileLock(store.path.with_suffix(".standby"))
-        self._reconciler = Reconciler(store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn)
+        self._reconciler = Reconciler(
+            store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn, claims=claims
+        )
         self._dispatcher = dispatcher
         self._subscribers = Subscribers()
         self._wake = Doorbell(store.path.with_suffix(".bell"))
@@ -92,6 +99,7 @@ class JobService(JobReader):
         factory: str = "",
         dispatcher_environment: Mapping[str, str] | None = None,
         learn: Learn | None = None,
+        claims: Claims | None = None,
         policy: Policy | None = None,
     ) -> JobService:
         """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`.
@@ -110,6 +118,7 @@ class JobService(JobReader):
             inventory=inventory,
             dispatcher=(lambda: detached.spawn(data, factory, dispatcher_environment or {})) if factory else None,
             learn=learn,
+            claims=claims,
             policy=policy,
         )
 

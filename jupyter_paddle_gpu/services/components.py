@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -16,6 +17,7 @@ from .settings import POLICY_VARIABLE, Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..claims.claims import Claims
     from ..devices.service import DeviceService
     from ..domain.containers.images import LocalImage
     from ..domain.devices import Inventory
@@ -175,10 +177,24 @@ class Components:
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),
                 learn=self._learn,
+                claims=self.claims,
                 policy=self.policy,
             )
 
         return self._once("jobs", build)
+
+    @property
+    def claims(self) -> Claims | None:
+        """What is agreed with other users' stores; None where this system has no such users."""
+
+        def build() -> Claims | None:
+            if not hasattr(os, "geteuid"):
+                return None
+            from ..claims.claims import Claims
+
+            return Claims(self.settings.claims_folder, self.settings.data_folder)
+
+        return self._once("claims", build)
 
     def _learn(self, job: Job, result: JobResult) -> tuple[Message, ...]:
         from ..engines.capabilities import inventory_of

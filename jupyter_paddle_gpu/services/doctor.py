@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -10,12 +11,13 @@ from pathlib import Path
 
 import msgspec
 
+from ..claims import folder as claims
 from ..devices.makers.registry import makers
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message, Param, Translate
 from ..engines.base import Engine
-from ..engines.capabilities import problems_of
+from ..engines.capabilities import accelerators, problems_of
 from ..engines.registry import Registry
 from ..estimator import messages
 from ..estimator.workers.outcomes import Greeting
@@ -39,6 +41,7 @@ def examine(
     engines: Callable[[], Mapping[str, Engine]],
     policies: Callable[[], Policies],
     data_folder: Path,
+    claims_folder: Path,
 ) -> tuple[Check, ...]:
     """All checks; one that fails unexpectedly says so and keeps none of the others from running.
 
@@ -53,6 +56,7 @@ def examine(
         ("plugins", lambda: _left_out(registry())),
         ("engines", lambda: _engines(engines())),
         ("policy", lambda: _policy(policies)),
+        ("claims", lambda: _claims(inventory(), claims_folder)),
         ("data_folder", lambda: _data_folder(data_folder)),
     )
     for name, part in parts:
@@ -206,6 +210,19 @@ def _policy(policies: Callable[[], Policies]) -> Iterable[Check]:
                 params={"field": field, "own": held.own_file, "file": held.policy_file},
             )
             yield Check(name="policy", ok=False, finding=finding, needed=False)
+
+
+def _claims(inventory: Inventory, folder: Path) -> Iterable[Check]:
+    """Whether devices are shared with the machine's other users; of no interest without any."""
+    if not accelerators(inventory) or not hasattr(os, "geteuid"):
+        return
+    fault = claims.fault(folder)
+    shared = Message(
+        code="claims_shared",
+        text="Users of this machine agree on its devices in {folder}.",
+        params={"folder": str(folder)},
+    )
+    yield Check(name="claims", ok=fault is None, finding=fault or shared, needed=False)
 
 
 def _data_folder(folder: Path) -> Iterable[Check]:

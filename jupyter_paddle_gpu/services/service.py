@@ -240,6 +240,7 @@ class Services(Components):
             engines=lambda: self.engines,
             policies=lambda: self.policies,
             data_folder=self.settings.data_folder,
+            claims_folder=self.settings.claims_folder,
         )
 
     def policy_report(self, folder: Path | None = None) -> PolicyReport:
@@ -355,7 +356,7 @@ class Services(Components):
         """What a submission is settled with; of a notebook with the policy beside it."""
         from .jobs.submitting import Desk
 
-        return Desk(self.engines, self._devices_now, self._policies_of(source), self.estimates)
+        return Desk(self.engines, self._devices_now, self._policies_of(source), self.estimates, self.claims)
 
     def _estimated_from(
         self, trace: str
@@ -368,7 +369,7 @@ class Services(Components):
     def _site(self, source: NotebookSource | None = None) -> Site:
         from .jobs.placing import Site
 
-        return Site(self.engines, self._devices_now, self._policies_of(source))
+        return Site(self.engines, self._devices_now, self._policies_of(source), self.claims)
 
     def _policies_of(self, source: NotebookSource | None) -> Policies:
         return self.policies if source is None else self.policies_in(source.path.parent)

@@ -45,6 +45,10 @@ def default_data_folder() -> Path:
     return Path(jupyter_data_dir()) / "paddle_gpu"
 
 
+CLAIMS_FOLDER = Path("/var/lib/paddle-gpu/claims")
+"""Where users of one machine agree on its devices, once the administrator has made it. One place, so that they meet."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of the services, the same for every face.
 
@@ -54,6 +58,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             root). None: paths are those of the file system (command line, magic).
         allow_hidden: also accept notebooks in hidden folders, as `ContentsManager.allow_hidden` says.
         system_policy_file: the administrator's policy, where there is one; what it fixes `policy_file` cannot loosen.
+        claims_folder: shared with other users (`claims`).
         policy_file: the policy that matching and engines go by (`policies.load_policies`); by default what
             `$PADDLE_GPU_POLICY` names. None: `paddle-gpu.yaml` in the data folder, where there is one.
         max_notebook_bytes: larger notebooks are refused; None: what the reader allows by itself.
@@ -65,6 +70,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     root: Path | None = None
     allow_hidden: bool = False
     system_policy_file: Path = msgspec.field(default_factory=system_policy_file)
+    claims_folder: Path = CLAIMS_FOLDER
     policy_file: Path | None = msgspec.field(default_factory=named_policy_file)
     max_notebook_bytes: int | None = None
     estimates_kept: int = 64

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.registry import Registry
@@ -15,20 +18,26 @@ from jupyter_paddle_gpu.services.requests import Check
 from jupyter_paddle_gpu.services.service import Services, Settings
 
 
-def tracing(greeting, folder: Path) -> list[Check]:
-    def absent():
-        raise PaddleGpuError(Message(code="absent", text="Not looked at here."))
+def absent():
+    raise PaddleGpuError(Message(code="absent", text="Not looked at here."))
 
+
+def tracing(greeting, folder: Path) -> list[Check]:
+    return [check for check in examined(greeting, folder) if check.name == "tracing"]
+
+
+def examined(greeting, folder: Path, inventory=absent) -> list[Check]:
     checks = doctor.examine(
         "python3",
         greeting=greeting,
-        inventory=absent,
+        inventory=inventory,
         registry=lambda: Registry({}, ()),
         engines=dict,
         policies=absent,
         data_folder=folder,
+        claims_folder=folder / "claims",
     )
-    return [check for check in checks if check.name == "tracing"]
+    return list(checks)
 
 
 def test_names_what_this_paddle_has_no_place_for(tmp_path):
@@ -46,6 +55,24 @@ def test_names_a_paddle_whose_steps_cannot_be_traced(tmp_path):
 
 def test_says_nothing_of_a_kernel_without_paddle(tmp_path):
     assert tracing(lambda: Greeting(error="No module named 'paddle'"), tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="the shared folder must be root's")
+def test_says_how_devices_are_shared_with_other_users(tmp_path):
+    host = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
+    card = Device(id="GPU-one", index=0, vendor="nvidia", name="Stand-in", memory_total=1 << 30)
+
+    def found(*devices: Device) -> list[Check]:
+        inventory = Inventory(time=0.0, host=host, devices=devices)
+        return [check for check in examined(absent, tmp_path, lambda: inventory) if check.name == "claims"]
+
+    assert found() == []
+    (check,) = found(card)
+    assert (check.ok, check.needed, check.finding.code) == (False, False, "claims_alone")
+    command = check.finding.render_hint().partition("`sudo ")[2].partition("`")[0]
+    subprocess.run(command.split(), check=True)
+    (check,) = found(card)
+    assert (check.ok, check.finding.code) == (True, "claims_shared")
 
 
 @pytest.mark.paddle

@@ -44,7 +44,8 @@ def observation(inspected: dict[str, Any], spec: JobSpec, *, output: str = "") -
     if name != "ended":
         ran = _seconds(state.get("Pid") or 0, str(inspected.get("Id", "")))
         reason = paused(str(inspected.get("Name", "")).lstrip("/")) if state.get("Status") == "paused" else None
-        return Observation(state=name, started=started, seconds=ran, reason=reason)  # type: ignore[arg-type]
+        pid = state.get("Pid") if ran is not None else None
+        return Observation(state=name, started=started, seconds=ran, reason=reason, pid=pid)  # type: ignore[arg-type]
     status = int(state.get("ExitCode") or 0)
     return Observation(
         state="ended",

@@ -119,7 +119,7 @@ class LocalEngine:
             return Observation(state="absent")
         if processes.is_alive(identity):
             ran = processes.seconds_since_start(identity.pid)
-            return Observation(state="running", started=identity.time, seconds=ran)
+            return Observation(state="running", started=identity.time, seconds=ran, pid=identity.pid)
         if processes.is_elsewhere(identity) and not folder.result.exists():
             return Observation(state="running", started=identity.time, reason=_elsewhere(identity.host))
         reason = None if folder.result.exists() else reasons.runner_vanished()

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ...domain.devices import DeviceHolder
 from ...domain.errors import PaddleGpuError
 from ...engines.base import Engine
 from ...engines.capabilities import Sharer
 
+if TYPE_CHECKING:
+    from ...claims.claims import Claims
+
 
 class DeviceHolders:
     """Belongs to whoever looks after the queue, or shows where a job would run.
 
     Args:
+        claims: of other users and stores, whatever engine their jobs are on; None: nobody shares.
         patience: seconds that an engine has for its answer. One that hangs says nothing then: no job of it starts
             anyway, and before one starts the engine looks by itself.
     """
 
-    def __init__(self, engines: Iterable[Engine], *, patience: float) -> None:
-        self._engines, self._patience = tuple(engines), patience
+    def __init__(self, engines: Iterable[Engine], claims: Claims | None = None, *, patience: float) -> None:
+        self._engines, self._claims, self._patience = tuple(engines), claims, patience
         self._late: dict[str, threading.Thread] = {}
 
     def ask(self) -> dict[str, DeviceHolder]:
         """Device id -> the job of another user, or of another store, that has it."""
-        found: dict[str, DeviceHolder] = {}
+        found = self._claims.held() if self._claims is not None else {}
         for engine in self._engines:
             if not isinstance(engine, Sharer) or ((late := self._late.get(engine.name)) and late.is_alive()):
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +22,9 @@ from ..store import rows
 from ..store.job_store import JobStore
 from .order import StartOrder, StartPlace
 
+if TYPE_CHECKING:
+    from ...claims.claims import Claims
+
 _change = msgspec.structs.replace
 
 
@@ -36,8 +40,10 @@ class Starting:
         folder_of: Callable[[str], JobFolder],
         engines: Mapping[str, Engine],
         settings: JobSettings,
+        claims: Claims | None = None,
     ) -> None:
         self._store, self._folder_of, self._engines, self._settings = store, folder_of, engines, settings
+        self._claims = claims
         self._order = StartOrder(settings.order_seconds)
         self._threads: dict[str, threading.Thread] = {}
         self._told: set[str] = set()  # jobs whose log says already that their engine is away
@@ -83,6 +89,8 @@ class Starting:
         try:
             seen = engine.observe(job, folder)
             if seen.state in ("absent", "starting"):
+                if self._claims is not None:
+                    self._claims.take(job.id, job.device_ids)
                 if job.attempts > 1:
                     _clear_attempt(folder)
                 self._copy_checkpoints(job, folder, place)

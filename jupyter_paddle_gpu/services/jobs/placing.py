@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +22,9 @@ from ...matching.match import resolved
 from ..policies.files import Policies
 from .imaging import image_for
 
+if TYPE_CHECKING:
+    from ...claims.claims import Claims
+
 HOLDERS_SECONDS = 2.0
 """How long an engine may take to say which devices other users' jobs have; somebody waits for the answer."""
 
@@ -37,6 +41,7 @@ class Site:
     engines: Mapping[str, Engine]
     inventory: Callable[[], Inventory]
     policies: Policies
+    claims: Claims | None = None
 
 
 def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
@@ -57,16 +62,18 @@ def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
     return name
 
 
-def offer_of(chosen: Engine, inventory: Inventory, others: Iterable[Engine] = ()) -> Offer:
+def offer_of(
+    chosen: Engine, inventory: Inventory, others: Iterable[Engine] = (), claims: Claims | None = None
+) -> Offer:
     """What an engine has for a job that is first in the queue.
 
     Args:
-        others: engines that are asked which devices other users' jobs have.
+        others: engines that are asked which devices other users' jobs have; `claims` tells those that share a folder.
     """
     from ...jobs.scheduling.holders import DeviceHolders
     from ...jobs.scheduling.supplies import trouble_of
 
-    held = DeviceHolders(others, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
+    held = DeviceHolders(others, claims, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
     return Offer(devices=inventory.devices, held=held, trouble=trouble_of(inventory), assigned=assigns_devices(chosen))
 
 
@@ -115,7 +122,7 @@ def place(
         catalogue.usual(),
         site.policies.matching,
         choice=choice,
-        offer=offer_of(chosen, inventory, site.engines.values()),
+        offer=offer_of(chosen, inventory, site.engines.values(), site.claims),
         engine=name,
     )
     if not (features.containers and features.available):

@@ -34,6 +34,7 @@ from ..requests import Submission
 from .placing import choice_of, engine_name, offer_of
 
 if TYPE_CHECKING:
+    from ...claims.claims import Claims
     from ...domain.notebooks import NotebookSource
 
 RUNS_FOLDER = "paddle-gpu-runs"
@@ -54,6 +55,7 @@ class Desk:
     inventory: Callable[[], Inventory]
     policies: Policies
     estimates: Estimating
+    claims: Claims | None = None
 
 
 class Settled(NamedTuple):
@@ -102,7 +104,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     _check_unused(engine, submission)
     answers = answers_for_job(facts, submission.request.answers)
     policy, asked = desk.policies.matching, submission.resources
-    offer = offer_of(engine, inventory, () if runs else desk.engines.values())
+    offer = offer_of(engine, inventory, () if runs else desk.engines.values(), None if runs else desk.claims)
     gpus, ids = (None, ()) if asked is None else (asked.gpus, asked.device_ids)
     if ids and gpus is None:
         gpus = len(ids)

@@ -180,6 +180,9 @@ def test_a_container_that_nobody_starts_holds_its_card_for_a_while_only(bench, s
 def test_ones_own_jobs_are_the_queues_own_business(bench):
     job, folder = bench.job("import time; time.sleep(60)", device_ids=(CARD,))
     bench.start(job, folder)
+    pid = bench.engine.observe(job, folder).pid
+    container = bench.engine.daemon.inspect_container(container_name(job.id))["Id"]
+    assert container in Path(f"/proc/{pid}/cgroup").read_text(), "a process for whose life its devices are claimed"
     assert bench.engine.held_by_others() == {}
     other = bench.another(store="/another/store")
     assert other.held_by_others()[CARD].job == job.id

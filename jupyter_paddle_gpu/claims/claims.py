@@ -1,0 +1,173 @@
+"""Taking and giving back devices. Nobody waits for a lock that another user could keep.
+
+Each store writes its own file and reads all others'. Who wants devices writes so first (`wanted`), then looks: where
+somebody has one of them, or asked for it before, he takes his word back; where nobody else wants one, he has them
+(`held`). Of two who want the same at the same moment at least one sees the other, since both write before they look.
+So no two hold one device, whatever a third writes into his own file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from ..domain.devices import DeviceHolder
+from ..domain.errors import PaddleGpuError
+from ..domain.jobs import reasons
+from . import folder as shared
+from . import records
+from .folder import Written
+from .processes import Process, is_alive, process_of, this_process
+from .records import Active, Claim, Given
+
+CONTEST_SECONDS = 5.0
+"""As long somebody who asked later is waited for to take his word back; then he counts as the holder."""
+LOOK_SECONDS = 0.01
+_logger = logging.getLogger(__name__)
+_change = msgspec.structs.replace
+
+
+class Claims:
+    """The claims of one job store. Thread-safe; several processes of the user may have one on the same store.
+
+    Args:
+        folder: the shared one. While it is not there, or not to be trusted, nothing is claimed and nobody else known.
+        store: the store's own folder, closed to other users.
+    """
+
+    def __init__(self, folder: Path, store: Path) -> None:
+        self._folder, self._store = folder, store
+        self._lock = threading.Lock()
+        self._kept: Active | None = None
+
+    def held(self) -> dict[str, DeviceHolder]:
+        """Device -> the job and the user that have it or are about to, of all stores but this one."""
+        found: dict[str, DeviceHolder] = {}
+        for one in self._others():
+            for device in one.claim.devices:
+                found.setdefault(device, _holder(one))
+        return found
+
+    def take(self, job: str, devices: tuple[str, ...]) -> None:
+        """Have devices for a job that is about to start, for the life of this process (`keep` says for whose then).
+
+        Raises:
+            PaddleGpuError: `device_held`.
+        """
+        if not devices:
+            return
+        mine = Claim(job=job, devices=devices, state="wanted", since=time.time(), process=this_process())
+        if not self._put(mine):
+            return  # there is no folder, or the disk is full: what the others wrote still counts (`held`)
+        ahead = self._wait(mine)
+        if ahead is None:
+            self._put(_change(mine, state="held"))
+        else:
+            self.release(job)
+            holder, device = _holder(ahead), min(set(ahead.claim.devices) & set(devices))
+            raise PaddleGpuError.of(reasons.device_held(device, holder.job, holder.owner), status=409)
+
+    def _wait(self, mine: Claim) -> Written | None:
+        """Until nobody else wants one of its devices; whoever has one, or goes first."""
+        deadline = time.monotonic() + CONTEST_SECONDS
+        while rivals := [one for one in self._others() if set(one.claim.devices) & set(mine.devices)]:
+            ahead = next((one for one in rivals if _goes_before(one, mine)), None)
+            if ahead is not None or time.monotonic() > deadline:
+                return ahead or rivals[0]
+            time.sleep(LOOK_SECONDS)
+        return None
+
+    def release(self, job: str) -> None:
+        """A job has its devices no more."""
+        self._changed(lambda claims: {name: claim for name, claim in claims.items() if name != job})
+
+    def keep(self, active: Active) -> None:
+        """Bring this store's claims in line with its jobs: those that ended have none, those that run have theirs for
+        as long as their own process lives."""
+        if active == self._kept:
+            return
+
+        def change(claims: dict[str, Claim]) -> dict[str, Claim]:
+            kept = {job: _kept(job, given, claims.get(job)) for job, given in active.items()}
+            return {job: claim for job, claim in kept.items() if claim is not None}
+
+        # Without a job there is no need for a file.
+        done = bool(active or self._kept) and self._changed(change)
+        self._kept = dict(active) if done or not active else None
+
+    def _others(self) -> Iterator[Written]:
+        """The claims of other stores whose holder lives."""
+        if shared.fault(self._folder) is None:
+            own = shared.own_inode(self._folder, self._store)
+            others = (one for one in shared.written(self._folder) if one.inode != own)
+            yield from (one for one in others if is_alive(one.claim.process, one.user))
+
+    def _put(self, claim: Claim) -> bool:
+        return self._changed(lambda claims: {**claims, claim.job: claim})
+
+    def _changed(self, change: Callable[[dict[str, Claim]], dict[str, Claim]]) -> bool:
+        """Change this store's claims; whether that could be written."""
+        if shared.fault(self._folder) is not None:
+            return False
+        try:
+            with self._lock, self._alone(), self._open() as descriptor:
+                _, before = records.read(descriptor)
+                after = tuple(change({claim.job: claim for claim in before}).values())
+                if after != before:
+                    records.write(descriptor, after)
+        except OSError as error:
+            _logger.warning("%s cannot be written, devices are not claimed: %s", self._folder, error)
+            return False
+        return True
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[int]:
+        descriptor = shared.open_own(self._folder, self._store)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Among this user's processes. The lock lies in the store: the file itself anybody could lock."""
+        import fcntl  # not on Windows, where nobody makes a `Claims`
+
+        with (self._store / "claims.lock").open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def _kept(job: str, given: Given, claim: Claim | None) -> Claim | None:
+    """The claim of a job that is under way."""
+    if not given.runs:  # one that is being prepared takes what it gets (`take`)
+        return claim
+    process: Process | None = process_of(given.pid) if given.pid is not None else None
+    if claim is None:  # it runs, so it has them: the folder was made since, or somebody removed the file
+        now = process or this_process()
+        return Claim(job=job, devices=given.devices, state="held", since=time.time(), process=now)
+    if process is None and not is_alive(claim.process):
+        process = this_process()
+    return claim if process is None else _change(claim, process=process)
+
+
+def _goes_before(other: Written, mine: Claim) -> bool:
+    claim = other.claim
+    return claim.state == "held" or (claim.since, other.user, claim.job) < (mine.since, os.geteuid(), mine.job)
+
+
+def _holder(one: Written) -> DeviceHolder:
+    import pwd
+
+    try:
+        owner = pwd.getpwuid(one.user).pw_name
+    except KeyError:
+        owner = str(one.user)
+    return DeviceHolder(job=one.claim.job, owner=owner)

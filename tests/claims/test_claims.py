@@ -1,0 +1,236 @@
+"""Devices between users: one at a time, for as long as somebody lives, and whatever a third does to the folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.claims import folder as shared_folder
+from jupyter_paddle_gpu.claims import records
+from jupyter_paddle_gpu.claims.claims import Claims
+from jupyter_paddle_gpu.claims.processes import Process, is_alive, process_of, this_process
+from jupyter_paddle_gpu.claims.records import Claim, Given
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+
+RACE = """
+import os, random
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+witness, seed, got = sys.argv[1], int(sys.argv[2]), 0
+random.seed(seed)
+sys.stdin.readline()
+for n in range(15):
+    devices = tuple(sorted(random.sample(["A", "B", "C"], random.choice((1, 1, 2)))))
+    try:
+        claims.take(f"job-{seed}-{n}", devices)
+    except PaddleGpuError as error:
+        assert error.code == "device_held", error
+        time.sleep(random.random() / 50)
+        continue
+    got += 1
+    for device in devices:
+        os.close(os.open(f"{witness}/{device}", os.O_CREAT | os.O_EXCL))
+    time.sleep(random.random() / 100)
+    for device in devices:
+        os.unlink(f"{witness}/{device}")
+    claims.release(f"job-{seed}-{n}")
+print(got)
+"""
+
+
+def test_processes_of_three_users_never_have_one_device_at_once(people, tmp_path):
+    """Whoever has a device leaves a file of its name: a second one could not."""
+    witness = tmp_path / "witness"
+    witness.mkdir()
+    witness.chmod(0o777)
+    racers = [people(seed % 3).start(RACE, witness, seed) for seed in (0, 1, 2)]
+    for racer in racers:
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    told = [racer.communicate()[0] for racer in racers]
+    assert [racer.returncode for racer in racers] == [0, 0, 0]
+    assert all(int(got) > 0 for got in told), told
+
+
+def test_a_device_is_somebodys_until_he_is_dead_and_not_while_he_is_slow(people):
+    holder = people(0).holding("A", "B", job="mine")
+    assert people(1).sees() == {"A": "61001 mine", "B": "61001 mine"}
+    assert people(0).sees() == {}
+    holder.send_signal(signal.SIGSTOP)
+    assert people(1).sees() != {}
+    taken = "from jupyter_paddle_gpu.domain.errors import PaddleGpuError\ntry:\n    claims.take('his', ('B', 'C'))\n"
+    taken += "except PaddleGpuError as error:\n    print(error.message.render())"
+    assert people(1).run(taken) == "Waits for device B, which job mine of 61001 has."
+    assert people(2).sees() == {"A": "61001 mine", "B": "61001 mine"}, "who gets nothing has nothing"
+    holder.kill()
+    holder.wait()
+    assert people(1).sees() == {}
+    people(1).holding("B", "C")
+
+
+def test_a_running_job_has_its_devices_for_its_own_life(people):
+    """Whoever looked after the queue may go, and who comes after him finds the job's claim as it was."""
+    job = people(0).popen("sleep", "600")
+    try:
+        holder = people(0).start(
+            "claims.take('job', ('A',)); claims.keep({'job': Given(('A',), True, int(sys.argv[1]))})\n"
+            "print('has', flush=True); sys.stdin.readline()",
+            job.pid,
+        )
+        assert holder.stdout.readline() == "has\n"
+        holder.kill()
+        holder.wait()
+        assert people(1).sees() == {"A": "61001 job"}
+        people(0).run("claims.keep({'job': Given(('A',), True, None)})")
+        assert people(1).sees() == {"A": "61001 job"}
+    finally:
+        job.kill()
+        job.wait()
+    assert people(1).sees() == {}
+
+
+def test_a_job_that_ended_has_none_and_one_that_nobody_claimed_for_does(people):
+    holder = people(0).start(
+        "claims.keep({'old': Given(('A',), True)})\n"
+        "claims.keep({'new': Given(('B',), True), 'not yet': Given(('C',))})\n"
+        "print('kept', flush=True); sys.stdin.readline()"
+    )
+    assert holder.stdout.readline() == "kept\n"
+    assert people(1).sees() == {"B": "61001 new"}
+
+
+def test_what_a_hostile_user_writes_speaks_for_nobody_else(people, shared):
+    """Names of others, links, pipes, half a file, closed files, thousands of them, locks on everything."""
+    holder = people(0).holding("A")
+    (own,) = shared.iterdir()
+    evil = f"""
+import fcntl, os, shutil
+shared, victim = {str(shared)!r}, {str(own)!r}
+for name in ("{people(1).user}-0000000000000000", "x", "{people(1).user}"):
+    shutil.copyfile(victim, f"{{shared}}/{{name}}")  # says that job has A, under another's name
+os.symlink("/etc/passwd", f"{{shared}}/link")
+os.symlink(victim, f"{{shared}}/to-victim")
+os.mkfifo(f"{{shared}}/pipe")
+os.mkdir(f"{{shared}}/folder")
+open(f"{{shared}}/garbage", "wb").write(os.urandom(100_000))
+open(f"{{shared}}/closed", "w").close()
+os.chmod(f"{{shared}}/closed", 0)
+for n in range(3000):
+    open(f"{{shared}}/flood-{{n}}", "w").close()
+locks = [open(f"{{shared}}/{{name}}", "rb") for name in ("x", os.path.basename(victim))]
+for lock in locks:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+for forbidden in (lambda: os.unlink(victim), lambda: os.rename(victim, victim + "x"), lambda: open(victim, "r+b")):
+    try:
+        forbidden()
+    except OSError:
+        continue
+    raise SystemExit("that was allowed")
+print("done", flush=True)
+sys.stdin.readline()
+"""
+    hostile = people(2).start(evil)
+    hostile.stdin.write("")
+    assert hostile.stdout.readline() == "done\n"
+    assert people(1).sees() == {"A": "61001 job"}, "nobody holds anything for a process that is not his"
+    people(1).holding("B")
+    assert people(0).sees()["B"] == "61002 job"
+    people(0).run("claims.take('second', ('C',)); claims.release('second')")
+    holder.kill()
+    holder.wait()
+    assert people(1).sees() == {}, "also his copies of it"
+
+
+def test_somebody_has_made_a_file_of_ones_own_name(people, shared):
+    people(0).holding("A").kill()
+    (own,) = shared.iterdir()
+    own.unlink()
+    people(2).run(f"open({str(own)!r}, 'w').close()")
+    people(0).holding("A")
+    assert people(1).sees() == {"A": "61001 job"}
+
+
+def test_a_full_disk_keeps_nobody_who_was_there_from_claiming(people, small_disk, tmp_path):
+    disk = small_disk(1)
+    disk.chmod(0o1777)
+    for number in (0, 1):
+        people(number).shared = disk
+    people(0).holding("A").kill()
+    with (disk / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
+        while True:
+            filler.write(bytes(4096))
+    people(0).holding("B")
+    # Who comes new cannot write; he keeps to what the others wrote.
+    assert people(1).sees() == {"B": "61001 job"}
+    people(1).holding("C")
+    assert people(0).sees() == {}
+
+
+@pytest.mark.parametrize("make", [
+    lambda folder: folder.rmdir(),
+    lambda folder: folder.chmod(0o777),
+    lambda folder: os.chown(folder, 61003, 61003),
+    lambda folder: (folder.rename(folder.with_name("real")), folder.symlink_to(folder.with_name("real"))),
+])  # fmt: skip
+def test_a_folder_that_somebody_else_could_change_is_not_used(shared, tmp_path, make):
+    make(shared)
+    fault = shared_folder.fault(shared)
+    assert fault is not None
+    assert f"install -d -m 1777 {shared}" in fault.render_hint()
+    claims = Claims(shared, tmp_path)
+    claims.take("job", ("A",))
+    assert claims.held() == {}
+    assert not shared.exists() or list(shared.iterdir()) == []
+
+
+def test_who_lives():
+    mine = this_process()
+    assert is_alive(mine)
+    assert not is_alive(msgspec.structs.replace(mine, boot="another"))
+    assert not is_alive(msgspec.structs.replace(mine, ticks=1))
+    assert is_alive(msgspec.structs.replace(mine, namespace="pid:[1]")), "of another container nobody can tell"
+    child = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert process_of(child.pid) is None, "a zombie"
+    child.wait()
+
+
+def test_a_change_that_was_cut_off_leaves_the_one_before(tmp_path):
+    first = Claim(job="1", devices=("A",), state="held", since=1.0, process=Process(pid=1))
+    second = msgspec.structs.replace(first, job="2")
+    descriptor = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
+    try:
+        records.write(descriptor, (first,))
+        records.write(descriptor, (first, second))
+        assert records.read(descriptor) == (2, (first, second))
+        os.pwrite(descriptor, b"torn", 20)  # in the newer half, which is the first
+        assert records.read(descriptor) == (1, (first,))
+        os.pwrite(descriptor, b"torn", records.SLOT_BYTES)
+        assert records.read(descriptor) == (0, ())
+        with pytest.raises(OSError, match="more claims"):
+            records.write(descriptor, (first,) * 65)
+    finally:
+        os.close(descriptor)
+
+
+def test_without_a_folder_nothing_is_different(tmp_path: Path):
+    claims = Claims(tmp_path / "nothing", tmp_path)
+    claims.take("job", ("A",))
+    claims.keep({"job": Given(("A",), True)})
+    claims.release("job")
+    assert (claims.held(), list(tmp_path.iterdir())) == ({}, [])
+
+
+def test_two_stores_of_one_user(shared, tmp_path):
+    stores = [Claims(shared, tmp_path / name) for name in ("a", "b")]
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    stores[0].take("job", ("A",))
+    with pytest.raises(PaddleGpuError, match="which job job of root has"):
+        stores[1].take("other", ("A",))
+    stores[0].release("job")
+    stores[1].take("other", ("A",))
