@@ -16,7 +16,7 @@ from ..step.model_inputs import ModelInputs
 from . import what_ifs
 from .cells import programs
 from .cells.loops import Loops
-from .cells.running import CellRun
+from .cells.running import OF_DATA, CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
 from .questions import batch_places, trials
@@ -48,8 +48,30 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         def trace(asked: dict[str, Any]) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
 
-        result = _with_batch(request, trace)
-        return trials.suggested(request, result, trace) if result["status"] == "needs_input" else result
+        result = _answered(request, trace)
+        if result["status"] != "needs_input" or not _wants_data(result):
+            return result
+        again = _answered({**request, "absorbs": True}, trace)
+        return again if _is_answerable(again) else result
+
+
+def _answered(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The trace; of open questions what their answers may be."""
+    result = _with_batch(request, trace)
+    return trials.suggested(request, result, trace) if result["status"] == "needs_input" else result
+
+
+def _wants_data(result: dict[str, Any]) -> bool:
+    """Whether a question is open that names no answer, and data or a module is not here."""
+    asked = result["questions"]
+    return any(one["suggestion"] is None for one in asked) and any(
+        one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in asked
+    )
+
+
+def _is_answerable(result: dict[str, Any]) -> bool:
+    """Whether there is a figure, or a question that a person can answer without the data."""
+    return result["status"] != "needs_input" or any(one.get("candidates") for one in result["questions"])
 
 
 def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
@@ -86,8 +108,9 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
     loops = Loops() if evaluates or (request.get("accumulation") or 1) > 1 else None
     rewriting = tuple(one for one in (names, loops) if one is not None)
     run = CellRun(
-        request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites)
-    )
+        request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
+        absorbs=bool(request.get("absorbs")),
+    )  # fmt: skip
 
     run.printed = request.get("printed") or {}
 

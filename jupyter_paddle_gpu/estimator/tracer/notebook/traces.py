@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import paddle
+
 from ..eager.amp import Precision
 from ..eager.runtime import Runtime
 from ..patches.absent_modules import AbsentModules
@@ -72,7 +74,7 @@ def traced(
     gc.disable()
     try:
         try:
-            with entered(runtime), warnings.catch_warnings(), _quiet():
+            with entered(runtime), warnings.catch_warnings(), _quiet(), _own_names():
                 warnings.simplefilter("ignore")
                 execute(runtime)
         finally:
@@ -162,6 +164,7 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
     """The answer where the notebook ends with an error before a training is through. The failure stays beside it, for
     where another way through the program trains this one tells nothing."""
     shared = _shared(runtime, run)
+    shared["is_refusal"] = run.is_refused
     return {**shared, "status": "would_stop", "stop": run.stop, "questions": run.failures[:1], **versions()}
 
 
@@ -172,7 +175,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
         run.ask_needs()
     if run is not None and run.failure is not None and not run.questions:
         run.questions.append(run.failure)
-    if run is not None and not run.questions:
+    if run is not None and not run.questions and run.trains:
         run.ask_absent()
     shared = _shared(runtime, run)
     questions, notes = shared["questions"], shared["notes"]
@@ -257,6 +260,18 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "own_notes": notes,
         "seen": inputs_seen,
     }
+
+
+@contextlib.contextmanager
+def _own_names() -> Any:
+    """Names of parameters (`ParamAttr(name="words")`) count for this run alone: Paddle refuses one that was used."""
+    owner = paddle.base.unique_name
+    before = owner.dygraph_parameter_name_checker
+    owner.dygraph_parameter_name_checker = type(before)()
+    try:
+        yield
+    finally:
+        owner.dygraph_parameter_name_checker = before
 
 
 @contextlib.contextmanager

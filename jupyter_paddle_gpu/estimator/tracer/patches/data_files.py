@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import paddle
 
 from .. import call_stack
@@ -28,9 +27,12 @@ def _data_set(value: Any) -> Any:
 
 def _sampler(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
     args, kwargs = _stood_for(args, kwargs)
+    data = session.of(AbsentData)
+    before = dict(data.needs)
     try:
         original(self, *args, **kwargs)
     except NeededError:
+        data.needs = before  # how long data is that is not here is nothing that the step needs
         args, kwargs = _without_data(args, kwargs)
         original(self, *args, **kwargs)
 
@@ -48,9 +50,11 @@ def _loader(session: Session, original: Callable[..., Any], self: Any, *args: An
     if isinstance(sampler, UnseenData):
         kwargs["batch_sampler"] = None
         kwargs.setdefault("batch_size", 1)
+    before = dict(session.of(AbsentData).needs)
     try:
         original(self, *args, **kwargs)
     except NeededError:  # a data set of the program's own around data that is not here: it cannot say how long it is
+        session.of(AbsentData).needs = before
         args, kwargs = _without_data(args, kwargs)
         original(self, *args, **kwargs)
     session.of(AbsentData).loaders[id(self)] = (_called_by(), *place())
@@ -114,7 +118,11 @@ def _split(session: Session, original: Callable[..., Any], data: Any, lengths: A
 
 def _assign(session: Session, original: Callable[..., Any], self: Any, value: Any, *args: Any, **kwargs: Any) -> None:
     """`Assign(vectors)`: a parameter has its own shape, whatever it begins with."""
-    original(self, np.zeros(1, "float32") if is_unseen(value) else value, *args, **kwargs)
+    if is_unseen(value):
+        self.__class__ = paddle.nn.initializer.Constant
+        self.__init__(0.0)
+        return
+    original(self, value, *args, **kwargs)
 
 
 def _set_value(session: Session, original: Callable[..., Any], self: Any, value: Any) -> Any:
@@ -129,5 +137,6 @@ def patches() -> Iterator[Patch]:
     for name in ("RandomSampler", "SequenceSampler", "Subset"):
         yield Patch(getattr(paddle.io, name), "__init__", _sampler)
     yield Patch(paddle.io, "random_split", _split)
+    yield Patch(paddle.nn.initializer.Assign, "__init__", _assign)
     for name in _TAKES_DATA:
         yield Patch(paddle.hapi.model.Model, name, _method)

@@ -19,7 +19,7 @@ from paddle.io.dataloader.collate import default_collate_fn
 from ..eager.tensors import Tensors
 from ..memory.dtypes import SIZE
 from ..memory.values import Computed, Known, Value
-from ..session import Session
+from ..session import Session, current
 from ..step.changes import Changes
 from ..step.host_memory import HostMemory
 from ..step.resizing import Resizing
@@ -78,7 +78,7 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         batch = _loaded(runtime, loader, size)
         text = batch if isinstance(batch, Text) else None
     if text is not None:
-        size, count = _described_size(loaders, text), EPOCH
+        size, count = described_size(runtime, text), EPOCH
         batch = _unknown(described(text, size))
     if size:
         loaders.seen_batch_sizes.append(size)
@@ -128,8 +128,17 @@ def _unknown(batch: Any) -> Any:
     return [Made(array.shape, str(array.dtype), None) for array in batch]
 
 
-def _described_size(loaders: Loaders, text: str) -> int:
+def described_size(session: Session, text: str) -> int:
+    """Samples of a batch that was described, or as many as are asked for."""
+    loaders = session.of(Loaders)
     return max(1, (loaders.batch_size or size_of(text)) // loaders.divided_by)
+
+
+def described_tensors(session: Session, text: str, size: int) -> Any:
+    """The tensors of one batch of a loader of the program's own, as it was described."""
+    assert isinstance(session, Tensors)
+    session.of(Loaders).seen_batch_sizes.append(size)
+    return _as_tensors(session, _unknown(described(text, size)), None)
 
 
 class Text(str):
@@ -223,9 +232,13 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
     sampler = getattr(loader, "batch_sampler", None)
     size = loaders.batch_size or getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None) or 0
     size = max(1, int(size) // loaders.divided_by) if size else 0
+    data = None if (session := current()) is None else session.of(AbsentData)
+    before = dict(data.needs) if data else {}
     try:
         total = len(loader.dataset)
     except (TypeError, AttributeError, RuntimeError, NeededError):
+        if data is not None:
+            data.needs = before
         return int(size), EPOCH
     if not size:
         return 0, min(total, EPOCH)

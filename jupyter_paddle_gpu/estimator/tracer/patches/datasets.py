@@ -98,7 +98,8 @@ def _words(count: int, unknown: str = "<unk>") -> dict[str, int]:
 
 
 def _imdb(dataset: Any, mode: str) -> None:
-    dataset.word_idx = _words(5148)
+    words = _words(5148)
+    dataset.word_idx = {word if word == "<unk>" else word.encode(): number for word, number in words.items()}
     document = [0] * 231
     dataset.docs, dataset.labels = [document] * 25000, [n % 2 for n in range(25000)]
 

@@ -33,7 +33,8 @@ IDLE_SECONDS, IDLE_UPDATES = 2.0, 8
 """How long, and for how many updates of others, an optimizer is waited for whose model no step calls: most often that
 of another chapter."""
 ASKED_SECONDS = 10.0
-"""How long a step is looked for once something is missing: a question is an answer, running out of time is none."""
+"""How long a step is looked for, in the processor's time, once something is missing: a question is an answer, running
+out of time is none."""
 EVALUATION_PATIENCE = 4.0
 """Seconds that an evaluation between epochs may take to be traced."""
 BY_HAND, MANY_BY_HAND = 5, 200
@@ -161,7 +162,7 @@ class StepWatch:
 
     def asked(self) -> None:
         """Something that the program needs is missing."""
-        self._gives_up = min(self._gives_up, time.monotonic() + ASKED_SECONDS)
+        self._gives_up = min(self._gives_up, time.process_time() + ASKED_SECONDS)
 
     def backward_begins(self) -> None:
         """A backward pass is about to run.
@@ -330,7 +331,7 @@ class StepWatch:
         if self.trainings and time.monotonic() > self._more_until:
             self.runtime.note("trainings_cut")
             raise StepSeen
-        if self.window is None and not self._ends and time.monotonic() > self._gives_up:
+        if self.window is None and not self._ends and time.process_time() > self._gives_up:
             raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
             return

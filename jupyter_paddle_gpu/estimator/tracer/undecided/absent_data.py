@@ -254,7 +254,8 @@ class Unseen:
         text = session.of(AbsentData).description(name) if session else None
         if text is None:
             self._needs("batch_unseen")
-        return iter([unknown_batch(text) for _ in range(EPOCH)])
+        batches = [unknown_batch(text) for _ in range(EPOCH)]
+        return iter([batch[0] if isinstance(batch, list) and len(batch) == 1 else batch for batch in batches])
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         session = current()
@@ -284,19 +285,18 @@ class Unseen:
 
 
 def _is_trained_on() -> bool:
-    """Whether the running statement of the notebook is a loop that trains."""
-    for frame in _frames():
-        line = frame.f_lineno
-        try:
-            nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
-        except SyntaxError:
-            return False
-        loops = [
-            node for node in nodes if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or line)
-        ]
-        if any(getattr(one, "attr", "") in _TRAINING for loop in loops for one in ast.walk(loop)):
-            return True
-    return False
+    """Whether the notebook's running code is directly in a loop that trains: a reader that such a loop goes through has
+    loops of its own, of which nobody is to know anything."""
+    frame = next(_frames(), None)
+    if frame is None:
+        return False
+    line = frame.f_lineno
+    try:
+        nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
+    except SyntaxError:
+        return False
+    loops = [node for node in nodes if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or line)]
+    return any(getattr(one, "attr", "") in _TRAINING for loop in loops for one in ast.walk(loop))
 
 
 _TRAINING = frozenset(("backward", "minimize", "train_batch", "clear_grad", "clear_gradients"))
@@ -376,9 +376,9 @@ class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
         raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
 
 
-def unknown_batch(text: str) -> Any:
+def unknown_batch(text: str, batch_size: int | None = None) -> Any:
     """One batch as arrays whose numbers nobody knows."""
-    batch = described(text)
+    batch = described(text, batch_size)
     if isinstance(batch, dict):
         return {name: unknown(array) for name, array in batch.items()}
     return [unknown(array) for array in batch]

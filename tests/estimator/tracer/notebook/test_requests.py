@@ -130,6 +130,8 @@ for _ in range(4):
     optimizer.step()
     optimizer.clear_grad()
 """
+LATER = "def later(model, data):\n    model.fit(data)\n"
+"""Something that trains; without it nothing is asked for."""
 REQUESTS = {
     "recurrent": {"cells": cells(RECURRENT), "target": "gpu"},
     "single": {"cells": cells("batch_size = 8", SINGLE, SINGLE_LOOP), "target": "cpu"},
@@ -137,7 +139,7 @@ REQUESTS = {
     "plain": {"cells": PLAIN},
     "batch": {"cells": PLAIN, "batch_size": 128},
     "answer": {"cells": cells("batch_size = int(input())", NET, LOOP), "answers": {"batch_size": 16}},
-    "download": {"cells": cells("import paddle\npath = paddle.utils.download.get_path_from_url(URL, '.')".replace(
+    "download": {"cells": cells(LATER + "import paddle\npath = paddle.utils.download.get_path_from_url(URL, '.')".replace(
         "URL", "'https://data.invalid/a.zip'"))},
     "mnist": {
         "cells": cells("""
@@ -149,10 +151,11 @@ model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.Cr
 model.fit(train, epochs=1, batch_size=64, verbose=1)
 """)
     },
-    "file": {"cells": cells("import numpy as np\nrows = np.load('rows.npy')")},
-    "text": {"cells": cells("words = open('words.txt').read().split()")},
-    "count": {"cells": cells("vocabulary = len(open('words.txt').read().split())")},
-    "module": {"cells": cells("import no_such_module_anywhere")},
+    "file": {"cells": cells(LATER + "import numpy as np\nrows = np.load('rows.npy')")},
+    "text": {"cells": cells(LATER + "words = open('words.txt').read().split()")},
+    "count": {"cells": cells(LATER + "vocabulary = len(open('words.txt').read().split())")},
+    "module": {"cells": cells(LATER + "import no_such_module_anywhere")},
+    "lesson": {"cells": cells("import no_such_module_anywhere\nimport numpy as np\nrows = np.load('rows.npy')")},
     "failing": {"cells": cells("import paddle\n\nwidth = 1 / 0")},
     "no-model": {"cells": cells("import paddle\nx = paddle.ones([3])")},
     "bad-cell-elsewhere": {"cells": [{"index": 0, "source": "import plot_that_is_not_there"}, *PLAIN]},
@@ -253,9 +256,13 @@ def test_missing_data_is_a_question(answers, name, why):
     assert answers[name]["questions"][0]["why"] == why
 
 
+def test_a_lesson_on_data_that_trains_nothing_asks_for_nothing(answers):
+    assert (answers["lesson"]["status"], answers["lesson"]["questions"]) == ("no_model", [])
+
+
 def test_a_question_says_where_and_what_for(answers):
     question = answers["file"]["questions"][0]
-    assert (question["name"], question["cell"], question["line"]) == ("", 0, 2)  # nobody types an array
+    assert (question["name"], question["cell"], question["line"]) == ("", 0, 4)  # nobody types an array
     assert answers["count"]["questions"][0]["name"] == "vocabulary"
     text = answers["text"]["questions"][0]
     assert (text["name"], text["why"]) == ("", "file_missing")  # nobody types a text: only the file helps

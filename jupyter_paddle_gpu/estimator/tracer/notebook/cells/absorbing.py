@@ -7,8 +7,11 @@ fetches it is missing, or where data of unknown content was in the hands of the 
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import linecache
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
 from typing import Any
@@ -18,8 +21,9 @@ from ...patches.absent_modules import AbsentModule, AbsentModuleError
 from ...patches.environment import DownloadNeeded, StaticGraphError
 from ...undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData, described, is_description
 from ..questions.wording import refused
+from ..sites import STEPS, parsed
 
-_FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
+FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
 """Methods that put something into what they are called on."""
 _LOOKED_AT = 64
 """Entries of a container or of an object that are looked at."""
@@ -37,7 +41,7 @@ def is_of_data(problem: BaseException) -> bool:
         return True
     if not isinstance(problem, Exception):
         return False
-    return any(_holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
+    return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
 
 
 def _files(step: TracebackType | None) -> Iterator[str]:
@@ -46,43 +50,89 @@ def _files(step: TracebackType | None) -> Iterator[str]:
         step = step.tb_next
 
 
+def is_of_step(problem: BaseException) -> bool:
+    """Whether what is missing is asked for, because the step needs it."""
+    need = getattr(problem, "need", None)
+    return isinstance(problem, BatchNeeded) or (need is not None and need.is_of_step)
+
+
+def is_of_model(problem: BaseException) -> bool:
+    """Whether a module that is not here takes part in the step: code directly in a loop that trains wanted it."""
+    if not isinstance(problem, AbsentModuleError) or (step := problem.__traceback__) is None:
+        return False
+    tree = parsed("".join(linecache.getlines(step.tb_frame.f_code.co_filename)))
+    return any(
+        isinstance(node, (ast.For, ast.While)) and node.lineno <= step.tb_lineno <= (node.end_lineno or 0)
+        and any(getattr(part, "attr", "") in STEPS for part in ast.walk(node))
+        for node in ast.walk(tree)
+    )  # fmt: skip
+
+
+def forget_written(problem: BaseException) -> None:
+    """Take away files that were being written of data that is not here: an empty one would say that there is none."""
+    step = problem.__traceback__
+    while step is not None:
+        for value in list(step.tb_frame.f_locals.values()):
+            if isinstance(value, io.IOBase) and str(getattr(value, "mode", ""))[:1] in {"w", "a", "x"}:
+                with contextlib.suppress(OSError, AttributeError, TypeError):
+                    value.close()
+                    os.remove(value.name)  # type: ignore[attr-defined]  # noqa: PTH107 - the overlay knows this one
+        step = step.tb_next
+
+
 def _program(step: TracebackType | None) -> Iterator[list[Any]]:
-    """What the frames of an error had in their hands: their locals, in a cell the names of its line."""
+    """What the frames of an error had in their hands: their locals, in a cell the names of its statement."""
     while step is not None:
         frame = step.tb_frame
-        if call_stack.is_cell(frame.f_code.co_filename) and frame.f_code.co_name == "<module>":
-            names = frame.f_code.co_names
-            yield [frame.f_globals[name] for name in names if name in frame.f_globals and name in _loaded(frame, step)]
+        if call_stack.is_cell(frame.f_code.co_filename):
+            names = {**frame.f_globals, **frame.f_locals}
+            yield [names[name] for name in _loaded(frame, step) if name in names]
         elif not frame.f_code.co_filename.startswith(call_stack.TRACER):
-            yield list(frame.f_locals.values())[:_LOOKED_AT]
+            own = [value for name, value in frame.f_locals.items() if not name.startswith("__")]
+            yield own[:_LOOKED_AT]
         step = step.tb_next
 
 
 def _loaded(frame: Any, step: TracebackType) -> frozenset[str]:
-    """Names in the statement that runs."""
-    source = "".join(linecache.getlines(frame.f_code.co_filename))
-    try:
-        statements = ast.parse(source).body
-    except SyntaxError:
-        return frozenset()
-    number = _statement(statements, step)
-    nodes = () if number is None else ast.walk(statements[number])
-    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+    """Names in the innermost statement that runs."""
+    tree = parsed("".join(linecache.getlines(frame.f_code.co_filename)))
+    return frozenset(node.id for node in _innermost(tree, step.tb_lineno) if isinstance(node, ast.Name))
 
 
-def _holds_unseen(value: Any, depth: int = 0) -> bool:
+def _innermost(tree: ast.Module, line: int) -> Iterable[ast.AST]:
+    """The nodes of the innermost statement at a line; of a compound one those of its head."""
+    here = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)
+            and node.lineno <= line <= (node.end_lineno or line)]  # fmt: skip
+    if not here:
+        return ()
+    found = max(here, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
+    return (
+        part for child in ast.iter_child_nodes(found) if not isinstance(child, ast.stmt) for part in ast.walk(child)
+    )
+
+
+def holds_unseen(value: Any, depth: int = 0) -> bool:
+    """Whether a value is data of unknown content, or has some in it."""
     if isinstance(value, (Unseen, UnseenData, AbsentModule)):
         return not isinstance(value, AbsentModule) or depth > 0
     if depth == _DEEP:
         return False
     if isinstance(value, (list, tuple)):
-        return any(_holds_unseen(one, depth + 1) for one in value[:_LOOKED_AT])
+        return any(holds_unseen(one, depth + 1) for one in value[:_LOOKED_AT])
     if isinstance(value, dict):
-        return any(_holds_unseen(one, depth + 1) for one in list(value.values())[:_LOOKED_AT])
+        return any(holds_unseen(one, depth + 1) for one in list(value.values())[:_LOOKED_AT])
     held = getattr(value, "__dict__", None) if not isinstance(value, type) else None
     if isinstance(held, dict) and type(value).__module__ == "__main__":
-        return any(_holds_unseen(one, depth + 1) for one in list(held.values())[:_LOOKED_AT])
+        return any(holds_unseen(one, depth + 1) for one in list(held.values())[:_LOOKED_AT])
     return False
+
+
+def cell_of(problem: BaseException) -> int | None:
+    """The cell whose code an exception went through first."""
+    for file in _files(problem.__traceback__):
+        if call_stack.is_cell(file):
+            return int("".join(filter(str.isdigit, file)) or -1)
+    return None
 
 
 def behind(problem: BaseException, statements: Sequence[ast.stmt], file: str) -> int | None:
@@ -189,7 +239,7 @@ def bound_by(statement: ast.stmt) -> list[str]:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
     found: dict[str, None] = {}
-    for node in _own(statement):
+    for node in own(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found[node.id] = None
         elif isinstance(node, ast.alias):
@@ -204,16 +254,16 @@ def bound_by(statement: ast.stmt) -> list[str]:
 def _filled(node: ast.AST) -> str | None:
     """The name of what a call puts something into."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _FILLS:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in FILLS:
             return name
     return None
 
 
-def _own(node: ast.AST) -> Iterator[ast.AST]:
+def own(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a statement outside of functions and comprehensions, whose names are their own."""
     yield node
     for child in ast.iter_child_nodes(node):
         if not isinstance(
             child, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
         ):
-            yield from _own(child)
+            yield from own(child)

@@ -28,7 +28,7 @@ from ..questions.answers import Answers
 from ..questions.wording import address, assigned_at, line_of, refused, said
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, outside, stops
+from . import absorbing, outside, stops, within
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
@@ -44,6 +44,7 @@ class CellRun:
         sites: where they may train.
         beside: sources by path of what they run and import.
         trainings: keeps what is seen, where there may be several; None: the program ends with the first one's step.
+        absorbs: whether functions and the loop that trains go on without data as well (`within`).
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class CellRun:
         sites: Sites | None = None,
         beside: Mapping[str, str] | None = None,
         trainings: Trainings | None = None,
+        absorbs: bool = False,
     ) -> None:
         self.cells = cells
         self._session = Session()
@@ -69,6 +71,8 @@ class CellRun:
             *rewriting,
         )
         self.sites = sites or Sites(cells)
+        if absorbs:
+            self.rewriting = (within.Within(self.sites), *self.rewriting)
         self.sources = (*(cell["source"] for cell in cells), *(beside or {}).values())
         """All of the code, as far as it is known before it runs."""
         self._programs = Programs(self._run_script, self._names, self._program_failed)
@@ -88,6 +92,8 @@ class CellRun:
         self.stop: dict[str, Any] | None = None
         self.stop_if_sized: dict[str, Any] | None = None
         """Where the job would end with an error: cell, line and the error."""
+        self.is_refused = False
+        """Whether Paddle raises that error, of shapes, types or attributes."""
         self._command: tuple[int, str] | None = None
         """Of a program that has just failed: the line that runs it, and where it failed."""
 
@@ -116,7 +122,6 @@ class CellRun:
         session.put(AbsentData(answers=self.answers, namespace=namespace, looks=self._looked))
         namespace.update({**self._names(), "display": _ignore, "get_ipython": Shell})
         namespace[COMMAND] = functools.partial(self._programs.command, namespace)
-        namespace[absorbing.UNSEEN] = Unseen()
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
@@ -169,7 +174,8 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        rewritten = {LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of}
+        rewritten = {LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of, absorbing.UNSEEN: Unseen()}
+        rewritten |= {within.ABSORBS: self._absorbs, within.BATCHES: within.batches, within.ROUNDS: within.rounds}
         return {"__name__": "__main__", **self._plain, **own, **rewritten}
 
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
@@ -194,6 +200,7 @@ class CellRun:
                 if rest is None or self._deadline.stopped:
                     raise
                 self._stopped(cell, problem)
+                absorbing.forget_written(problem)
                 statement = tree.body[rest - 1]
                 again = absorbing.without_its_data(problem, statement, name)
                 if not again:
@@ -201,6 +208,19 @@ class CellRun:
                 tree = ast.Module(tree.body[rest - 1 if again else rest :], [])
             else:
                 return
+
+    def _absorbs(self, problem: BaseException) -> bool:
+        """Whether a statement within a function may be passed by: data keeps it from running that is not here."""
+        if absorbing.is_of_step(problem) or self._session.is_refusal(problem) or self._deadline.stopped:
+            return False
+        if not absorbing.is_of_data(problem) or absorbing.is_of_model(problem):
+            return False
+        absorbing.forget_written(problem)
+        index = absorbing.cell_of(problem)
+        cell = next((cell for cell in self.cells if cell["index"] == index), None)
+        if cell is not None:
+            self._stopped(cell, problem)
+        return True
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
         """What it means that a cell ended by an exception."""
@@ -279,24 +299,29 @@ class CellRun:
 
     def forget_files(self) -> None:
         """A step was reached without the data that was looked for: it is no question any more."""
-        absent = [one for one in self.questions if one["why"] in _OF_DATA]
+        absent = [one for one in self.questions if one["why"] in OF_DATA]
         if absent:
-            self.questions = [one for one in self.questions if one["why"] not in _OF_DATA]
+            self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
             wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "static")
             self._session.note("data_absent", line=absent[0]["line"] or 0, wanted=wanted)
 
+    @property
+    def trains(self) -> bool:
+        """Whether anything in the code may train."""
+        return any(word in source for source in self.sources for word in _TRAINS)
+
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""
+        if not self.trains:
+            self.forget_files()  # a lesson on data, where nothing trains
+            return
         needs = list(self._data.needs.values())
         if not needs:
             return
-        if not any(word in cell["source"] for cell in self.cells for word in _TRAINS):
-            self.forget_files()  # a lesson on data, where nothing trains
-            return
-        files = [one["params"] for one in [*self.questions, *self.late_questions] if one["why"] in _OF_DATA]
+        files = [one["params"] for one in [*self.questions, *self.late_questions] if one["why"] in OF_DATA]
         looked_for = next((str(next(iter(one.values()))) for one in files if one), "")
-        self.questions = [one for one in self.questions if one["why"] not in _OF_DATA]
-        self.late_questions = [one for one in self.late_questions if one["why"] not in _OF_DATA]
+        self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
+        self.late_questions = [one for one in self.late_questions if one["why"] not in OF_DATA]
         for need in needs:
             self._asked(
                 {
@@ -326,14 +351,16 @@ class CellRun:
 
     def _asked(self, question: Question) -> None:
         watch = self._session.of(StepWatch)
-        (self.late_questions if watch.trainings else self.questions).append(question)
+        asked = self.late_questions if watch.trainings else self.questions
+        if question not in asked:
+            asked.append(question)
         watch.asked()
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
         stop = {"cell": cell["index"], "line": question["line"], "error": stops.sentence(problem)}
         if self._ends_the_job(cell, problem):
-            self.stop = stop
+            self.stop, self.is_refused = stop, self._session.is_refusal(problem)
         elif self._ends_the_job(cell, problem, sized=True):
             self.stop_if_sized = self.stop_if_sized or stop
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
@@ -343,8 +370,13 @@ class CellRun:
         """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
         goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
         passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
-        is_first = not (goes_on or self.questions or self.late_questions or self.failures)
-        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, sized=sized)
+        asked = [*self.questions, *self.late_questions, *self.failures]
+        is_first = not asked or (
+            all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
+        )
+        return (
+            is_first and not goes_on and stops.is_of_notebook(problem, self._session, passed_by=passed_by, sized=sized)
+        )
 
     def is_cut(self) -> bool:
         """Whether the last cell that trains ended with an error: its training is not through."""
@@ -381,7 +413,7 @@ class CellRun:
 
 _TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(")
 """Without any of these nothing trains, unless a module does it."""
-_OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
+OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
 """Questions that say what of the data was looked for."""
 
 

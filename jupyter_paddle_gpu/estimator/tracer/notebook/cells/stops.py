@@ -26,11 +26,14 @@ _OF_ENVIRONMENT = (OSError, EOFError, MemoryError, RecursionError, SystemExit)
 _BY_LIMITS = re.compile(r"can't (start new thread|allocate lock)|ResourceExhausted")
 """What is said of threads and memory that run out: a trace has less of them than a job."""
 _BY_DIMENSIONS = re.compile(
-    r"too many indices|invalid index to scalar|only integers, slices|object of too small depth|dimensions? mismatch"
+    r"too many indices|invalid index to scalar|only integers, slices|object of too small depth|dimensions? mismatch|"
+    r"zero-dimensional arrays cannot be concatenated"
 )
 """What numpy says of an index or an operand that has the wrong number of dimensions, whatever its numbers are."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
+_REMOVED = re.compile(r"module '(numpy|paddle|pandas|scipy)[\w.]*' has no attribute")
+"""What a library says of a name that it has no more (`np.int`)."""
 _NOTED = frozenset(("dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
 _PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
@@ -47,7 +50,8 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
         sized: whether to judge as if it were known how much every condition selects: other shares give the same.
     """
     is_resized = session.of(Resizing).change is not None  # for a what-if, also where nobody meant it
-    if session.of(AbsentModules).modules or is_resized or (passed_by and not session.is_refusal(problem)):
+    is_apart = session.of(AbsentModules).modules or passed_by
+    if is_resized or (is_apart and not is_certain(problem, session, sized=sized)):
         return False
     assumed = session.assumed - {SELECTED} if sized else session.assumed
     is_sized = assumed.isdisjoint((SIZES, SELECTED))
@@ -60,6 +64,15 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     if isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
         return True
     return not assumed and _NOTED.isdisjoint(session.notes)
+
+
+def is_certain(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
+    """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
+    if isinstance(problem, AttributeError) and _REMOVED.match(str(problem)):
+        return True
+    if not session.assumed.isdisjoint((SIZES,) if sized else (SIZES, SELECTED)):
+        return False
+    return session.is_refusal(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
 
 
 def sentence(problem: BaseException) -> str:

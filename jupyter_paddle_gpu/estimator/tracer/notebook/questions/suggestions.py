@@ -20,6 +20,7 @@ from typing import Any
 import paddle
 
 from ...undecided.absent_data import Need
+from ..sites import name_of, parsed
 
 Shape = tuple[int, ...]
 Array = tuple[str, Shape]
@@ -68,6 +69,8 @@ class Hints:
     text: str = ""
     has_classes: bool = False
     """Whether a loss is one of classes."""
+    tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
+    """The same, parsed."""
     said: dict[str, int] = field(default_factory=dict)
     """Numbers of saved outputs by the words before them."""
 
@@ -84,9 +87,12 @@ def hints(
     """
     text = "\n".join([*(cell["source"] for cell in cells), *_configurations()])
     found = Hints(printed=[tuple(shape) for shape in printed.get("shapes", ())], text=text)
+    found.tree = ast.Module([part for cell in cells for part in parsed(cell["source"]).body], [])
     found.said = dict(printed.get("numbers", {}))
-    found.numbers = {name: value for name, value in namespace.items() if type(value) is int and value > 0}
-    found.sides = [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
+    found.numbers = _constants(found.tree)
+    found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
+    found.sides = list(_opencv(found.tree))
+    found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
     height = next((v for n, v in found.numbers.items() if _NAMED["height"].match(n)), None)
     width = next((v for n, v in found.numbers.items() if _NAMED["width"].match(n)), None)
     if height and width:
@@ -101,13 +107,14 @@ def hints(
     found.lengths = [value for name, value in found.numbers.items() if _NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in found.numbers.items() if _NAMED["points"].match(name)]
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
-    found.items = next(filter(None, (_items(source, loader) for source in sources)), 0)
+    trees = [found.tree, *map(parsed, sources[1:])]
+    found.items = next(filter(None, (_items(tree, loader) for tree in trees)), 0)
     found.has_classes = any(map(_OF_CLASSES.search, sources))
     return found
 
 
 _CONFIGURATION = frozenset((".yml", ".yaml", ".json", ".toml"))
-_OF_CLASSES = re.compile(r"(?i)cross_?entropy|nll_?loss|CTCLoss|CELoss")
+_OF_CLASSES = re.compile(r"(?i)(?<!binary_)cross_?entropy|nll_?loss|CTCLoss|CELoss")
 MOST_CHARACTERS = 100_000
 """Of a configuration that is read."""
 
@@ -121,17 +128,40 @@ def _configurations() -> Iterator[str]:
                 yield path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
 
 
+def _constants(tree: ast.Module) -> dict[str, int]:
+    """Numbers that names are bound to anywhere in the cells, also within functions."""
+    found: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign):
+            continue
+        target, value = node.targets[0], node.value
+        are_several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+        pairs = zip(target.elts, value.elts, strict=False) if are_several else [(target, value)]  # type: ignore[attr-defined]
+        for name, number in pairs:
+            match name, number:
+                case ast.Name(id=bound), ast.Constant(value=int() as known) if known > 0:
+                    found.setdefault(bound, known)
+    return found
+
+
+def _opencv(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    """Heights and widths of `cv2.resize(picture, (width, height))`: OpenCV gives the width first."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="cv2"), attr="resize"), args=args, keywords=words):
+                for given in (*args[1:2], *(word.value for word in words if word.arg == "dsize")):
+                    match given:
+                        case ast.Tuple(elts=[ast.Constant(value=int() as wide), ast.Constant(value=int() as high)]):
+                            yield high, wide
+
+
 _GENERIC = frozenset(("num", "n", "size", "len", "length", "count", "number", "nums", "total", "max", ""))
 MINIMAL = 8
 """Pixels of a side below which a number is none."""
 
 
-def _items(text: str, loader: str) -> int:
+def _items(tree: ast.Module, loader: str) -> int:
     """How many things the loop over a loader takes out of a batch."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return 0
     for node in ast.walk(tree):
         if not isinstance(node, (ast.For, ast.comprehension)) or loader not in ast.dump(node.iter):
             continue
@@ -157,6 +187,8 @@ def _taken(loop: ast.For, name: str) -> int:
                 return len(elts)
             case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=int() as index)) if held == name:
                 most = max(most, index + 1)
+            case ast.Subscript(value=ast.Name(id=held), slice=ast.Tuple()) if held == name:
+                return 1  # `batch[:, :-1]`: one array
     return most
 
 
@@ -220,7 +252,7 @@ def _batch_size(found: Hints) -> int:
     named = [
         value for name, value in found.numbers.items() if re.fullmatch(r"(?i)(train_)?_?(batch_?size|bs|batch)", name)
     ]
-    written = re.findall(r"batch_size\s*=\s*(\d+)", found.text)
+    written = re.findall(r"(?i)\bbatch_?size\s*=\s*(\d+)", found.text)
     return named[0] if named else int(written[0]) if written else 0
 
 
@@ -231,6 +263,7 @@ def _text(arrays: Iterable[Array]) -> str:
 def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
     """What the first layer of a model takes."""
     yield from _specified(size)
+    yield from _summarised(size, found.tree)
     for layer in _first_layers():
         kind = type(layer).__name__
         if kind.startswith("Conv") and hasattr(layer, "_in_channels"):
@@ -253,6 +286,27 @@ def _specified(size: int) -> Iterator[Sourced]:
         for spec in getattr(model, "_inputs", None) or ():
             if (found := _specification(spec, size)) is not None:
                 yield CELLS, *found
+
+
+def _summarised(size: int, tree: ast.Module) -> Iterator[Sourced]:
+    """What `paddle.summary(net, (1, 3, 224, 224))` and its like call the model with."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and name_of(node.func) in {"summary", "flops"}):
+            continue
+        for given in (*node.args, *(word.value for word in node.keywords if word.arg in {"input_size", "input"})):
+            shape = _literal_shape(given)
+            if len(shape) > 1:
+                for dtype in ("int64", "float32") if _takes_ids() and len(shape) == 2 else ("float32",):
+                    yield CELLS, dtype, (size, *shape[1:])
+
+
+def _literal_shape(node: ast.expr) -> Shape:
+    """The sizes of a shape that is written out; a leading one that is not written counts as 1."""
+    if not isinstance(node, (ast.Tuple, ast.List)) or len(node.elts) < 2:
+        return ()
+    sizes = [one.value if isinstance(one, ast.Constant) else None for one in node.elts]
+    known = [value for value in sizes[1:] if type(value) is int and value > 0]
+    return (1, *known) if len(known) == len(sizes) - 1 else ()
 
 
 def _specification(spec: Any, size: int) -> Array | None:
@@ -287,7 +341,7 @@ def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sou
 
 def _written(text: str) -> list[Shape]:
     """Shapes that stand in the cells, as in `summary((1, 1, 100, 100))`."""
-    found = re.findall(r"[\[(]\s*(?:-1|None|\d+)((?:\s*,\s*\d+){2,4})\s*,?\s*[\])]", text)
+    found = re.findall(r"(?<!\w)[\[(]\s*(?:-1|None|\d+)((?:\s*,\s*\d+){2,4})\s*,?\s*[\])]", text)
     return [(1, *(int(size) for size in re.findall(r"\d+", sizes))) for sizes in found]
 
 
@@ -299,6 +353,8 @@ def _reshaped(text: str, channels: int) -> list[tuple[int, int]]:
 
 def _rows(size: int, width: int, found: Hints) -> Iterator[Sourced]:
     yield LAYER, "float32", (size, width)
+    if found.items == 1:  # a table with what is to be foretold in its last column
+        yield LAYER, "float32", (size, width + 1)
     for channels in (1, 3):
         root = round((width / channels) ** 0.5)
         if channels * root * root == width and root > MINIMAL:
@@ -319,19 +375,20 @@ def _lengths(found: Hints) -> Iterator[tuple[str, int]]:
 def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
     shape = given[1]
     classes = [("int64", (size, 1)), ("int64", (size,))]
-    if re.search(r"np\.array\(\s*\[?\s*int|int\(", found.text) and "np.array([" not in found.text.replace(" ", ""):
+    if re.search(r"np\.array\(\s*\[?\s*int|\bint\(", found.text) and "np.array([" not in found.text.replace(" ", ""):
         classes.reverse()
-    numbers: list[Array] = [("float32", (size, 1)), ("float32", (size,))]
-    wide = [("float32", (size, out)) for out in _last_widths()]
+    wide: list[Array] = [("float32", (size, out)) for out in _last_widths()]
+    numbers = list(dict.fromkeys([*wide, ("float32", (size, 1)), ("float32", (size,))]))
     dense: list[Array] = []
     if len(shape) >= 4:
         dense = [("int64", (size, *shape[2:])), ("int64", (size, 1, *shape[2:])), ("float32", shape)]
+        dense += [("int64", (size, max(shape[1:])))]
         dense += [("float32", (size, shape[1], *sides)) for sides in found.sides if sides != shape[2:]]
     elif len(shape) == 2:
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
     elif len(shape) == 3:
         dense = [("float32", shape), ("int64", shape[:2])]
-    yield from [*classes, *dense, *numbers, *wide] if found.has_classes else [*numbers, *wide, *dense[::-1], *classes]
+    yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
 
 
 def _objects(kind: type) -> list[Any]:

@@ -33,7 +33,7 @@ def suggested(request: dict[str, Any], result: Result, trace: Callable[[dict[str
             if is_found := _goes_on(found, {**known, **tried}):
                 answers = tried
                 question["suggestion"], question["params"]["source"] = answer, source
-                waiting = [] if found["status"] == "ok" else found["questions"]
+                waiting = [] if found["status"] != "needs_input" else found["questions"]
                 break
         asked.append(question)
         if not is_found:
@@ -53,7 +53,7 @@ def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
 
 def _goes_on(result: Result, answers: dict[str, Any]) -> bool:
     """Whether the step was reached, or only something else is open that can be answered."""
-    if result["status"] == "ok":
-        return True
+    if result["status"] == "ok" or (result["status"] == "would_stop" and not result.get("is_refusal")):
+        return True  # the notebook's own fault, behind what was answered
     open_still = result["questions"]
     return bool(open_still) and all(one.get("candidates") and one["name"] not in answers for one in open_still)
