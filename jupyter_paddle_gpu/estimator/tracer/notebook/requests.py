@@ -16,10 +16,11 @@ from ..step.model_inputs import ModelInputs
 from . import what_ifs
 from .cells import programs
 from .cells.loops import Loops
-from .cells.running import OF_DATA, CellRun
+from .cells.running import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
 from .questions import batch_places, trials
+from .questions.wording import OF_DATA
 from .sites import Sites
 from .traces import micro, traced
 from .trainings import Trainings

@@ -56,7 +56,15 @@ def is_of_step(problem: BaseException) -> bool:
     return isinstance(problem, BatchNeeded) or (need is not None and need.is_of_step)
 
 
-def is_of_model(problem: BaseException) -> bool:
+def may_be_passed(problem: BaseException) -> bool:
+    """Whether code within a function may go on behind the statement that failed; files that were being written go."""
+    if is_of_step(problem) or not is_of_data(problem) or _is_of_model(problem):
+        return False
+    forget_written(problem)
+    return True
+
+
+def _is_of_model(problem: BaseException) -> bool:
     """Whether a module that is not here takes part in the step: code directly in a loop that trains wanted it."""
     if not isinstance(problem, AbsentModuleError) or (step := problem.__traceback__) is None:
         return False

@@ -23,15 +23,16 @@ from ...step.deadline import Deadline, TimeUp
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions
 from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen, is_description
-from ..questions import suggestions
+from ..questions import hints, suggestions
 from ..questions.answers import Answers
-from ..questions.wording import address, assigned_at, line_of, refused, said
+from ..questions.wording import OF_DATA, TRAINS, address, assigned_at, line_of, of_need, refused, said
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
 from . import absorbing, outside, stops, within
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
+from .shell import Shell, ignore
 
 Question = dict[str, Any]
 
@@ -81,7 +82,7 @@ class CellRun:
         self.finished = False
         self._seen: dict[str, list[tuple[Any, str]]] = {}
         self.printed: dict[str, Any] = {}
-        """What the notebook's saved outputs show (`suggestions.hints`)."""
+        """What the notebook's saved outputs show (`hints.hints`)."""
         self.questions: list[Question] = []
         self.late_questions: list[Question] = []
         """Those of cells behind a training that was seen."""
@@ -120,7 +121,7 @@ class CellRun:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         session.put(AbsentData(answers=self.answers, namespace=namespace, looks=self._looked))
-        namespace.update({**self._names(), "display": _ignore, "get_ipython": Shell})
+        namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})
         namespace[COMMAND] = functools.partial(self._programs.command, namespace)
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
@@ -210,16 +211,14 @@ class CellRun:
                 return
 
     def _absorbs(self, problem: BaseException) -> bool:
-        """Whether a statement within a function may be passed by: data keeps it from running that is not here."""
-        if absorbing.is_of_step(problem) or self._session.is_refusal(problem) or self._deadline.stopped:
+        """Whether a statement within a function is passed by: data keeps it from running that is not here."""
+        is_refusal = self._session.is_refusal(problem)
+        if self._deadline.stopped or is_refusal or not absorbing.may_be_passed(problem):
             return False
-        if not absorbing.is_of_data(problem) or absorbing.is_of_model(problem):
-            return False
-        absorbing.forget_written(problem)
         index = absorbing.cell_of(problem)
-        cell = next((cell for cell in self.cells if cell["index"] == index), None)
-        if cell is not None:
-            self._stopped(cell, problem)
+        for cell in self.cells:
+            if cell["index"] == index:
+                self._stopped(cell, problem)
         return True
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
@@ -308,7 +307,7 @@ class CellRun:
     @property
     def trains(self) -> bool:
         """Whether anything in the code may train."""
-        return any(word in source for source in self.sources for word in _TRAINS)
+        return any(word in source for source in self.sources for word in TRAINS)
 
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""
@@ -323,18 +322,7 @@ class CellRun:
         self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
         self.late_questions = [one for one in self.late_questions if one["why"] not in OF_DATA]
         for need in needs:
-            self._asked(
-                {
-                    "name": need.name,
-                    "kind": need.kind,
-                    "why": need.why,
-                    "params": {"file": looked_for},
-                    "cell": need.cell,
-                    "line": need.line,
-                    "suggestion": None,
-                    "candidates": self._seen.get(need.name) or self._candidates(need),
-                }
-            )
+            self._asked(of_need(need, looked_for, self._seen.get(need.name) or self._candidates(need)))
 
     def _looked(self, need: Need) -> None:
         """What the answer may be by the models that are there now: a function's are gone at the end."""
@@ -343,7 +331,7 @@ class CellRun:
     def _candidates(self, need: Need) -> list[tuple[Any, str]]:
         """What the answer may be, each with where that comes from."""
         beside = self.sources[len(self.cells) :]
-        found = suggestions.hints(self.cells, self.printed, self._data.namespace, need.name, beside)
+        found = hints.hints(self.cells, self.printed, self._data.namespace, need.name, beside)
         return list(islice(suggestions.of_need(need, found), suggestions.MOST))
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
@@ -371,12 +359,9 @@ class CellRun:
         goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
         passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
         asked = [*self.questions, *self.late_questions, *self.failures]
-        is_first = not asked or (
-            all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
-        )
-        return (
-            is_first and not goes_on and stops.is_of_notebook(problem, self._session, passed_by=passed_by, sized=sized)
-        )
+        is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
+        is_first = not goes_on and (not asked or is_of_data)
+        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, sized=sized)
 
     def is_cut(self) -> bool:
         """Whether the last cell that trains ended with an error: its training is not through."""
@@ -409,22 +394,3 @@ class CellRun:
             "line": line,
             "suggestion": None,
         }
-
-
-_TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(")
-"""Without any of these nothing trains, unless a module does it."""
-OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
-"""Questions that say what of the data was looked for."""
-
-
-def _ignore(*args: Any, **kwargs: Any) -> None:
-    return None
-
-
-class Shell:
-    """What `get_ipython()` gives: magics and commands are accepted and do nothing."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _ignore

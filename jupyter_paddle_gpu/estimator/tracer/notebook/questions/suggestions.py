@@ -7,22 +7,18 @@ Each suggestion is tried in a trace before it is made: what the model refuses is
 from __future__ import annotations
 
 import ast
-import contextlib
 import gc
 import re
-import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import paddle
 
 from ...undecided.absent_data import Need
-from ..sites import name_of, parsed
+from ..sites import name_of
+from .hints import GENERIC, MINIMAL, NAMED, Hints, Shape
 
-Shape = tuple[int, ...]
 Array = tuple[str, Shape]
 Sourced = tuple[str, str, Shape]
 Suggestion = tuple[str, str]
@@ -32,164 +28,6 @@ BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
 """What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
 MOST, MOST_PRINTED = 40, 8
 """Suggestions of one question that are tried."""
-_SIDES = re.compile(
-    r"(?i)(?:Resize|CenterCrop|RandomCrop|RandomResizedCrop|resize|thumbnail|crop_size|(?:image|img|input|target|crop|"
-    r"resize|train)_?(?:size|shape|dim|sz)|imgsz)[\"']?\s*(?:\(|=|:)\s*(?:size\s*=\s*)?[\(\[]*\s*(\d{2,4})(?:\s*,\s*(\d{2,4}))?"
-)
-_NAMED = {
-    "height": re.compile(r"(?i)^(img|image|input|target)?_?(h|height|rows)$"),
-    "width": re.compile(r"(?i)^(img|image|input|target)?_?(w|width|cols)$"),
-    "side": re.compile(r"(?i)^(img|image|input|target|crop|pic)_?(size|shape|side|sz)$|^size$"),
-    "length": re.compile(
-        r"(?i)^(max|seq|sequence|sentence|sent|text|pad|src|tgt|source|target|context|input|time|window|padded)?_?"
-        r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|^(maxlen|time_steps|n_steps|look_back)$"
-    ),
-    "points": re.compile(r"(?i)^(max|num|n)_?(point|points|pts)$"),
-}
-
-
-@dataclass
-class Hints:
-    """What the cells and their outputs say.
-
-    Attributes:
-        printed: shapes that were printed.
-        sides: heights and widths of pictures, the likeliest first.
-        lengths: of sequences.
-        numbers: constants by name.
-        items: how many things a batch has; 0 where the loop does not tell.
-        text: all cells.
-    """
-
-    printed: list[Shape] = field(default_factory=list)
-    sides: list[tuple[int, int]] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)
-    items: int = 0
-    text: str = ""
-    has_classes: bool = False
-    """Whether a loss is one of classes."""
-    tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
-    """The same, parsed."""
-    said: dict[str, int] = field(default_factory=dict)
-    """Numbers of saved outputs by the words before them."""
-
-
-def hints(
-    cells: list[dict[str, Any]], printed: dict[str, Any], namespace: dict[str, Any], loader: str, beside: Iterable[str]
-) -> Hints:
-    """Read the cells, and the configurations that a script is given.
-
-    Args:
-        printed: `shapes` and `numbers` (by what stands before them) of the notebook's saved outputs.
-        loader: what is asked for.
-        beside: sources that the cells import or run.
-    """
-    text = "\n".join([*(cell["source"] for cell in cells), *_configurations()])
-    found = Hints(printed=[tuple(shape) for shape in printed.get("shapes", ())], text=text)
-    found.tree = ast.Module([part for cell in cells for part in parsed(cell["source"]).body], [])
-    found.said = dict(printed.get("numbers", {}))
-    found.numbers = _constants(found.tree)
-    found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
-    found.sides = list(_opencv(found.tree))
-    found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
-    height = next((v for n, v in found.numbers.items() if _NAMED["height"].match(n)), None)
-    width = next((v for n, v in found.numbers.items() if _NAMED["width"].match(n)), None)
-    if height and width:
-        found.sides.insert(0, (height, width))
-    for name, value in namespace.items():
-        if _NAMED["side"].match(name):
-            if type(value) is int and value >= MINIMAL:
-                found.sides.append((value, value))
-            elif isinstance(value, (list, tuple)) and len(value) >= 2 and all(type(one) is int for one in value):
-                pair = [one for one in value if one > MINIMAL] or list(value)
-                found.sides.append((pair[0], pair[-1]))
-    found.lengths = [value for name, value in found.numbers.items() if _NAMED["length"].match(name) and value > 1]
-    found.lengths += [value for name, value in found.numbers.items() if _NAMED["points"].match(name)]
-    sources = ["\n".join(cell["source"] for cell in cells), *beside]
-    trees = [found.tree, *map(parsed, sources[1:])]
-    found.items = next(filter(None, (_items(tree, loader) for tree in trees)), 0)
-    found.has_classes = any(map(_OF_CLASSES.search, sources))
-    return found
-
-
-_CONFIGURATION = frozenset((".yml", ".yaml", ".json", ".toml"))
-_OF_CLASSES = re.compile(r"(?i)(?<!binary_)cross_?entropy|nll_?loss|CTCLoss|CELoss")
-MOST_CHARACTERS = 100_000
-"""Of a configuration that is read."""
-
-
-def _configurations() -> Iterator[str]:
-    """The text of the configurations among the program's arguments."""
-    for argument in sys.argv[1:]:
-        path = Path(argument.rpartition("=")[2])
-        with contextlib.suppress(OSError, ValueError):
-            if path.suffix in _CONFIGURATION and path.is_file():
-                yield path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
-
-
-def _constants(tree: ast.Module) -> dict[str, int]:
-    """Numbers that names are bound to anywhere in the cells, also within functions."""
-    found: dict[str, int] = {}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Assign):
-            continue
-        target, value = node.targets[0], node.value
-        are_several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-        pairs = zip(target.elts, value.elts, strict=False) if are_several else [(target, value)]  # type: ignore[attr-defined]
-        for name, number in pairs:
-            match name, number:
-                case ast.Name(id=bound), ast.Constant(value=int() as known) if known > 0:
-                    found.setdefault(bound, known)
-    return found
-
-
-def _opencv(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """Heights and widths of `cv2.resize(picture, (width, height))`: OpenCV gives the width first."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="cv2"), attr="resize"), args=args, keywords=words):
-                for given in (*args[1:2], *(word.value for word in words if word.arg == "dsize")):
-                    match given:
-                        case ast.Tuple(elts=[ast.Constant(value=int() as wide), ast.Constant(value=int() as high)]):
-                            yield high, wide
-
-
-_GENERIC = frozenset(("num", "n", "size", "len", "length", "count", "number", "nums", "total", "max", ""))
-MINIMAL = 8
-"""Pixels of a side below which a number is none."""
-
-
-def _items(tree: ast.Module, loader: str) -> int:
-    """How many things the loop over a loader takes out of a batch."""
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.For, ast.comprehension)) or loader not in ast.dump(node.iter):
-            continue
-        target = node.target
-        if "enumerate" in ast.dump(node.iter) and isinstance(target, ast.Tuple) and len(target.elts) == 2:
-            target = target.elts[1]
-        if isinstance(target, ast.Tuple):
-            return len(target.elts)
-        if isinstance(target, ast.Name) and isinstance(node, ast.For):
-            return _taken(node, target.id)
-    returned = [len(node.value.elts) for part in ast.walk(tree) if isinstance(part, ast.FunctionDef)
-                and part.name == "__getitem__" for node in ast.walk(part)
-                if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)]  # fmt: skip
-    return returned[0] if returned else 0
-
-
-def _taken(loop: ast.For, name: str) -> int:
-    """How many items `x, y = batch`, `batch[1]` speak of."""
-    most = 0
-    for node in ast.walk(loop):
-        match node:
-            case ast.Assign(targets=[ast.Tuple(elts=elts)], value=ast.Name(id=held)) if held == name:
-                return len(elts)
-            case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=int() as index)) if held == name:
-                most = max(most, index + 1)
-            case ast.Subscript(value=ast.Name(id=held), slice=ast.Tuple()) if held == name:
-                return 1  # `batch[:, :-1]`: one array
-    return most
 
 
 def of_need(need: Need, found: Hints) -> Iterator[tuple[Any, str]]:
@@ -323,7 +161,7 @@ def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sou
             yield PRINTED, "float32", (size, *shape[1:])
         if len(shape) == rank + 1 and shape[0] == channels:
             yield PRINTED, "float32", (size, *shape)
-    points = [value for name, value in found.numbers.items() if _NAMED["points"].match(name)]
+    points = [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
     for number in points:  # clouds, which the model turns round itself
         yield CELLS, "float32", (size, number, 3)
         yield CELLS, "float32", (size, 3, number)
@@ -422,11 +260,11 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     """What a number may be that is computed from data."""
     for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*(\d+)", found.text):
         yield int(said), CELLS
-    words = [word for word in re.split(r"_|(?<=[a-z])(?=[A-Z])", need.name.lower()) if word not in _GENERIC]
+    words = [word for word in re.split(r"_|(?<=[a-z])(?=[A-Z])", need.name.lower()) if word not in GENERIC]
     for said, number in found.said.items():
         if words and all(word in said for word in words):
             yield number, PRINTED
-    if _NAMED["length"].match(need.name):
+    if NAMED["length"].match(need.name):
         yield from ((length, CELLS) for length in found.lengths)
         yield LENGTH, ASSUMED
     yield 10 if re.search(r"(?i)class|label|categor", need.name) else ENTRIES, ASSUMED

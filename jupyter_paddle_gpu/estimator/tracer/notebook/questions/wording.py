@@ -5,6 +5,28 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from typing import Any
+
+from ...undecided.absent_data import Need
+from ..sites import COMMAND
+
+TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(")
+"""Without any of these nothing trains, unless a module does it."""
+OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
+"""Questions that say what of the data was looked for."""
+
+
+def of_need(need: Need, file: str, candidates: list[tuple[Any, str]]) -> dict[str, Any]:
+    """The question for something that the step needs of data that is not here.
+
+    Args:
+        file: what was looked for and not found.
+        candidates: what the answer may be, each with where that comes from.
+    """
+    return {
+        "name": need.name, "kind": need.kind, "why": need.why, "params": {"file": file}, "cell": need.cell,
+        "line": need.line, "suggestion": None, "candidates": candidates,
+    }  # fmt: skip
 
 
 def refused(problem: BaseException | None) -> tuple[str, str] | None:
