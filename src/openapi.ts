@@ -500,6 +500,18 @@ export interface components {
             source: string;
         };
         /**
+         * Aim
+         * @description How well a device serves one aim: 0 to 1. `known`: whether that could be told.
+         */
+        Aim: {
+            /** @enum {unknown} */
+            name: "balance" | "cost" | "home_grown" | "preference" | "time";
+            weight: number;
+            value: number;
+            /** @default true */
+            known: boolean;
+        };
+        /**
          * AliveTensor
          * @description One allocation alive at the peak.
          */
@@ -935,6 +947,31 @@ export interface components {
             container: string | null;
             /** @default null */
             job_id: string | null;
+        };
+        /**
+         * DeviceScore
+         * @description A row of the match's table.
+         *
+         *     Attributes:
+         *         state: `chosen`, `possible`, or `ruled_out` by the sentence in `ruled_out`.
+         *         score: 0 to 1, the mean of its aims by their weights; None for one that is ruled out.
+         *         seconds_per_step: lower bound by roofline; `price` of an hour. None where nobody knows.
+         */
+        DeviceScore: {
+            device_id: string;
+            device_name: string;
+            /** @enum {unknown} */
+            state: "chosen" | "possible" | "ruled_out";
+            /** @default null */
+            ruled_out: components["schemas"]["Message"] | null;
+            /** @default null */
+            score: number | null;
+            /** @default [] */
+            aims: components["schemas"]["Aim"][];
+            /** @default null */
+            seconds_per_step: number | null;
+            /** @default null */
+            price: number | null;
         };
         /**
          * DeviceSeries
@@ -1916,6 +1953,8 @@ export interface components {
             verdicts: components["schemas"]["Verdict"][];
             /** @default [] */
             catalogue: components["schemas"]["Verdict"][];
+            /** @default [] */
+            table: components["schemas"]["DeviceScore"][];
             /** @default [] */
             reasons: components["schemas"]["Message"][];
         };

@@ -22,6 +22,7 @@ from .views.explain import ExplainView
 from .views.fit import FitView
 from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView
 from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
+from .views.match import MatchView
 
 JSON = options.JSON
 _json = options.json_option
@@ -113,7 +114,9 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 @_json
 @click.pass_obj
 def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
-    """Say why a step takes what it takes, and what would help."""
+    """Say why a step takes what it takes, and what would help; of a job, why it runs where it does."""
+    if len(what) == 1 and face.services.is_job(what[0]):
+        return MatchView(face.services.explain_job(what[0]))
     request = msgspec.structs.replace(options.request(**asked), details=True)
     if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
         return ExplainView(live.data, live.placement)

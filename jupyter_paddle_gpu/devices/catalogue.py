@@ -59,6 +59,25 @@ def find(name: str) -> Accelerator | None:
     return min(found, key=lambda card: card.memory_bytes, default=None)
 
 
+@lru_cache(maxsize=1024)
+def covers(name: str, card: str) -> bool:
+    """Whether a name, as open as it leaves form and memory, means a card by the name that its driver gives it.
+
+    `V100-32GB` means both forms of that size, `A100` every A100; a card that is not known is meant by its own name.
+    """
+    if name == card:
+        return True
+    wanted, row = _parse(name), find(card)
+    if row is None:
+        return False
+    own = _parse(row.name)
+    return (
+        wanted.model == own.model
+        and (not wanted.form or not own.form or wanted.form == own.form)
+        and (wanted.memory is None or own.memory is None or _same(own.memory, wanted.memory))
+    )
+
+
 def _parse(name: str) -> _Name:
     memory = _MEMORY.search(name)
     rest = _MEMORY.sub(" ", name).lower()

@@ -44,6 +44,41 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool = False
 
 
+AimName = Literal["cost", "time", "balance", "preference", "home_grown"]
+"""What a policy may aim at with a device; how several are joined is an aim of their group."""
+
+
+class Aim(msgspec.Struct, frozen=True, kw_only=True):
+    """How well a device serves one aim: 0 to 1. `known`: whether that could be told."""
+
+    name: AimName
+    weight: float
+    value: float
+    known: bool = True
+
+
+Standing = Literal["chosen", "possible", "ruled_out"]
+
+
+class DeviceScore(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the match's table.
+
+    Attributes:
+        state: `chosen`, `possible`, or `ruled_out` by the sentence in `ruled_out`.
+        score: 0 to 1, the mean of its aims by their weights; None for one that is ruled out.
+        seconds_per_step: lower bound by roofline; `price` of an hour. None where nobody knows.
+    """
+
+    device_id: str
+    device_name: str
+    state: Standing
+    ruled_out: Message | None = None
+    score: float | None = None
+    aims: tuple[Aim, ...] = ()
+    seconds_per_step: float | None = None
+    price: float | None = None
+
+
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
     """The match: chosen device ids (empty: run on the CPU), engine, image, and every device's verdict.
 
@@ -57,4 +92,6 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: tuple[Verdict, ...] = ()
     catalogue: tuple[Verdict, ...] = ()
     """Verdicts against known accelerators that are not here, for a place without devices."""
+    table: tuple[DeviceScore, ...] = ()
+    """Every device of this machine: chosen, possible with its score, or ruled out by what."""
     reasons: tuple[Message, ...] = ()

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Sequence
 from ..domain.bounds import device_twice
 from ..domain.devices import Device, divided
 from ..domain.errors import PaddleGpuError
+from .filters import ruled_out
 from .policy import Policy
 
 
 def usable(devices: Iterable[Device], policy: Policy, count: int = 1) -> list[Device]:
-    """Devices that may be chosen without a person naming them: real, at work, not divided into slices, not excluded."""
+    """Devices that may be chosen without a person naming them: real, at work, not divided into slices, and not what
+    the policy excludes or rules out."""
     known = list(devices)
     cut = divided(known)
     found = [
         device
         for device in known
         if not (device.simulated or is_failed(device) or device.id in cut or is_excluded(device, policy))
+        and ruled_out(device, policy) is None
     ]
     if count > 1:  # CUDA gives a process one slice at most (MIG User Guide, "CUDA Device Enumeration")
         found = [device for device in found if device.parent is None]

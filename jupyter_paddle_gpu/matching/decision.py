@@ -12,7 +12,7 @@ import msgspec
 
 from ..devices.catalogue import find
 from ..domain.decisions import Choice, Decision, Need, Way
-from ..domain.devices import Device, DeviceHolder
+from ..domain.devices import Device, DeviceHolder, DeviceLink
 from ..domain.jobs import reasons
 from ..domain.messages import Message
 from ..domain.placements import Fit
@@ -20,6 +20,7 @@ from . import sentences
 from .candidates import allowed_bytes, is_failed, room_bytes, usable
 from .fit import fit_of, seconds_per_step
 from .policy import Policy
+from .score import best_group, scores
 
 _ORDER: dict[Fit, int] = {"fits": 0, "tight": 1, "unknown": 2, "short": 3, "never": 4}
 
@@ -33,6 +34,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         taken: device id -> the job of this queue that has it, or waits for it further ahead.
         held: device id -> the job of another user that has it.
+        links: how each two of the devices are joined.
         trouble: why not all devices can be seen just now; it passes.
         assigned: the engine gives out its devices itself, and has a queue for them.
     """
@@ -40,6 +42,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
     taken: Mapping[str, str] = {}
     held: Mapping[str, DeviceHolder] = {}
+    links: tuple[DeviceLink, ...] = ()
     trouble: Message | None = None
     assigned: bool = False
 
@@ -145,16 +148,32 @@ def _on_devices(case: _Case, ways: Ways) -> Decision:
         return _impossible(case, ways)
     if case.offer.assigned and not case.choice.device_ids:
         return Decision(outcome="run", reason=sentences.ASSIGNED)
-    best = case.starting[: case.wanted]
+    best = _best(case)
     if len(best) < case.wanted:
         return _wait(case)
     ids = case.choice.device_ids or tuple(seat.device.id for seat in best)
     return Decision(outcome="run", device_ids=ids, reason=_why(case, best[-1]))
 
 
+def _best(case: _Case) -> list[_Seat]:
+    """Of the devices on which it may start now as many as are wanted: the first ones, or those that are joined best."""
+    free = {seat.device.id: seat for seat in case.starting}
+    if not case.policy.scored or len(free) < case.wanted:
+        return case.starting[: case.wanted]
+    scored = scores(case.need, [seat.device for seat in free.values()], case.policy)
+    group = best_group(list(free), case.wanted, scored, case.offer.links, case.policy)
+    return [free[name] for name in group]
+
+
 def _seats(need: Need | None, devices: Sequence[Device], policy: Policy) -> list[_Seat]:
     seats = [_seat(need, device, policy) for device in devices]
-    seats.sort(key=lambda one: (not one.possible, _ORDER[one.fit], _preference(one, policy), one.device.index))
+    scored = scores(need, [seat.device for seat in seats if seat.starts], policy) if policy.scored else {}
+
+    def order(one: _Seat) -> tuple[float, float]:
+        found = scored.get(one.device.id)
+        return _preference(one, policy) if found is None else (-(found.score or 0.0), 0.0)
+
+    seats.sort(key=lambda one: (not one.possible, _ORDER[one.fit], order(one), one.device.index))
     return seats
 
 
@@ -192,6 +211,8 @@ def _why(case: _Case, last: _Seat) -> Message:
         return sentences.ANYWAY
     if not case.choice.device_ids:
         prefer = "" if case.policy.prefer == "fastest" and last.seconds is None else case.policy.prefer
+        if case.policy.scored:
+            prefer = "score"
         return sentences.chosen(last.device, last.fit, last.room, prefer=prefer, among=len(case.seats))
     if last.fit == "tight":
         return sentences.your_choice_tight(last.device, last.room or 0)

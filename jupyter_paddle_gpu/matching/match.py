@@ -16,6 +16,7 @@ from .candidates import named
 from .decision import Offer, decide
 from .fit import judge, judge_model
 from .policy import Policy
+from .score import table
 from .sentences import host_short
 from .ways import ways_out
 
@@ -42,7 +43,7 @@ def match(
         PaddleGpuError: `device_unknown`, `device_simulated`, `device_divided` for a choice that cannot be.
     """
     policy, offer = policy or Policy(), offer or Offer()
-    offer = msgspec.structs.replace(offer, devices=inventory.devices)
+    offer = msgspec.structs.replace(offer, devices=inventory.devices, links=inventory.links)
     choice = resolved(choice or Choice(), inventory.devices)
     cut = divided(inventory.devices)
     verdicts = {
@@ -64,6 +65,7 @@ def match(
         verdicts=tuple(verdicts.values()),
         catalogue=tuple(judge_model(model, estimate, policy) for model in by_memory),
         reasons=(decision.reason, *decision.notes),
+        table=table(need_of(estimate), inventory.devices, policy, decision, taken=offer.taken, held=offer.held),
     )
 
 

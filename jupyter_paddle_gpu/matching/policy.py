@@ -44,6 +44,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         sharing: `exclusive`: nor those on which a process of somebody else runs.
         prices: an hour of a card by its name, in `currency`.
         weights: how much each aim counts.
+        market, market_date: prices of the cards that `prices` does not name, as a catalogue had them at a date; no
+            field of a file.
     """
 
     memory_threshold: Annotated[float, msgspec.Meta(gt=0, le=1)] = DEFAULT_THRESHOLD
@@ -61,6 +63,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     prices: dict[str, Weight] = {}
     currency: str = "USD"
     weights: Weights = Weights()
+    market: dict[str, float] = {}
+    market_date: str = ""
 
     @property
     def scored(self) -> bool:

@@ -68,6 +68,10 @@ _FREEST = Message(
     text="GPU {index} ({device}) fits and has the most free memory: {free} can be had.",
 )
 _PREFERRED = {
+    "score": Message(
+        code="chosen_best",
+        text="GPU {index} ({device}) fits and serves the policy's aims best: {free} can be had.",
+    ),
     "least_free": Message(
         code="chosen_smallest",
         text="GPU {index} ({device}) is the smallest room that fits: {free} can be had.",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..domain.engines import Features
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
+    from .jobs.explaining import JobExplained
     from .jobs.placing import Site
     from .jobs.submitting import Desk
     from .policies.files import Policies
@@ -341,6 +342,26 @@ class Services(Components):
         from .jobs.finding import find_job
 
         return find_job(self.jobs, text)
+
+    def is_job(self, text: str) -> bool:
+        """Whether this names a job, and no file."""
+        if "." in text or "/" in text:
+            return False
+        try:
+            return bool(self.find_job(text))
+        except PaddleGpuError as error:
+            return error.code == "ambiguous_job"
+
+    def explain_job(self, job_id: str) -> JobExplained:
+        """Why a job has its devices, or which it would get now: every device, chosen, possible or ruled out by what.
+
+        Raises:
+            PaddleGpuError: `no_such_job` (404), `ambiguous_job` (400), or that its engine does not answer.
+        """
+        from .jobs.explaining import explain
+
+        job = self.find_job(job_id)
+        return explain(job, self.jobs.list(), self.engines[job.spec.engine], self._devices_now, self.policy)
 
     def start_jobs(self) -> None:
         """From now on start queued jobs and keep the rows right, in threads of this process, until `close`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ...domain.decisions import Choice, Need
-from ...domain.devices import Device, DeviceHolder
+from ...domain.devices import Device, DeviceHolder, DeviceLink
 from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
@@ -35,6 +35,7 @@ class Supply(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         pool: engines that share their devices share its name; empty: this machine's.
         devices: None: not known here.
+        links: how each two of them are joined.
         trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
         assigned: the engine gives out its devices itself, and has a queue for them.
         slots: how many jobs without a device may run at once; None: as many as come.
@@ -42,6 +43,7 @@ class Supply(msgspec.Struct, frozen=True, kw_only=True):
 
     pool: str = ""
     devices: tuple[Device, ...] | None = None
+    links: tuple[DeviceLink, ...] = ()
     trouble: Message | None = None
     assigned: bool = False
     slots: int | None = 1
@@ -128,6 +130,7 @@ class _State:
         first = None if wanted.device_ids or supply.assigned else self.any_wanted.get(supply.pool)
         offer = Offer(
             devices=supply.devices or (),
+            links=supply.links,
             taken={device: holder for device, holder in {**self.wanted, **self.busy}.items() if holder != job.id},
             held={device: holder for device, holder in self.held.items() if self.busy.get(device) != job.id},
             trouble=supply.trouble,

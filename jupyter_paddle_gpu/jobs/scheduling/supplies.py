@@ -37,7 +37,7 @@ class Supplies:
         own = {name for name in engines if isinstance(self._engines.get(name), OwnDevices)}
         answers = self._own(own)
         seen = self._here() if self._here is not None and set(engines) - own else None
-        here = Supply() if seen is None else Supply(devices=seen.devices, trouble=trouble_of(seen))
+        here = Supply() if seen is None else Supply(devices=seen.devices, links=seen.links, trouble=trouble_of(seen))
         return lambda name: self._of(name, here, answers)
 
     def _of(self, name: str, here: Supply, answers: Mapping[str, Inventory | Message]) -> Supply:
@@ -47,10 +47,17 @@ class Supplies:
             return Supply(slots=default)
         slots = slots_of(engine, default)
         if not isinstance(engine, OwnDevices):
-            return Supply(devices=here.devices, trouble=here.trouble, slots=slots)
+            return Supply(devices=here.devices, links=here.links, trouble=here.trouble, slots=slots)
         answer, assigned = answers.get(name), assigns_devices(engine)
         if isinstance(answer, Inventory):
-            return Supply(pool=name, devices=answer.devices, trouble=trouble_of(answer), assigned=assigned, slots=slots)
+            return Supply(
+                pool=name,
+                devices=answer.devices,
+                links=answer.links,
+                trouble=trouble_of(answer),
+                assigned=assigned,
+                slots=slots,
+            )
         return Supply(pool=name, trouble=answer, assigned=assigned, slots=slots)
 
     def _own(self, names: Collection[str]) -> dict[str, Inventory | Message]:

@@ -23,6 +23,8 @@ from ..settings import POLICY_FILE, policy_in
 from .precedence import tightened
 from .reading import PolicyFile, read, wrong
 
+OF_THE_MARKET = frozenset({"market", "market_date"})
+"""Fields of `Policy` that a file cannot give."""
 _GIVEN = frozenset({"policy_file"})
 """Fields of `ImagePolicy` that a file cannot give."""
 _AT = re.compile(r" - at `\$\.?([^`]*)`")
@@ -178,7 +180,9 @@ def _checked(file: PolicyFile, types: Types) -> Policies:
     task = _convert(_section(sections.get("task", {}), path, "task", Task), path, "task", Task)
     order = _section(sections.get("scheduler", {}), path, "scheduler", SchedulerPolicy)
     scheduler = _convert(order, path, "scheduler", SchedulerPolicy)
-    matching = _convert(_section(sections.get("matching", {}), path, "matching", Policy), path, "matching", Policy)
+    matching = _convert(
+        _section(sections.get("matching", {}), path, "matching", Policy, less=OF_THE_MARKET), path, "matching", Policy
+    )
     images = _section(sections.get("images", {}), path, "images", ImagePolicy, less=_GIVEN)
     jobs = _convert(_section(sections.get("jobs", {}), path, "jobs", JobPolicy), path, "jobs", JobPolicy)
     known = f"is none of {', '.join(types)}"

@@ -17,7 +17,7 @@ from ...engines.engine_type import EngineType
 from ...images.choice import ImagePolicy
 from ...jobs.settings import JobPolicy, SchedulerPolicy
 from ...matching.policy import Policy
-from .files import Task
+from .files import OF_THE_MARKET, Task
 
 FILE = Path(__file__).with_name("paddle-gpu.schema.json")
 """Where it is shipped."""
@@ -29,8 +29,8 @@ def schema(types: Mapping[str, EngineType[Any]]) -> dict[str, Any]:
     read."""
     sections: dict[str, tuple[type, frozenset[str]]] = {
         "task": (Task, frozenset()),
-        "resource_policy": (Policy, frozenset()),
-        "matching": (Policy, frozenset()),
+        "resource_policy": (Policy, OF_THE_MARKET),
+        "matching": (Policy, OF_THE_MARKET),
         "scheduler": (SchedulerPolicy, frozenset()),
         "images": (ImagePolicy, _OF_THE_SYSTEM),
         "jobs": (JobPolicy, frozenset()),

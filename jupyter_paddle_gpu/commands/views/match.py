@@ -1,0 +1,70 @@
+"""The table of a match for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...domain.messages import Message
+from ...domain.placements import DeviceScore
+from ..speech import Speech
+from .machine import TableView
+
+if TYPE_CHECKING:
+    from ...services.jobs.explaining import JobExplained
+
+
+class MatchView(TableView):
+    """Every device: chosen, possible with its score, or ruled out by what."""
+
+    optional = (4, 3)
+    folding = (5,)
+
+    def __init__(self, explained: JobExplained) -> None:
+        self.data: JobExplained = explained
+
+    def lead(self, say: Speech) -> str:
+        """The decision."""
+        return self.data.reason.render(say.translate)
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return "", say("Device"), say("Score"), say("Step"), say("Price"), say("Why")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a device."""
+        marks = {"chosen": "✓", "possible": "", "ruled_out": "✗"}
+        return [
+            (
+                marks[row.state],
+                row.device_name,
+                "–" if row.score is None else f"{row.score:.2f}",
+                "–" if row.seconds_per_step is None else f"{row.seconds_per_step:.2g} s",
+                "–" if row.price is None else f"{row.price:g}",
+                _why(say, row),
+            )
+            for row in self.data.devices
+        ]
+
+    def sentences(self, say: Speech) -> Sequence[Message]:
+        """How to read it."""
+        return (
+            Message(
+                code="score_read",
+                text="A score is the mean of the aims, 0 to 1, by the policy's weights; a step's time is its least, by "
+                "roofline. As things are now.",
+            ),
+        )
+
+
+def _why(say: Speech, row: DeviceScore) -> str:
+    if row.ruled_out is not None:
+        return row.ruled_out.render(say.translate)
+    names = {
+        "cost": say("cost"),
+        "time": say("time"),
+        "balance": say("free memory"),
+        "preference": say("preference"),
+        "home_grown": say("home-grown"),
+    }
+    return ", ".join(f"{names[aim.name]} {aim.value:.2f}" if aim.known else f"{names[aim.name]} ?" for aim in row.aims)

@@ -1,0 +1,212 @@
+"""The score of devices: how well each serves the policy's aims, and a table that says so of every one.
+
+An aim's value lies between 0 and 1; what cannot be told counts a half, so that a card that nobody knows is neither
+favoured nor shunned. The score is the mean of the values by the policy's weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import msgspec
+
+from ..devices.catalogue import covers, find
+from ..domain.decisions import Decision, Need
+from ..domain.devices import Device, DeviceHolder, DeviceLink, Joint, divided
+from ..domain.messages import Message
+from ..domain.placements import Aim, AimName, DeviceScore, Standing
+from .candidates import allowed_bytes, is_excluded, is_failed, room_bytes
+from .filters import price_of, ruled_out
+from .fit import fit_of, seconds_per_step
+from .policy import Policy
+
+UNKNOWN = 0.5
+"""Value of an aim that cannot be told."""
+MOST_GROUPS = 5000
+"""Groups of cards that are compared; beyond, the best single cards are taken."""
+JOINTS: Mapping[Joint, float] = {
+    "nvlink": 1.0,
+    "board": 0.8,
+    "switch": 0.7,
+    "switches": 0.5,
+    "host_bridge": 0.4,
+    "node": 0.25,
+    "system": 0.0,
+}
+"""How well two cards that are joined so train together."""
+
+
+class _Figures(NamedTuple):
+    """What is known of a device for a need. Costs are of a step, prices of an hour."""
+
+    seconds: float | None
+    price: float | None
+    cost: float | None
+    room: int | None
+
+
+def scores(need: Need | None, devices: Iterable[Device], policy: Policy) -> dict[str, DeviceScore]:
+    """Each device's score among these; relative aims (cost, time, balance) compare them with each other."""
+    known = list(devices)
+    figures = {device.id: _figures(need, device, policy) for device in known}
+    fastest = min((found.seconds for found in figures.values() if found.seconds), default=None)
+    cheapest = min((found.cost for found in figures.values() if found.cost is not None), default=None)
+    largest = max((found.room for found in figures.values() if found.room), default=None)
+    return {
+        device.id: _score(device, figures[device.id], policy, fastest=fastest, cheapest=cheapest, largest=largest)
+        for device in known
+    }
+
+
+def best_group(
+    ranked: Sequence[str], count: int, scored: Mapping[str, DeviceScore], links: Iterable[DeviceLink], policy: Policy
+) -> tuple[str, ...]:
+    """The devices (of those in `ranked`, best first) that together serve best: their scores and how they are joined.
+
+    A group is as well joined as its worst pair. Of equal groups the first in `ranked` is taken.
+    """
+    joints = {frozenset(link.devices): JOINTS[link.joint] for link in links}
+    weight = policy.weights.topology
+    if count < 2 or not joints or not weight or comb(len(ranked), count) > MOST_GROUPS:
+        return tuple(ranked[:count])
+
+    def worth(group: tuple[str, ...]) -> float:
+        own = sum(scored[name].score or 0.0 for name in group) / count
+        joined = min(joints.get(frozenset(pair), 0.0) for pair in combinations(group, 2))
+        return own + weight / (1 + weight) * joined
+
+    return max(combinations(ranked, count), key=worth)
+
+
+def table(
+    need: Need | None,
+    devices: Sequence[Device],
+    policy: Policy,
+    decision: Decision,
+    *,
+    taken: Mapping[str, str],
+    held: Mapping[str, DeviceHolder],
+) -> tuple[DeviceScore, ...]:
+    """Every device: chosen, possible with its score, or ruled out by what. The chosen ones first, then by score."""
+    cut = divided(devices)
+    reasons = {device.id: _out(need, device, policy, cut=cut, taken=taken, held=held) for device in devices}
+    chosen = set(decision.device_ids) if decision.outcome == "run" else set()
+    scored = scores(need, [device for device in devices if reasons[device.id] is None], policy)
+    rows = [_row(device, scored.get(device.id), reasons[device.id], chosen=device.id in chosen) for device in devices]
+    order = {"chosen": 0, "possible": 1, "ruled_out": 2}
+    return tuple(sorted(rows, key=lambda row: (order[row.state], -(row.score or 0.0))))
+
+
+def _row(device: Device, found: DeviceScore | None, reason: Message | None, *, chosen: bool) -> DeviceScore:
+    if found is None:
+        found = DeviceScore(device_id=device.id, device_name=device.name, state="ruled_out")
+    state: Standing = "chosen" if chosen else "possible" if reason is None else "ruled_out"
+    return msgspec.structs.replace(found, state=state, ruled_out=None if chosen else reason)
+
+
+def _out(
+    need: Need | None,
+    device: Device,
+    policy: Policy,
+    *,
+    cut: frozenset[str],
+    taken: Mapping[str, str],
+    held: Mapping[str, DeviceHolder],
+) -> Message | None:
+    """Why a device is not for this training now."""
+    return _barred(device, policy, cut) or _occupied(need, device, policy, taken, held)
+
+
+def _barred(device: Device, policy: Policy, cut: frozenset[str]) -> Message | None:
+    """Whatever the training needs."""
+    if device.simulated:
+        return Message(code="simulated", text="It is simulated: shown for teaching, nothing can run on it.")
+    if is_failed(device):
+        return device.problem
+    if device.id in cut:
+        return Message(code="divided", text="This card is divided into slices (MIG); each slice is judged by itself.")
+    if is_excluded(device, policy):
+        return Message(code="excluded", text="The policy keeps it from being chosen by itself.", hint="Name it.")
+    return ruled_out(device, policy)
+
+
+def _occupied(
+    need: Need | None, device: Device, policy: Policy, taken: Mapping[str, str], held: Mapping[str, DeviceHolder]
+) -> Message | None:
+    """By what this training needs, and by others."""
+    fit = fit_of(need, room_bytes(device, policy), allowed_bytes(device, policy))
+    if fit == "never":
+        return Message(code="too_small", text="The training does not fit, even on the empty card.")
+    if device.id in taken:
+        return Message(code="claimed", text="Job {job} has it, or waits for it.", params={"job": taken[device.id]})
+    if (holder := held.get(device.id)) is not None:
+        return Message(
+            code="held",
+            text="{job} of {owner} has it now." if holder.owner else "{job} has it now.",
+            params={"job": holder.job, "owner": holder.owner},
+        )
+    if fit == "short" or (fit == "tight" and policy.plan_for == "high"):
+        return Message(code="full", text="It has not enough free memory now.", hint="A job waits until it has.")
+    return None
+
+
+def _figures(need: Need | None, device: Device, policy: Policy) -> _Figures:
+    row = find(device.name)
+    seconds = seconds_per_step(need, row) if need is not None and row is not None else None
+    price = price_of(device, policy)
+    cost = seconds * price / 3600 if seconds is not None and price is not None else None
+    room = room_bytes(device, policy)
+    left = None if room is None else max(0, room - (need.high if need is not None else 0))
+    return _Figures(seconds, price, cost, left)
+
+
+def _score(
+    device: Device,
+    figures: _Figures,
+    policy: Policy,
+    *,
+    fastest: float | None,
+    cheapest: float | None,
+    largest: int | None,
+) -> DeviceScore:
+    weights = policy.weights
+    aims: list[Aim] = []
+
+    def add(name: AimName, weight: float, value: float | None) -> None:
+        if weight:
+            aims.append(
+                Aim(name=name, weight=weight, value=UNKNOWN if value is None else value, known=value is not None)
+            )
+
+    if cheapest is not None:
+        add("cost", weights.cost, None if figures.cost is None else cheapest / figures.cost if figures.cost else 1.0)
+    if fastest is not None:
+        add("time", weights.time, None if not figures.seconds else fastest / figures.seconds)
+    if largest is not None:
+        add("balance", weights.balance, None if figures.room is None else figures.room / largest)
+    if policy.preferred_devices:
+        add("preference", weights.preference, _wanted(device, policy.preferred_devices))
+    if policy.home_grown_first:
+        row = find(device.name)
+        add("home_grown", weights.home_grown, float(row.domestic) if row is not None else None)
+    total = sum(aim.weight for aim in aims)
+    return DeviceScore(
+        device_id=device.id,
+        device_name=device.name,
+        state="possible",
+        score=sum(aim.weight * aim.value for aim in aims) / total if total else UNKNOWN,
+        aims=tuple(aims),
+        seconds_per_step=figures.seconds,
+        price=figures.price,
+    )
+
+
+def _wanted(device: Device, preferred: Sequence[str]) -> float:
+    """1 for the most wanted card, less for each behind it, 0 for one that is not in the list."""
+    for place, name in enumerate(preferred):
+        if covers(name, device.name):
+            return 1 - place / len(preferred)
+    return 0.0

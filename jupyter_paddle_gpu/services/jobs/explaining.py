@@ -1,0 +1,56 @@
+"""Why a job runs, or would run, where it does: every device with its score, or what rules it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from ...domain.decisions import Decision
+from ...domain.devices import Inventory
+from ...domain.jobs.job import Job
+from ...domain.messages import Message
+from ...domain.placements import DeviceScore
+from ...engines.base import Engine
+from ...engines.capabilities import inventory_of
+from ...jobs.scheduling.queue import choice_of, need_of
+from ...matching.decision import decide
+from ...matching.policy import Policy
+from ...matching.score import table
+from .placing import offer_of
+
+
+class JobExplained(msgspec.Struct, frozen=True, kw_only=True):
+    """A job's devices as things are now.
+
+    Attributes:
+        devices: the chosen ones first, then by score, then what is ruled out and by what.
+        reason: the decision in a sentence; of a job that has started, that it has.
+    """
+
+    job_id: str
+    reason: Message
+    devices: tuple[DeviceScore, ...] = ()
+
+
+def explain(
+    job: Job, jobs: Iterable[Job], engine: Engine, here: Callable[[], Inventory], policy: Policy
+) -> JobExplained:
+    """The table of a job: what it has where it has started, else what it would get now.
+
+    Args:
+        jobs: all of this store, of which those at work have their devices.
+    """
+    inventory = inventory_of(engine, here)
+    taken = {
+        device: other.id for other in jobs if other.id != job.id and not other.ended for device in other.device_ids
+    }
+    offer = msgspec.structs.replace(offer_of(engine, inventory), taken=taken, links=inventory.links)
+    need = need_of(job)
+    if job.device_ids:
+        reason = Message(code="job_has", text="It has these devices.")
+        decision = Decision(outcome="run", reason=reason, device_ids=job.device_ids)
+    else:
+        decision = decide(need, offer, policy, choice_of(job))
+    rows = table(need, inventory.devices, policy, decision, taken=taken, held=offer.held)
+    return JobExplained(job_id=job.id, reason=decision.reason, devices=rows)
