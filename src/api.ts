@@ -8,16 +8,20 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type {
   IAccelerator,
   IChanges,
+  IComparison,
   IEngineFeatures,
   IEstimateRequest,
+  IFigure,
   IInventory,
   IJob,
+  IJobMetrics,
   IJobStatistics,
   ILogPage,
   IMatched,
   IMessage,
   INotebookFacts,
   IPreflight,
+  IRerun,
   ISubmission,
   IWhatIf
 } from './domain';
@@ -128,13 +132,45 @@ export class Api {
     return this._post(`jobs/${encodeURIComponent(id)}/cancel`, { force });
   }
 
-  rerun(id: string): Promise<IJob> {
-    return this._post(`jobs/${encodeURIComponent(id)}/rerun`, {});
+  /** Run a job again: from its checkpoints on, or with other values as a run of its own. */
+  rerun(id: string, wanted: IRerun = {}): Promise<IJob> {
+    return this._post(`jobs/${encodeURIComponent(id)}/rerun`, wanted);
+  }
+
+  /** Keep a note or a star. */
+  annotate(id: string, kept: { note?: string; starred?: boolean }): Promise<IJob> {
+    return this._request(`jobs/${encodeURIComponent(id)}`, {
+      method: 'PATCH',
+      body: JSON.stringify(kept)
+    });
+  }
+
+  /** What the training says of itself over time, so far. */
+  metrics(id: string): Promise<IJobMetrics> {
+    return this._get(`jobs/${encodeURIComponent(id)}/metrics`);
+  }
+
+  /** The pictures that a job's notebook has drawn so far. */
+  async figures(id: string): Promise<IFigure[]> {
+    const path = `jobs/${encodeURIComponent(id)}/figures`;
+    return (await this._get<{ figures: IFigure[] }>(path)).figures;
+  }
+
+  /** What a second job has otherwise than the first, code included. */
+  compare(id: string, other: string): Promise<IComparison> {
+    const [one, two] = [id, other].map(encodeURIComponent);
+    return this._get(`jobs/${one}/comparison/${two}`);
   }
 
   /** Puts the executed notebook, as far as it is, beside its source. */
   publish(id: string): Promise<IPublished> {
     return this._post(`jobs/${encodeURIComponent(id)}/notebook`, {});
+  }
+
+  /** Contents path of a job's source; null where the server does not show it. */
+  async source(id: string): Promise<string | null> {
+    const path = `jobs/${encodeURIComponent(id)}/notebook`;
+    return (await this._get<{ source: string | null }>(path)).source;
   }
 
   async delete(id: string): Promise<void> {

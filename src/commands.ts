@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { isEnded } from './domain';
+import { type IJob, isEnded } from './domain';
 import { paddleGpuIcon } from './icons';
 import type { PanelModel } from './models/panel';
 import type { Script } from './models/script';
@@ -18,6 +18,10 @@ export interface ICommandOptions {
   trans: TranslationBundle;
   showPanel: (mode: string) => void;
   showJob: (id: string) => Promise<void>;
+  /** Show all jobs, and compare those that are named. */
+  showJobs: (compared?: string[]) => void;
+  /** Ask what a job is to have otherwise and run it so; null where it was given up. */
+  askAndRerun: (job: IJob) => Promise<IJob | null>;
   openPath: (path: string) => void;
   /** The script that is meant by where a command was called, or null. */
   chosenScript: (args: ReadonlyPartialJSONObject) => Script | null;
@@ -197,8 +201,54 @@ export function addCommands(options: ICommandOptions): void {
     describedBy: takesJob
   });
 
+  commands.addCommand(CommandIDs.rerunWith, {
+    label: trans.__('Run job again with other values…'),
+    caption: trans.__('Change variables, devices or precision, and submit it as a new job'),
+    isEnabled: args => meant(args) !== undefined,
+    execute: async args => {
+      const job = model.jobs.get(meant(args) ?? '');
+      const made = job ? await options.askAndRerun(job) : null;
+      if (made) {
+        await showJob(made.id);
+      }
+      return made?.id;
+    },
+    describedBy: takesJob
+  });
+
+  commands.addCommand(CommandIDs.openJobs, {
+    label: trans.__('Show all jobs'),
+    caption: trans.__('All runs side by side: sort, filter, compare, run again'),
+    icon: args => (args.isPalette ? undefined : paddleGpuIcon),
+    execute: () => options.showJobs(),
+    describedBy: { args: { type: 'object', properties: {} } }
+  });
+
+  commands.addCommand(CommandIDs.compareJobs, {
+    label: trans.__('Compare the last two runs'),
+    caption: trans.__('Curves, figures and code of two runs of one notebook side by side'),
+    isEnabled: args => Array.isArray(args.ids) || lastTwo(model.jobs.list).length === 2,
+    execute: args => {
+      const ids = Array.isArray(args.ids) ? args.ids.map(String) : lastTwo(model.jobs.list);
+      options.showJobs(ids);
+    },
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: { ids: { type: 'array', items: { type: 'string' } } }
+      }
+    }
+  });
+
   const refresh = () => commands.notifyCommandChanged();
   notebooks.currentChanged.connect(refresh);
+}
+
+/** The two newest runs of the notebook that ran last; fewer where there are none. */
+function lastTwo(jobs: readonly IJob[]): string[] {
+  const [newest] = jobs;
+  const same = jobs.filter(job => job.spec.notebook === newest?.spec.notebook);
+  return same.slice(0, 2).map(({ id }) => id);
 }
 
 /** Wait until the server was asked once and the active notebook is known. */

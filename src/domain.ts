@@ -76,6 +76,23 @@ export type IStatisticsPoint = Schemas['StatisticsPoint'];
 export type IStatisticsSummary = Schemas['StatisticsSummary'];
 export type IJobStatistics = Schemas['JobStatistics'];
 
+/** What a training says of itself over time; values in the order of `times`, seconds since the epoch. */
+export type IJobMetrics = Schemas['JobMetrics'];
+export type IMetricCurve = Schemas['MetricCurve'];
+/** A picture that a notebook has drawn. */
+export type IFigure = Schemas['Figure'];
+/** A variable of a notebook with the value that a run has, or a fact of the training without a name. */
+export type IVariable = Schemas['Variable'];
+/** One thing that a run has otherwise than another one. */
+export type IDifference = Schemas['Difference'];
+export type ICellDifference = Schemas['CellDifference'];
+export type IComparison = Schemas['Comparison'];
+/** What a job is to have otherwise when it is run again; what is left out is as it was. */
+export type IRerun = Partial<Omit<Schemas['RerunBody'], 'request' | 'resources'>> & {
+  request?: IEstimateRequest;
+  resources?: Partial<Schemas['ResourcesBody']>;
+};
+
 /**
  * One line of a log: number, time, stream, text, whether it takes the place of the stream's last line (`r`), and whether
  * another one will take its own (`p`). These two are sent where they are true.

@@ -314,7 +314,8 @@ export interface paths {
             };
             cookie?: never;
         };
-        get?: never;
+        /** Where the executed notebook will be or is, and its source */
+        get: operations["getNotebookPaths"];
         put?: never;
         /** Put the executed notebook, as far as it is, beside its source */
         post: operations["publishNotebook"];
@@ -357,6 +358,25 @@ export interface paths {
         };
         /** What the training says of itself, as curves */
         get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The pictures that the notebook has drawn so far */
+        get: operations["getFigures"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1363,6 +1383,28 @@ export interface components {
             assigns_devices: boolean;
             /** @default [] */
             problems: components["schemas"]["Message"][];
+        };
+        /**
+         * Figure
+         * @description One picture.
+         *
+         *     Attributes:
+         *         cell: index among all cells of the executed notebook.
+         *         mime: `image/png`, `image/jpeg`, `image/gif` or `image/svg+xml`.
+         *         data: base64; of SVG its text.
+         */
+        Figure: {
+            cell: number;
+            mime: string;
+            data: string;
+        };
+        /**
+         * Figures
+         * @description The pictures of a job in their order; of many the newest.
+         */
+        Figures: {
+            /** @default [] */
+            figures: components["schemas"]["Figure"][];
         };
         /**
          * Fit
@@ -3021,6 +3063,32 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    getNotebookPaths: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Contents paths; null for what lies outside the folder that the server shows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        path: string | null;
+                        source: string | null;
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     publishNotebook: {
         parameters: {
             query?: never;
@@ -3089,6 +3157,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobMetrics"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getFigures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Pictures in their order; of many the newest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figures"];
                 };
             };
             default: components["responses"]["Error"];

@@ -22,13 +22,15 @@ import { Announcements, type IBoard } from './announcements';
 import { Api } from './api';
 import { addCommands } from './commands';
 import type { IApp } from './components/common/context';
+import { rerunWith } from './components/rerun/dialog';
 import type { IJob } from './domain';
 import { EventStream } from './events';
+import { JobsPage } from './models/jobsPage';
 import { ActiveNotebook } from './models/notebook';
 import { PanelModel } from './models/panel';
 import { isScript, Script } from './models/script';
 import { CommandIDs, DOMAIN, IPaddleGpuModel, PRODUCT } from './tokens';
-import { JobWidget, PanelWidget } from './widgets';
+import { JobsWidget, JobWidget, PanelWidget } from './widgets';
 
 const PLUGIN = 'jupyter-paddle-gpu:plugin';
 
@@ -93,13 +95,20 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({
       namespace: 'jupyter-paddle-gpu-jobs'
     });
+    const pages = new WidgetTracker<MainAreaWidget<JobsWidget>>({
+      namespace: 'jupyter-paddle-gpu-jobs-page'
+    });
     const tabs = new WidgetTracker<MainAreaWidget<PanelWidget>>({
       namespace: 'jupyter-paddle-gpu-panels'
     });
 
-    const openCell = async (job: IJob, cell: number, which: 'source' | 'executed') => {
-      const published = await model.jobs.publish(job.id);
-      const source = which === 'source' ? published?.source : null;
+    const openNotebook = async (
+      job: IJob,
+      which: 'source' | 'executed',
+      cell: number | null
+    ) => {
+      const source =
+        which === 'source' ? await model.api.source(job.id).catch(() => null) : null;
       // A source that was moved or deleted since is not there to be corrected.
       const found = source
         ? await documents.services.contents.get(source, { content: false }).then(
@@ -107,12 +116,12 @@ const plugin: JupyterFrontEndPlugin<void> = {
             () => null
           )
         : null;
-      const path = found ?? published?.path;
+      const path = found ?? (await model.jobs.publish(job.id))?.path;
       const panel = path ? (documents.openOrReveal(path) as NotebookPanel) : undefined;
       await panel?.context.ready;
       await panel?.revealed;
       const notebook = panel?.content;
-      if (notebook && cell < notebook.widgets.length) {
+      if (notebook && cell !== null && cell < notebook.widgets.length) {
         notebook.activeCellIndex = cell;
         await notebook.scrollToItem(cell, 'smart');
       }
@@ -172,8 +181,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
               () => undefined
             );
           }
-          const content = new JobWidget(context, model.openJob(id), (...cell) => {
-            void openCell(...cell);
+          const content = new JobWidget(context, model.openJob(id), (...where) => {
+            void openNotebook(...where);
           });
           // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
           widget = new MainAreaWidget({ content });
@@ -184,6 +193,25 @@ const plugin: JupyterFrontEndPlugin<void> = {
         }
         app.shell.activateById(widget.id);
       },
+      showJobs: compared => {
+        let widget = pages.currentWidget;
+        if (!widget || widget.isDisposed) {
+          const page = new JobsPage(model.api, model.jobs, trans);
+          const content = new JobsWidget(context, model.events, page);
+          // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
+          widget = new MainAreaWidget({ content });
+          widget.id = `${content.id}-tab`;
+          widget.toolbar.hide();
+          void pages.add(widget);
+          app.shell.add(widget, 'main');
+        }
+        app.shell.activateById(widget.id);
+        if (compared) {
+          widget.content.model.compare(compared);
+        }
+      },
+      askAndRerun: job =>
+        rerunWith(context, model.jobs, job, model.inventory?.devices.length ?? 0),
       openPath: path => void documents.openOrReveal(path),
       chosenScript: args => {
         const context = app.shell.currentWidget
@@ -220,6 +248,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
         args: widget => ({ id: widget.content.model.id }),
         name: widget => widget.content.model.id
       });
+      void restorer.restore(pages, { command: CommandIDs.openJobs, name: () => 'jobs' });
       void restorer.restore(tabs, {
         command: CommandIDs.openPanel,
         args: () => ({ mode: 'main' }),
@@ -240,7 +269,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
       CommandIDs.openJob,
       CommandIDs.openNotebook,
       CommandIDs.cancelJob,
-      CommandIDs.rerunJob
+      CommandIDs.rerunJob,
+      CommandIDs.rerunWith,
+      CommandIDs.openJobs,
+      CommandIDs.compareJobs
     ]) {
       palette?.addItem({ command, category });
     }

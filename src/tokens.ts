@@ -22,6 +22,12 @@ export namespace CommandIDs {
   export const cancelJob = 'paddle-gpu:cancel-job';
   /** Run a job again; takes `{id}`. */
   export const rerunJob = 'paddle-gpu:rerun-job';
+  /** Run a job again with other values, which are asked for; takes `{id}`. */
+  export const rerunWith = 'paddle-gpu:rerun-with';
+  /** Show all jobs on one page. */
+  export const openJobs = 'paddle-gpu:open-jobs';
+  /** Compare jobs side by side; takes `{ids}`, else the two newest of one notebook. */
+  export const compareJobs = 'paddle-gpu:compare-jobs';
   /** Open a job's executed notebook; takes `{id}`. */
   export const openNotebook = 'paddle-gpu:open-notebook';
 }

@@ -6,11 +6,15 @@ import type { IDisposable } from '@lumino/disposable';
 import * as React from 'react';
 
 import { AppProvider, type IApp } from './components/common/context';
-import { JobView as JobViewComponent, type IJobViewProps } from './components/job/jobView';
+import { JobPage, type OpenNotebook } from './components/job/jobPage';
+import { JobsPage as JobsPageComponent } from './components/jobsPage/page';
 import { Panel } from './components/panel';
 import { paddleGpuIcon } from './icons';
+import type { EventStream } from './events';
+import type { JobsPage } from './models/jobsPage';
 import type { JobView } from './models/jobView';
 import type { PanelModel } from './models/panel';
+import { jobTitle } from './models/runs';
 import { PRODUCT } from './tokens';
 
 /** The panel, in a sidebar or as a tab. It listens to the server only while it is seen. */
@@ -67,7 +71,7 @@ export class JobWidget extends ReactWidget {
   constructor(
     private readonly _app: IApp,
     readonly model: JobView,
-    private readonly _openCell: IJobViewProps['openCell']
+    private readonly _openNotebook: OpenNotebook
   ) {
     super();
     this.id = `jp-PaddleGpu-job-${model.id}`;
@@ -89,14 +93,68 @@ export class JobWidget extends ReactWidget {
   protected render(): JSX.Element {
     return (
       <AppProvider value={this._app}>
-        <JobViewComponent model={this.model} openCell={this._openCell} />
+        <JobPage model={this.model} openNotebook={this._openNotebook} />
       </AppProvider>
     );
   }
 
   private _name(): void {
-    const name = this.model.job?.spec.name;
-    this.title.label = name ?? this._app.trans.__('Job');
-    this.title.caption = this.model.job?.spec.notebook ?? '';
+    const { trans, language } = this._app;
+    const { job } = this.model;
+    this.title.label = job ? jobTitle(job, trans, language) : trans.__('Job');
+    this.title.caption = job?.spec.notebook ?? '';
   }
+}
+
+/** All jobs. It listens to the server only while it is seen. */
+export class JobsWidget extends ReactWidget {
+  constructor(
+    private readonly _app: IApp,
+    private readonly _events: EventStream,
+    readonly model: JobsPage
+  ) {
+    super();
+    this.id = 'jp-PaddleGpu-jobsPage';
+    this.addClass('jp-PaddleGpu');
+    this.title.icon = paddleGpuIcon;
+    this.title.closable = true;
+    this.title.label = _app.trans.__('Jobs');
+    this.title.caption = _app.trans.__('Paddle GPU: all runs side by side');
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._watch?.dispose();
+      super.dispose();
+      this.model.dispose();
+    }
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this._watch ??= this._events.watch('jobs');
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.isVisible) {
+      this._watch ??= this._events.watch('jobs');
+    }
+  }
+
+  protected override onBeforeHide(message: Message): void {
+    super.onBeforeHide(message);
+    this._watch?.dispose();
+    this._watch = null;
+  }
+
+  protected render(): JSX.Element {
+    return (
+      <AppProvider value={this._app}>
+        <JobsPageComponent model={this.model} events={this._events} />
+      </AppProvider>
+    );
+  }
+
+  private _watch: IDisposable | null = null;
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ..domain.errors import PaddleGpuError
+from ..domain.jobs.figures import Figures
 from ..domain.jobs.job import ENDED, Job, JobState, LogPage
 from ..domain.jobs.metrics import JobMetrics
 from ..domain.jobs.statistics import JobStatistics
@@ -17,6 +18,7 @@ from ..engines import own_files
 from ..engines.base import JobFolder
 from . import reconciler
 from .folder import ranks
+from .folder.figures import read_figures
 from .folder.log import LogReaders
 from .folder.metrics import MetricHistories
 from .folder.statistics import History
@@ -79,6 +81,11 @@ class JobReader:
         """What the training said of itself over time. Raises `PaddleGpuError` (404)."""
         self.store.get(job_id)
         return self._histories.of(self.folder_of(job_id).events).read()
+
+    def figures(self, job_id: str) -> Figures:
+        """The pictures that its notebook has drawn so far. Raises `PaddleGpuError` (404)."""
+        self.store.get(job_id)
+        return Figures(read_figures(self.folder_of(job_id)))
 
     def source(self, job_id: str) -> bytes:
         """The notebook as it was submitted. Raises `PaddleGpuError`: `no_such_job` (404), `source_missing` (409)."""

@@ -84,7 +84,14 @@ class RerunHandler(PaddleGpuHandler):
 
 
 class PublishHandler(PaddleGpuHandler):
-    """POST jobs/<id>/notebook."""
+    """GET and POST jobs/<id>/notebook."""
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer the contents paths of the executed notebook, where it will be or is, and of its source."""
+        spec = (await self.context.call(self.services.jobs.get, job_id)).spec
+        paths = self.services.contents_path(spec.output), self.services.contents_path(spec.notebook)
+        self.answer({"path": paths[0], "source": paths[1]})
 
     @permitted("write")
     async def post(self, job_id: str) -> None:
@@ -123,6 +130,18 @@ class MetricsHandler(PaddleGpuHandler):
     async def get(self, job_id: str) -> None:
         """Answer the curves of what the training says of itself, so far."""
         self.answer_bytes(encode_plain(await self.context.call(self.services.jobs.metrics, job_id)))
+
+
+class FiguresHandler(PaddleGpuHandler):
+    """GET jobs/<id>/figures."""
+
+    _track_activity = False
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer the pictures that the notebook has drawn so far."""
+        jobs = self.services.jobs
+        self.answer_bytes(await self.context.call(lambda: encode_plain(jobs.figures(job_id))))
 
 
 class ComparisonHandler(PaddleGpuHandler):

@@ -32,6 +32,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (_JOB + r"/rerun", jobs.RerunHandler),
         (_JOB + r"/notebook", jobs.PublishHandler),
         (_JOB + r"/statistics", jobs.StatisticsHandler),
+        (_JOB + r"/figures", jobs.FiguresHandler),
         (_JOB + r"/metrics", jobs.MetricsHandler),
         (_JOB + r"/comparison/([^/]+)", jobs.ComparisonHandler),
         (_JOB + r"/log", jobs.LogHandler),

@@ -15,6 +15,7 @@ import msgspec
 from ..domain.changes import Changes
 from ..domain.devices import Accelerator, DeviceHistory, Inventory
 from ..domain.estimates import Estimate
+from ..domain.jobs.figures import Figures
 from ..domain.jobs.job import Job
 from ..domain.jobs.metrics import JobMetrics
 from ..domain.jobs.statistics import JobStatistics
@@ -70,6 +71,7 @@ def components() -> dict[str, Any]:
             Job,
             JobStatistics,
             JobMetrics,
+            Figures,
             Comparison,
             LogPage,
             CheckRow,

@@ -1,20 +1,23 @@
 /** What is shown of one job: the job, its log, a search in it, its curves. */
 
-import type { IDisposable } from '@lumino/disposable';
+import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api } from '../api';
-import { type IJob, type ILogLine, isEnded } from '../domain';
+import {
+  type IComparison,
+  type IFigure,
+  type IJob,
+  type IJobMetrics,
+  type IJobStatistics,
+  isEnded
+} from '../domain';
 import type { EventStream, ILogChunk } from '../events';
 import type { Jobs } from './jobs';
 import { LogStore } from './log';
-import { Metrics } from './metrics';
-import { Statistics } from './statistics';
+import { Polled } from './polled';
+import { lastRun } from './runs';
 import { LogSearch } from './search';
-
-/** Lines that are read at a time, and at most, to draw the curves of a job. */
-const SCAN_LINES = 10_000;
-const SCAN_LONGEST = 300_000;
 
 export class JobView implements IDisposable {
   constructor(
@@ -26,10 +29,9 @@ export class JobView implements IDisposable {
     const fetch = (since: number, limit: number) => _api.log(id, since, limit);
     this.log = new LogStore(fetch);
     this.search = new LogSearch(fetch);
-    this.statistics = new Statistics(
-      () => _api.statistics(id),
-      () => !!this.job && !isEnded(this.job.state)
-    );
+    const isRunning = () => !!this.job && !isEnded(this.job.state);
+    this.statistics = new Polled(() => _api.statistics(id), isRunning);
+    this.metrics = new Polled(() => _api.metrics(id), isRunning);
     events.logReceived.connect(this._onLog, this);
     this._watches = [events.watch('jobs')];
     void this._open();
@@ -37,8 +39,8 @@ export class JobView implements IDisposable {
 
   readonly log: LogStore;
   readonly search: LogSearch;
-  readonly metrics = new Metrics();
-  readonly statistics: Statistics;
+  readonly metrics: Polled<IJobMetrics>;
+  readonly statistics: Polled<IJobStatistics>;
 
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -53,10 +55,6 @@ export class JobView implements IDisposable {
     return this._isGone;
   }
 
-  get isScanning(): boolean {
-    return this._isScanning;
-  }
-
   get logFileUrl(): string {
     return this._api.logFileUrl(this.id);
   }
@@ -65,31 +63,57 @@ export class JobView implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Read the whole log for the curves, once; further lines are read as they come. */
-  async readCurves(): Promise<void> {
-    if (this._isScanning) {
+  /** Keep what is drawn up to date until the answer is disposed. */
+  look(): IDisposable {
+    const looks = [this.statistics.look(), this.metrics.look()];
+    return new DisposableDelegate(() => looks.forEach(look => look.dispose()));
+  }
+
+  /** The job that this one is held against, and its curves; null where there is none. */
+  get last(): { job: IJob; metrics: IJobMetrics | null } | null {
+    const job = this.job && lastRun(this.job, this.jobs.list);
+    if (!job) {
+      return null;
+    }
+    if (this._last?.id !== job.id) {
+      this._last = { id: job.id, metrics: null };
+      void this._api.metrics(job.id).then(
+        metrics => {
+          if (this._last?.id === job.id) {
+            this._last.metrics = metrics;
+            this._changed.emit();
+          }
+        },
+        () => undefined // Without its curves this job's are drawn alone.
+      );
+    }
+    return { job, metrics: this._last.metrics };
+  }
+
+  /** Pictures that the notebook has drawn so far. */
+  get figures(): readonly IFigure[] {
+    return this._figures;
+  }
+
+  /** What this job has otherwise than another one, code included. */
+  compare(other: string): Promise<IComparison> {
+    return this._api.compare(other, this.id);
+  }
+
+  /** Look for pictures again, where cells have ended since. */
+  async readFigures(): Promise<void> {
+    const { job } = this;
+    const seen = job ? `${job.state} ${job.progress.cells_done}` : '';
+    if (!job?.started || seen === this._figuresSeen) {
       return;
     }
-    this._isScanning = true;
+    this._figuresSeen = seen;
     try {
-      while (
-        !this._isDisposed &&
-        this.metrics.next < this.log.total &&
-        this.metrics.next < SCAN_LONGEST
-      ) {
-        const page = await this._api.log(this.id, this.metrics.next, SCAN_LINES);
-        if (!page.lines.length) {
-          break;
-        }
-        this.metrics.read(page.lines);
-        this._changed.emit();
-      }
-      this._readsCurves = true;
+      this._figures = await this._api.figures(this.id);
+      this._changed.emit();
     } catch {
-      // The next look tries again.
+      this._figuresSeen = '';
     }
-    this._isScanning = false;
-    this._changed.emit();
   }
 
   dispose(): void {
@@ -100,6 +124,7 @@ export class JobView implements IDisposable {
     this.events.logReceived.disconnect(this._onLog, this);
     this._watches.forEach(watch => watch.dispose());
     this.statistics.dispose();
+    this.metrics.dispose();
     Signal.clearData(this.log);
     Signal.clearData(this.search);
     Signal.clearData(this);
@@ -116,7 +141,6 @@ export class JobView implements IDisposable {
     await this.log.open();
     if (!this._isDisposed && !this._isGone) {
       this._watches.push(this.events.watchLog(this.id, () => this.log.total));
-      this.log.appended.connect(this._onLines, this);
     }
     this._changed.emit();
   }
@@ -127,20 +151,11 @@ export class JobView implements IDisposable {
     }
   }
 
-  private _onLines(_: LogStore, lines: ILogLine[]): void {
-    if (this._readsCurves) {
-      if (lines[0].n > this.metrics.next) {
-        void this.readCurves();
-      } else {
-        this.metrics.read(lines);
-      }
-    }
-  }
-
   private readonly _watches: IDisposable[];
   private _isGone = false;
-  private _isScanning = false;
-  private _readsCurves = false;
+  private _figures: IFigure[] = [];
+  private _figuresSeen = '';
+  private _last: { id: string; metrics: IJobMetrics | null } | null = null;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
 }

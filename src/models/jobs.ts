@@ -4,11 +4,11 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import { type Api, type ApiError, type IPublished, lasting } from '../api';
-import { isEnded, type IJob } from '../domain';
+import { isEnded, type IJob, type IRerun } from '../domain';
 import type { EventStream, IJobList } from '../events';
 
-/** Milliseconds in which a deletion can be taken back. */
-export const UNDO_TIME = 6_000;
+/** Milliseconds in which a deletion can be taken back: time to read the words and to find the button by keyboard. */
+export const UNDO_TIME = 10_000;
 
 export class Jobs implements IDisposable {
   constructor(
@@ -53,6 +53,11 @@ export class Jobs implements IDisposable {
     return this._jobs.get(id);
   }
 
+  /** Ids of the jobs whose deletion waits for its time to be taken back. */
+  get leaving(): readonly string[] {
+    return [...this._leaving.keys()];
+  }
+
   /** Whether the job's deletion waits for its time to be taken back. */
   isLeaving(id: string): boolean {
     return this._leaving.has(id);
@@ -80,10 +85,21 @@ export class Jobs implements IDisposable {
   async rerun(id: string): Promise<IJob | null> {
     let job: IJob | null = null;
     await this._act(id, async () => {
-      job = await this._api.rerun(id);
-      this.put(job);
+      job = await this.rerunWith(id, {});
     });
     return job;
+  }
+
+  /** Run a job again with other values; answers the new job. Throws `ApiError` where that is refused. */
+  async rerunWith(id: string, wanted: IRerun): Promise<IJob> {
+    const job = await this._api.rerun(id, wanted);
+    this.put(job);
+    return job;
+  }
+
+  /** Keep a note or a star. */
+  async annotate(id: string, kept: { note?: string; starred?: boolean }): Promise<void> {
+    await this._act(id, async () => this.put(await this._api.annotate(id, kept)));
   }
 
   /** Publish the executed notebook; answers where it is, and its source. */

@@ -3,3 +3,4 @@
 export { type ILineChartProps, LineChart } from './lineChart';
 export { extent, type ILimit, type IMark, type ISeries, lastKnown } from './series';
 export { Sparkline } from './sparkline';
+export { curveColor } from './theme';

@@ -10,6 +10,11 @@ const CURVES = [
   '--md-grey-500'
 ];
 
+/** The colour of a curve for what is no canvas: a legend. */
+export function curveColor(index: number): string {
+  return `var(${CURVES[index % CURVES.length]})`;
+}
+
 export interface IPalette {
   curve: (index: number) => string;
   text: string;
@@ -29,7 +34,8 @@ export function palette(node: Element): IPalette {
     grid: read('--jp-border-color2') || 'lightgray',
     quiet: read('--jp-ui-font-color3') || 'gray',
     limit: read('--jp-warn-color1') || 'darkorange',
-    font: `${read('--jp-ui-font-size0') || '11px'} ${read('--jp-ui-font-family') || 'sans-serif'}`
+    // Whole pixels: a canvas computes no sizes, and uPlot reads no fractions.
+    font: `${Math.round(parseFloat(style.fontSize) || 11)}px ${style.fontFamily || 'sans-serif'}`
   };
 }
 

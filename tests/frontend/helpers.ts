@@ -80,6 +80,9 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       need: null,
       insisted: null,
       limits: null,
+      settings: { variables: [], code: '' },
+      differs: [],
+      differs_from: '',
       options: {}
     },
     state: 'running',
@@ -99,6 +102,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       step: null,
       steps: null,
       metrics: {},
+      sparkline: null,
       seconds_left: null
     },
     result: null,
@@ -107,6 +111,8 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     force: false,
     server_id: '',
     owner: '',
+    note: '',
+    starred: false,
     ...more
   };
 }

@@ -81,7 +81,9 @@ async def test_a_job_from_submit_to_its_notebook(api, submit, ended, jp_fetch, j
     assert whole.headers["Content-Type"].startswith("text/plain")
     assert whole.body.decode() == "".join(f"{line['x']}\n" for line in page["lines"])
 
+    _, paths = await api("GET", "jobs", job["id"], "notebook")
     status, published = await api("POST", "jobs", job["id"], "notebook")
+    assert paths == published
     short = job["id"].rsplit("-", 1)[-1]
     assert (status, published) == (
         200,
@@ -212,6 +214,17 @@ async def test_a_run_with_other_values_and_what_tells_it_from_the_last_one(api, 
     assert (status, error["code"]) == (400, "bad_body")
 
 
+async def test_pictures_of_the_notebook_are_those_it_has_drawn(api, submit, ended):
+    draws = "from IPython.display import Image, SVG, display\nfor n in range(30):\n    display(Image(data=bytes([n])))"
+    _, job = await submit("print(1)", draws, "SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')")
+    await ended(job["id"])
+    status, told = await api("GET", "jobs", job["id"], "figures")
+    assert status == 200
+    found = [(one["cell"], one["mime"]) for one in told["figures"]]
+    assert found == [(1, "image/png")] * 23 + [(2, "image/svg+xml")], "of many the newest"
+    assert told["figures"][0]["data"] == "Bw=="
+
+
 async def test_notes_and_stars_stay_with_the_job(api, submit, ended):
     _, job = await submit("print(1)")
     assert (job["note"], job["starred"]) == ("", False)
@@ -253,8 +266,10 @@ async def test_what_never_ends_its_line_comes_in_pages_that_are_bounded(api, sub
         ("DELETE", ""),
         ("POST", "cancel"),
         ("POST", "rerun"),
+        ("GET", "notebook"),
         ("POST", "notebook"),
         ("GET", "metrics"),
+        ("GET", "figures"),
         ("GET", "comparison/nope"),
         ("GET", "log"),
         ("GET", "log/file"),

@@ -26,9 +26,25 @@ const KERNEL = resolve(ROOT, '.venv', 'bin', 'python');
 const INSTALLED = Boolean(process.env.PADDLE_GPU_UI_INSTALLED);
 /** Numbered lines that `counting.ipynb` prints, in some fifteen seconds and a pause where it is held. */
 export const LINES = 300;
+/** What `runs.ipynb` begins with: variables of the kind that one varies from run to run. */
+const RUN_VARIABLES = `BATCH_SIZE = 64
+EPOCHS = 4
+LEARNING_RATE = 0.1
+PAUSE = 0.1`;
+/** A training without a framework: quick, and it prints what trainings print. */
+const RUN = `import math, time
+for epoch in range(1, EPOCHS + 1):
+    for step in range(1, 6):
+        at = epoch - 1 + step / 5
+        loss = 2 * math.exp(-at * LEARNING_RATE * 64 / BATCH_SIZE * 8) + 0.1
+        print(f"epoch {epoch}/{EPOCHS} step {step}/5 loss {loss:.4f} acc {1 - loss / 2.2:.4f}", flush=True)
+        time.sleep(PAUSE)`;
+const RUN_FIGURE = `from IPython.display import SVG, display
+display(SVG('<svg xmlns="http://www.w3.org/2000/svg" width="300" height="150"><rect width="300" height="150" fill="#eee"/><circle cx="150" cy="75" r="50" fill="#37c"/></svg>'))`;
 /** Notebooks beside the examples: name -> sources of code cells. */
 const NOTEBOOKS = {
   'empty.ipynb': [''],
+  'runs.ipynb': [RUN_VARIABLES, RUN, RUN_FIGURE],
   'counting.ipynb': [
     `import os, sys, time
 for number in range(${LINES}):

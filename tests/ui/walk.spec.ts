@@ -51,15 +51,15 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
   await row.getByRole('button', { name: 'digits_fit', exact: true }).click();
   const view = page.locator('.jp-PaddleGpu-view');
   await expect(view.getByRole('log')).toContainText('test accuracy', { timeout: 180_000 });
+  await expect(view.getByRole('heading', { level: 1 })).toContainText('digits_fit · batch 64');
   await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 180_000 });
   await expect(row).toContainText(/estimated [\d.]+ MiB, measured [\d.]+ MiB/);
-  await view.getByRole('tab', { name: 'Metrics' }).click();
-  await expect(view.getByRole('img', { name: /^loss: last/ })).toBeVisible();
+  await expect(view.getByRole('slider', { name: /^loss over time, last value/ })).toBeVisible();
   await view.getByRole('tab', { name: 'Memory' }).click();
   await expect(view.getByText('Measured', { exact: true })).toBeVisible();
 
   // The executed notebook, with one click.
-  await view.getByRole('button', { name: 'Open notebook' }).click();
+  await view.getByRole('button', { name: 'Executed copy' }).click();
   const executed = page.locator('.jp-NotebookPanel:visible');
   await expect(executed.locator('.jp-OutputArea-output').first()).toContainText('paddle');
   expect(page.url()).toContain('paddle-gpu-runs/digits_fit-');
@@ -81,7 +81,7 @@ test('a training that fails names the cell and the next step', async ({ page, se
   expect(page.url()).toContain('wine_broken.ipynb');
   expect(page.url()).not.toContain('paddle-gpu-runs');
   // What it printed when it failed is in the executed copy.
-  await page.getByRole('tab', { name: /^wine_broken$/ }).click();
+  await page.getByRole('tab', { name: /^wine_broken · / }).click();
   await view.getByRole('button', { name: 'See it as executed' }).click();
   await expect(cell).toContainText('one_hot = np.eye(4');
   expect(page.url()).toContain('paddle-gpu-runs/wine_broken-');

@@ -14,12 +14,12 @@ _STEP = re.compile(r"\b(?:step|iter|iteration|batch)" + _COUNT, re.IGNORECASE)
 _BAR = re.compile(r"\d%\|[^|]*\|\s*(\d+)/(\d+)\s*\[")
 """A bar of tqdm: `45%|####5     | 45/100 [00:10<00:12, 4.42it/s]`; sizes, as a download has them, carry a unit."""
 _METRIC = re.compile(
-    r"\b((?:(?:train|val|valid|validation|test|eval|avg|mean)[_ ])?"
-    r"(?:loss|acc(?:uracy)?(?:_top\d)?|top\d(?:_acc)?|lr|auc|f1|ppl|perplexity|miou|iou|map|mae|mse|rmse|psnr|reward|bleu))\b\s*(?:is\b)?\s*[:=]?\s*\[?\s*"
-    + _NUMBER
-    + r"(%?)",
+    r"\b((?:(?:train|val|valid|validation|test|eval|avg|mean)[_ /-])?"
+    r"(?:loss|acc(?:uracy)?(?:_top\d)?|top\d(?:_acc)?|lr|auc|f1|ppl|perplexity|miou|iou|map|mae|mse|rmse|psnr|reward"
+    r"|bleu))\b[\"']?\s*(?:is\b)?\s*[:=]?\s*\[?\s*" + _NUMBER + r"(%?)",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile("[ /-]")
 _LONGEST = 500
 _BATCH = 50
 """Of many lines that come at once only so many of the last ones are read: newer progress replaces older."""
@@ -42,7 +42,8 @@ def read(line: str) -> Dict[str, Any]:
     metrics = {}
     for match in _METRIC.finditer(line):
         value = float(match.group(2))
-        metrics[match.group(1).lower().replace(" ", "_")] = value / 100 if match.group(3) else value
+        name = _BETWEEN.sub("_", match.group(1).lower())
+        metrics[name] = value / 100 if match.group(3) else value
     if metrics:
         found["metrics"] = metrics
     return found

@@ -2,15 +2,22 @@
 
 import * as React from 'react';
 
-import type { IJob } from '../../domain';
-import { duration } from '../../format';
+import type { IJob, IStatisticsSummary } from '../../domain';
+import { bytes, duration, percent } from '../../format';
 import { useApp } from '../common/context';
 
-export function Details({ job }: { job: IJob }): JSX.Element {
+export function Details(props: {
+  job: IJob;
+  /** What the job used in all, where that is known. */
+  summary?: IStatisticsSummary;
+}): JSX.Element {
+  const { job, summary } = props;
   const { trans, language, engineTitle } = useApp();
   const { result, spec } = job;
   const time = (value: number | null) =>
     value === null ? '' : new Date(value * 1000).toLocaleString(language || undefined);
+  const some = (value: number | null | undefined, format: (value: number) => string = bytes) =>
+    value ? format(value) : '';
   const pairs = (values: Record<string, unknown>) =>
     Object.entries(values)
       .map(([name, value]) => `${name}=${String(value)}`)
@@ -18,7 +25,7 @@ export function Details({ job }: { job: IJob }): JSX.Element {
   const rows: [string, string][] = [
     [trans.__('Job'), job.id],
     [trans.__('Notebook'), spec.notebook],
-    [trans.__('Executed notebook'), spec.output.replace('{id}', job.id)],
+    [trans.__('Executed copy'), spec.output],
     [trans.__('Engine'), engineTitle(spec.engine)],
     [trans.__('Image'), spec.image],
     [trans.__('Kernel'), spec.kernel_name],
@@ -42,6 +49,12 @@ export function Details({ job }: { job: IJob }): JSX.Element {
         ? String(result.exit_code)
         : ''
     ],
+    [trans.__('Processor time'), some(summary?.cpu_seconds, value => duration(value, trans))],
+    [trans.__('Processors on average'), some(summary?.cpu_mean_percent, percent)],
+    [trans.__('Read from disks'), some(summary?.read_bytes)],
+    [trans.__('Written to disks'), some(summary?.written_bytes)],
+    [trans.__('Received over the network'), some(summary?.received_bytes)],
+    [trans.__('Sent over the network'), some(summary?.sent_bytes)],
     [trans.__('Submitted anyway'), spec.insisted?.message ?? ''],
     [trans.__('Limits'), (spec.limits?.why ?? []).map(why => why.message).join('\n')],
     [trans.__('Attempts'), job.attempts > 1 ? String(job.attempts) : ''],

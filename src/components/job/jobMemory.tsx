@@ -79,7 +79,7 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
     <div className="jp-PaddleGpu-memory">
       {estimated && measured ? (
         <p className="jp-PaddleGpu-answer">
-          <span className="jp-PaddleGpu-big">{difference(estimated, measured.bytes)}</span>
+          <span className="jp-PaddleGpu-big">{offBy(estimated, measured.bytes, trans)}</span>
           <span className="jp-PaddleGpu-muted">
             {measured.over === 'run'
               ? trans.__(
@@ -137,10 +137,12 @@ function measuredOver(measured: IMeasured, trans: TranslationBundle): string {
 }
 
 /** How far the estimate is off, with its sign: `+1.2 %`. */
-function difference(estimated: number, measured: number): string {
+export function offBy(estimated: number, measured: number, trans: TranslationBundle): string {
   const percent = (100 * (estimated - measured)) / measured;
   const digits = Math.abs(percent) < 10 ? 1 : 0;
   const rounded = Math.abs(percent).toFixed(digits);
-  const sign = Number(rounded) === 0 ? '' : percent > 0 ? '+' : '−';
-  return `${sign}${rounded} %`;
+  if (Number(rounded) === 0) {
+    return trans.__('as estimated');
+  }
+  return trans.__('estimate %1', `${percent > 0 ? '+' : '−'}${rounded} %`);
 }

@@ -26,7 +26,13 @@ const engine = (name: string, more: object = {}) => ({
 const inventory = (...names: string[]) => ({
   time: 0,
   host: { cpu_count: 1, cpu_percent: 0, memory_total: 1, memory_available: 1 },
-  devices: names.map((name, index) => ({ id: name, name, index, simulated: false, checked: true })),
+  devices: names.map((name, index) => ({
+    id: name,
+    name,
+    index,
+    simulated: false,
+    checked: true
+  })),
   drivers: {},
   problems: []
 });

@@ -4,40 +4,7 @@ import { type IJobResult, measuredPeak } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
 import { parseAnsi } from '../../../src/models/ansi';
 import { Jobs, UNDO_TIME } from '../../../src/models/jobs';
-import { Metrics } from '../../../src/models/metrics';
-import { answer, apiOn, job, line, settle, trans } from '../helpers';
-
-test('metrics are read from what trainings print', () => {
-  const metrics = new Metrics();
-  metrics.read([
-    line(0, 'step  5/22 - loss: 2.0485 - acc: 0.1875 - 155ms/step'),
-    line(1, 'epoch 1/4 step 5/12 loss 1.5e-1'),
-    line(2, '{"eval_loss": 0.5, "lr": 1e-3}'),
-    line(3, 'The loss value printed in the log is the current step'),
-    line(4, 'loss: 9', { s: 'system' }),
-    line(5, 'test accuracy 0.953')
-  ]);
-  const curves = Object.fromEntries(
-    [...metrics.curves].map(([name, points]) => [name, points.map(({ value }) => value)])
-  );
-  expect(curves).toEqual({
-    loss: [2.0485, 0.15],
-    acc: [0.1875],
-    eval_loss: [0.5],
-    lr: [0.001],
-    test_accuracy: [0.953]
-  });
-  metrics.read([line(1, 'loss 7')]);
-  expect(metrics.curves.get('loss')?.length).toBe(2);
-});
-
-test('long curves are thinned out', () => {
-  const metrics = new Metrics();
-  metrics.read(Array.from({ length: 9_000 }, (_, n) => line(n, `loss ${n}`)));
-  const points = metrics.curves.get('loss') ?? [];
-  expect(points.length).toBeLessThanOrEqual(4_000);
-  expect(points[points.length - 1].value).toBe(8_999);
-});
+import { answer, apiOn, job, settle, trans } from '../helpers';
 
 test('terminal colours become class names, other codes go', () => {
   expect(parseAnsi('plain')).toEqual([{ text: 'plain', className: '' }]);

@@ -1,5 +1,6 @@
 import type { IJobStatistics, IStatisticsPoint } from '../../../src/domain';
-import { curves, Statistics } from '../../../src/models/statistics';
+import { Polled } from '../../../src/models/polled';
+import { curves } from '../../../src/models/statistics';
 import { settle } from '../helpers';
 
 function point(time: number, more: Partial<IStatisticsPoint> = {}): IStatisticsPoint {
@@ -103,7 +104,7 @@ describe('asking', () => {
   test('goes on while the job runs and somebody looks, and once more after its end', async () => {
     let asked = 0;
     let running = true;
-    const statistics = new Statistics(
+    const statistics = new Polled(
       () => {
         asked++;
         return Promise.resolve(answer);
@@ -132,7 +133,7 @@ describe('asking', () => {
 
   test('what failed is told, tried again, and forgotten', async () => {
     let works = false;
-    const statistics = new Statistics(
+    const statistics = new Polled(
       () => (works ? Promise.resolve(answer) : Promise.reject(new Error('away'))),
       () => true
     );

@@ -61,13 +61,7 @@ for (const language of ['en', 'zh_CN'] as const) {
       await expect(view.getByRole('log')).toContainText('epoch 4/4');
       await page.waitForTimeout(500);
       await both(page, 'job', short, wholePage);
-      await view.getByRole('tab').nth(1).click();
-      await page.waitForTimeout(1_000);
-      await wholePage(`metrics-light-${short}`);
       await view.getByRole('tab').nth(2).click();
-      await expect(view.getByRole('slider').first()).toBeVisible();
-      await both(page, 'resources', short, wholePage);
-      await view.getByRole('tab').nth(3).click();
       await page.waitForTimeout(500);
       await wholePage(`memory-light-${short}`);
 

@@ -1,0 +1,25 @@
+"""A picture that a notebook has drawn."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One picture.
+
+    Attributes:
+        cell: index among all cells of the executed notebook.
+        mime: `image/png`, `image/jpeg`, `image/gif` or `image/svg+xml`.
+        data: base64; of SVG its text.
+    """
+
+    cell: int
+    mime: str
+    data: str
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """The pictures of a job in their order; of many the newest."""
+
+    figures: tuple[Figure, ...] = ()

@@ -1,0 +1,27 @@
+/** A card of the job's overview: a name, the newest figure, and what stands below. */
+
+import * as React from 'react';
+
+export function Card(props: {
+  title: string;
+  /** The newest figure, or buttons. */
+  aside?: React.ReactNode;
+  /** Takes the room of two where there is room; `rest`: where a wide one leaves so much. */
+  wide?: boolean | 'rest';
+  children: React.ReactNode;
+}): JSX.Element {
+  const id = React.useId();
+  return (
+    <section
+      className={`jp-PaddleGpu-card${props.wide === 'rest' ? ' jp-mod-rest' : props.wide ? ' jp-mod-wide' : ''}`}
+      aria-labelledby={id}
+    >
+      <header className="jp-PaddleGpu-row">
+        <h2 id={id}>{props.title}</h2>
+        <span className="jp-PaddleGpu-space" />
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}

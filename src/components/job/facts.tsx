@@ -1,0 +1,68 @@
+/** What one wants to know of a job at a glance: where it ran, with what, what was estimated and what was measured. */
+
+import * as React from 'react';
+
+import { type IJob, isEnded, measuredPeak } from '../../domain';
+import { bytes, duration, moment } from '../../format';
+import type { JobView } from '../../models/jobView';
+import { differenceSentence, roleName, seconds, valueText } from '../../models/runs';
+import { useApp } from '../common/context';
+import { NoteField } from '../jobsPage/noteField';
+import { Card } from './card';
+import { offBy } from './jobMemory';
+
+export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Element {
+  const { trans, language, engineTitle } = useApp();
+  const { spec, result } = job;
+  const measured = measuredPeak(result);
+  const estimated = spec.estimated_allocated_bytes;
+  const took = seconds(job);
+  const variables = spec.settings.variables
+    .filter(({ role, parameter }) => role || parameter)
+    .map(one => `${roleName(one, trans)} ${valueText(one.value)}`);
+  const rows: [string, React.ReactNode][] = [
+    [trans.__('Variables'), variables.join(' · ')],
+    [
+      trans.__('Changed since the last run'),
+      spec.differs.map(one => differenceSentence(one, trans)).join('\n')
+    ],
+    [trans.__('Estimated'), estimated ? bytes(estimated) : ''],
+    [
+      trans.__('Measured'),
+      measured && estimated && measured.over !== 'run'
+        ? `${bytes(measured.bytes)} (${offBy(estimated, measured.bytes, trans)})`
+        : measured
+          ? bytes(measured.bytes)
+          : ''
+    ],
+    [trans.__('Where'), [engineTitle(spec.engine), ...deviceNames(job)].join(' · ')],
+    [trans.__('Image'), spec.image],
+    [trans.__('Paddle'), result?.paddle_version ?? spec.estimated_paddle_version],
+    [trans.__('Submitted'), moment(job.created, language)],
+    [
+      isEnded(job.state) ? trans.__('Run time') : trans.__('Runs for'),
+      took === null ? '' : duration(took, trans)
+    ],
+    [trans.__('Submitted by'), job.owner]
+  ];
+  return (
+    <Card title={trans.__('Facts')} wide="rest">
+      <dl className="jp-PaddleGpu-facts">
+        {rows
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+      <NoteField jobs={model.jobs} job={job} />
+    </Card>
+  );
+}
+
+/** Devices by the end of their names: the whole one stands under Details. */
+export function deviceNames(job: IJob): string[] {
+  return job.device_ids.map(id => (id.length > 20 ? `…${id.slice(-6)}` : id));
+}

@@ -1,0 +1,106 @@
+/** The head of a job's page: what it is called, where it is, what can be done with it. */
+
+import * as React from 'react';
+
+import { type IJob, isEnded } from '../../domain';
+import { duration } from '../../format';
+import type { JobView } from '../../models/jobView';
+import { byRole, jobTitle, seconds } from '../../models/runs';
+import { CommandIDs } from '../../tokens';
+import { useApp } from '../common/context';
+import { Bar, Button, Chip } from '../common/pieces';
+import { Star } from '../jobsPage/star';
+import { StateSign, StopButton } from '../jobs/state';
+import { jobRemark, jobSentence, share, stateName } from '../jobs/words';
+import type { OpenNotebook } from './jobPage';
+
+export function JobHead(props: {
+  job: IJob;
+  model: JobView;
+  openNotebook: OpenNotebook;
+}): JSX.Element {
+  const { trans, commands, language, engineTitle } = useApp();
+  const { job, model, openNotebook } = props;
+  const running = !isEnded(job.state);
+  useTick(running);
+  const run = (command: string) => void commands.execute(command, { id: job.id });
+  const took = seconds(job);
+  const cell = sourceCell(job);
+  return (
+    <div className="jp-PaddleGpu-viewHead">
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+        <StateSign state={job.state} />
+        <h1>{jobTitle(job, trans, language)}</h1>
+        <Star jobs={model.jobs} job={job} />
+        <span role="status">
+          <Chip>{stateName(job.state, trans)}</Chip>
+        </span>
+        <span className="jp-PaddleGpu-muted">
+          {[
+            running ? jobSentence(job, trans).split(' · ').slice(1).join(' · ') : '',
+            running ? jobRemark(job, trans) : '',
+            took === null ? '' : duration(took, trans),
+            engineTitle(job.spec.engine),
+            job.device_ids.length
+              ? trans._n('%1 device', '%1 devices', job.device_ids.length)
+              : trans.__('CPU')
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+        <span className="jp-PaddleGpu-space" />
+        <div className="jp-PaddleGpu-actions">
+          {running && <StopButton job={job} model={model} />}
+          <Button
+            title={trans.__('The notebook that was submitted, as it is now')}
+            onClick={() => openNotebook(job, 'source', cell)}
+          >
+            {cell === null ? trans.__('Source') : trans.__('Source, cell %1', cell + 1)}
+          </Button>
+          {job.started !== null && (
+            <Button
+              title={trans.__('The copy with all outputs that this job has written')}
+              onClick={() => run(CommandIDs.openNotebook)}
+            >
+              {trans.__('Executed copy')}
+            </Button>
+          )}
+          {!running && (
+            <Button
+              title={trans.__('The same once more, from its checkpoints on')}
+              onClick={() => run(CommandIDs.rerunJob)}
+            >
+              {trans.__('Run again')}
+            </Button>
+          )}
+          <Button onClick={() => run(CommandIDs.rerunWith)}>{trans.__('Re-run with…')}</Button>
+        </div>
+      </div>
+      {running && job.progress.cells_total > 0 && (
+        <Bar
+          thin
+          label={trans.__('%1 percent done', Math.round(share(job)))}
+          parts={[{ share: share(job), look: 'need' }]}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The cell that one would look at: where it failed, where it is, where its batch size stands. */
+function sourceCell(job: IJob): number | null {
+  const batch = byRole(job, 'batch_size')?.cell ?? -1;
+  return job.result?.failure?.cell ?? job.progress.cell ?? (batch < 0 ? null : batch);
+}
+
+/** Draw anew each second while time goes on. */
+function useTick(active: boolean): void {
+  const [, tick] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => {
+    if (!active) {
+      return;
+    }
+    const timer = window.setInterval(() => !document.hidden && tick(), 1_000);
+    return () => window.clearInterval(timer);
+  }, [active]);
+}

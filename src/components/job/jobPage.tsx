@@ -1,0 +1,160 @@
+/** One job in the main area: its head, an overview of everything, and tabs for depth. */
+
+import * as React from 'react';
+
+import { type IJob, isEnded } from '../../domain';
+import type { JobView } from '../../models/jobView';
+import { Busy, Button, Note } from '../common/pieces';
+import { ConnectionNote } from '../common/connection';
+import { useApp, useSignal } from '../common/context';
+import { Facts } from './facts';
+import { Figures } from './figures';
+import { JobHead } from './head';
+import { Details } from './jobDetails';
+import { JobMemory } from './jobMemory';
+import { LogTail } from './logTail';
+import { LogView } from './logView';
+import { MetricCards } from './metricCards';
+import { NotebookTab } from './notebookTab';
+import { UseCards } from './useCards';
+
+type Tab = 'overview' | 'log' | 'memory' | 'notebook' | 'details';
+
+/** Go to the job's source notebook or to its executed copy, at a cell where one is named. */
+export type OpenNotebook = (
+  job: IJob,
+  which: 'source' | 'executed',
+  cell: number | null
+) => void;
+
+export interface IJobPageProps {
+  model: JobView;
+  openNotebook: OpenNotebook;
+}
+
+export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
+  const { trans } = useApp();
+  useSignal(model.changed);
+  useSignal(model.jobs.changed);
+  const [tab, setTab] = React.useState<Tab>('overview');
+  const id = React.useId();
+  const { job } = model;
+  if (!job) {
+    return model.isGone ? (
+      <p className="jp-PaddleGpu-empty">{trans.__('This job is not there any more.')}</p>
+    ) : (
+      <Busy>{trans.__('Looking for the job…')}</Busy>
+    );
+  }
+  const tabs: [Tab, string][] = [
+    ['overview', trans.__('Overview')],
+    ['log', trans.__('Log')],
+    ['memory', trans.__('Memory')],
+    ['notebook', trans.__('Notebook')],
+    ['details', trans.__('Details')]
+  ];
+  return (
+    <div className="jp-PaddleGpu-view">
+      <JobHead job={job} model={model} openNotebook={openNotebook} />
+      <ConnectionNote events={model.events} retry={() => model.events.retry()} />
+      <Outcome job={job} openNotebook={openNotebook} />
+      <div className="jp-PaddleGpu-tabs" role="tablist" onKeyDown={moveTab}>
+        {tabs.map(([key, name]) => (
+          <button
+            key={key}
+            type="button"
+            role="tab"
+            data-name={name}
+            id={`${id}-${key}`}
+            aria-selected={tab === key}
+            aria-controls={`${id}-panel`}
+            tabIndex={tab === key ? 0 : -1}
+            onClick={() => setTab(key)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div
+        className="jp-PaddleGpu-tabPanel"
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${tab}`}
+      >
+        {tab === 'overview' && (
+          <Overview model={model} job={job} openLog={() => setTab('log')} />
+        )}
+        {tab === 'log' && <LogView model={model} />}
+        {tab === 'memory' && <JobMemory job={job} />}
+        {tab === 'notebook' && (
+          <NotebookTab
+            model={model}
+            job={job}
+            openSource={() => openNotebook(job, 'source', null)}
+            openExecuted={() => openNotebook(job, 'executed', null)}
+          />
+        )}
+        {tab === 'details' && <Details job={job} summary={model.statistics.value?.summary} />}
+      </div>
+    </div>
+  );
+}
+
+/** Everything at a glance, in as many columns as there is room for. */
+function Overview(props: { model: JobView; job: IJob; openLog: () => void }): JSX.Element {
+  const { model, job, openLog } = props;
+  const { metrics, statistics } = model;
+  useSignal(metrics.changed);
+  useSignal(statistics.changed);
+  const running = !isEnded(job.state);
+  React.useEffect(() => {
+    const look = model.look();
+    return () => look.dispose();
+    // Asked once more when the job ends.
+  }, [model, running]);
+  return (
+    <div className="jp-PaddleGpu-cards">
+      <MetricCards model={model} job={job} />
+      <UseCards model={model} job={job} />
+      <LogTail model={model} open={openLog} />
+      <Facts model={model} job={job} />
+      <Figures model={model} job={job} />
+    </div>
+  );
+}
+
+/** Why it ended, with the cell and the next step; what an action of ours could not do. */
+function Outcome(props: { job: IJob; openNotebook: OpenNotebook }): JSX.Element | null {
+  const { trans } = useApp();
+  const { job, openNotebook } = props;
+  const failure = job.result?.failure;
+  if (!job.reason || job.state === 'succeeded') {
+    return null;
+  }
+  return (
+    <Note kind={job.state === 'failed' ? 'error' : 'info'} message={job.reason}>
+      {failure && (
+        <>
+          <Button look="link" onClick={() => openNotebook(job, 'source', failure.cell)}>
+            {trans.__('Go to cell %1', failure.cell + 1)}
+          </Button>{' '}
+          <Button look="link" onClick={() => openNotebook(job, 'executed', failure.cell)}>
+            {trans.__('See it as executed')}
+          </Button>
+        </>
+      )}
+    </Note>
+  );
+}
+
+/** Arrow keys go from tab to tab. */
+function moveTab(event: React.KeyboardEvent<HTMLElement>): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step) {
+    const tabs = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')];
+    const next =
+      tabs[(tabs.indexOf(event.target as HTMLElement) + step + tabs.length) % tabs.length];
+    next.click();
+    next.focus();
+  }
+}

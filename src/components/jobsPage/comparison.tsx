@@ -1,0 +1,143 @@
+/** Jobs side by side: curves laid over each other, a table of what differs, the code of two. */
+
+import * as React from 'react';
+
+import { bytes, metric, stopwatch } from '../../format';
+import {
+  comparedCharts,
+  comparedMemory,
+  comparedRows,
+  type Comparison as Model,
+  shortNames
+} from '../../models/comparison';
+import { comparisonTitle } from '../../models/jobsPage';
+import { LineChart } from '../../plots';
+import { useApp, useSignal } from '../common/context';
+import { Busy, Button } from '../common/pieces';
+import { Card } from '../job/card';
+import { CodeDifference } from '../job/codeDifference';
+import { Legend } from '../job/metricCards';
+
+/** Charts that are drawn; a training that prints more is looked at on its own page. */
+const CHARTS = 5;
+
+export function Comparison(props: { model: Model; close: () => void }): JSX.Element {
+  const { trans, language, engineTitle } = useApp();
+  const { model, close } = props;
+  useSignal(model.changed);
+  React.useEffect(() => {
+    const look = model.look();
+    return () => look.dispose();
+  }, [model]);
+  const heading = React.useRef<HTMLHeadingElement>(null);
+  React.useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    heading.current?.scrollIntoView({ block: 'nearest' });
+  }, [model]);
+  const { jobs, code, codeError, isRead } = model;
+  const names = shortNames(jobs, trans);
+  const charts = React.useMemo(
+    () => comparedCharts(jobs, names, id => model.metrics(id)).slice(0, CHARTS),
+    [model, model.version]
+  );
+  const memory = React.useMemo(
+    () => comparedMemory(jobs, names, id => model.statistics(id)),
+    [model, model.version]
+  );
+  const rows = comparedRows(jobs, trans, engineTitle);
+  const legend = names.map(name => ({ name, dashed: false }));
+  return (
+    <section className="jp-PaddleGpu-comparison" aria-label={trans.__('Comparison')}>
+      <header className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+        <h2 ref={heading} tabIndex={-1}>
+          {comparisonTitle(jobs, trans, language)}
+        </h2>
+        <span className="jp-PaddleGpu-space" />
+        <Button look="link" onClick={close}>
+          {trans.__('Close')}
+        </Button>
+      </header>
+      {!isRead && <Busy>{trans.__('Reading the curves…')}</Busy>}
+      <Legend names={legend} />
+      <div className="jp-PaddleGpu-cards">
+        {charts.map(({ name, over, series }) => (
+          <Card
+            key={name}
+            title={name}
+            aside={
+              <span className="jp-PaddleGpu-muted">
+                {over === 'epochs' ? trans.__('over epochs') : trans.__('over time')}
+              </span>
+            }
+          >
+            <LineChart
+              label={trans.__('%1 of %2 jobs', name, series.length)}
+              series={series}
+              sync={`compare ${over}`}
+              formatX={over === 'epochs' ? metric : stopwatch}
+              formatY={metric}
+            />
+          </Card>
+        ))}
+        {memory.length > 0 && (
+          <Card
+            title={trans.__('Memory')}
+            aside={<span className="jp-PaddleGpu-muted">{trans.__('over time')}</span>}
+          >
+            <LineChart
+              label={trans.__('Memory of %1 jobs over time', memory.length)}
+              series={memory}
+              sync="compare seconds"
+              low={0}
+              formatX={stopwatch}
+              formatY={bytes}
+            />
+          </Card>
+        )}
+      </div>
+      <div
+        className="jp-PaddleGpu-scrolls"
+        tabIndex={0}
+        role="group"
+        aria-label={trans.__('What differs')}
+      >
+        <table className="jp-PaddleGpu-compared">
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('What differs')}</th>
+              {names.map((name, index) => (
+                <th key={index} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(row => (
+              <tr key={row.name}>
+                <th scope="row">{row.name}</th>
+                {row.values.map((value, index) => (
+                  <td key={index}>{value}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {jobs.length === 2 && (
+        <>
+          <h3>{trans.__('Code')}</h3>
+          {codeError ? (
+            <p role="alert">
+              {codeError.message} {codeError.hint}
+            </p>
+          ) : code ? (
+            <CodeDifference cells={code.code} />
+          ) : (
+            <Busy>{trans.__('Comparing…')}</Busy>
+          )}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,263 @@
+/** The jobs as a table: what tells runs apart, side by side. On a narrow page each row is a small block. */
+
+import * as React from 'react';
+
+import { type IJob, isEnded } from '../../domain';
+import { duration, metric, moment } from '../../format';
+import type { Column, JobsPage } from '../../models/jobsPage';
+import { finalMetric, jobTitle, seconds } from '../../models/runs';
+import { Sparkline } from '../../plots';
+import { CommandIDs } from '../../tokens';
+import { useApp } from '../common/context';
+import { Button } from '../common/pieces';
+import { StateSign } from '../jobs/state';
+import { jobSentence, stateName } from '../jobs/words';
+import { Differs } from './differs';
+import { NoteField } from './noteField';
+import { Star } from './star';
+
+/** Rows that are drawn, and how many more come each time that the end of them is scrolled into view. */
+const ROWS = 60;
+
+export function JobTable({ model }: { model: JobsPage }): JSX.Element {
+  const { trans } = useApp();
+  const { shown, jobs } = model;
+  const [most, setMost] = React.useState(ROWS);
+  const end = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    const node = end.current;
+    if (!node || typeof IntersectionObserver === 'undefined') {
+      return;
+    }
+    const observer = new IntersectionObserver(
+      entries => entries.some(entry => entry.isIntersecting) && setMost(count => count + ROWS)
+    );
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, [most < shown.length]);
+  // At once, not with the next frame: a box that is pressed would jump back in between.
+  const [, redraw] = React.useReducer((count: number) => count + 1, 0);
+  const choose = React.useCallback(
+    (id: string | null, chosen: boolean) => {
+      if (id === null) {
+        model.chooseAll(chosen);
+      } else {
+        model.choose(id, chosen);
+      }
+      redraw();
+    },
+    [model]
+  );
+  const chosen = model.chosen.length;
+  const rows = shown.slice(0, most);
+  return (
+    <>
+      <table className="jp-PaddleGpu-table">
+        <caption className="jp-PaddleGpu-unseen">
+          {trans._n('%1 job', '%1 jobs', shown.length)}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col" className="jp-mod-mark">
+              <input
+                type="checkbox"
+                aria-label={trans.__('Choose all')}
+                checked={chosen > 0 && chosen >= shown.length}
+                ref={box => {
+                  if (box) {
+                    box.indeterminate = chosen > 0 && chosen < shown.length;
+                  }
+                }}
+                onChange={event => choose(null, event.target.checked)}
+              />
+            </th>
+            <Heading model={model} column="state" name={trans.__('State')} short />
+            <Heading model={model} column="name" name={trans.__('Job')} />
+            <th scope="col">{trans.__('What differs')}</th>
+            <th scope="col" className="jp-mod-curve">
+              {trans.__('Curve')}
+            </th>
+            <Heading model={model} column="final" name={trans.__('Final')} />
+            <Heading model={model} column="started" name={trans.__('Submitted')} />
+            <Heading model={model} column="took" name={trans.__('Took')} />
+            <Heading model={model} column="where" name={trans.__('Where')} />
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(job => (
+            <Row
+              key={job.id}
+              job={job}
+              model={model}
+              chosen={model.isChosen(job.id)}
+              leaving={jobs.isLeaving(job.id)}
+              choose={choose}
+            />
+          ))}
+        </tbody>
+      </table>
+      {most < shown.length && (
+        <div ref={end} className="jp-PaddleGpu-tableEnd">
+          <Button look="link" onClick={() => setMost(most + ROWS)}>
+            {trans._n('Show more (%1)', 'Show more (%1)', shown.length - most)}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Heading(props: {
+  model: JobsPage;
+  column: Column;
+  name: string;
+  /** Has no room for its name. */
+  short?: boolean;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { model, column, name, short } = props;
+  const { order } = model;
+  const is = order.column === column;
+  const sign = is ? (order.down ? '▾' : '▴') : '';
+  return (
+    <th
+      scope="col"
+      className={`jp-mod-${column}`}
+      aria-sort={is ? (order.down ? 'descending' : 'ascending') : 'none'}
+    >
+      <button
+        type="button"
+        className="jp-PaddleGpu-heading"
+        title={trans.__('Sort by %1', name)}
+        aria-label={short ? name : undefined}
+        onClick={() => model.sortBy(column)}
+      >
+        {short ? '' : name}
+        <span aria-hidden="true">{short && !sign ? '●' : sign}</span>
+      </button>
+    </th>
+  );
+}
+
+interface IRowProps {
+  job: IJob;
+  model: JobsPage;
+  chosen: boolean;
+  leaving: boolean;
+  choose: (id: string, chosen: boolean) => void;
+}
+
+/** Drawn anew only when its own job has news. */
+const Row = React.memo(function Row(props: IRowProps): JSX.Element {
+  const { trans, commands, language } = useApp();
+  const { job, model, chosen, leaving, choose } = props;
+  const last = finalMetric(job);
+  const took = seconds(job);
+  const { sparkline } = job.progress;
+  const title = jobTitle(job, trans, language);
+  const [writes, setWrites] = React.useState(false);
+  return (
+    <tr
+      data-state={job.state}
+      className={leaving ? 'jp-mod-leaving' : chosen ? 'jp-mod-chosen' : undefined}
+    >
+      <td className="jp-mod-mark">
+        <input
+          type="checkbox"
+          aria-label={trans.__('Choose %1', title)}
+          checked={chosen}
+          disabled={leaving}
+          onChange={event => choose(job.id, event.target.checked)}
+        />
+      </td>
+      <td className="jp-mod-state">
+        <StateSign state={job.state} />
+      </td>
+      <th scope="row" className="jp-mod-name">
+        <span className="jp-PaddleGpu-row">
+          <Button
+            look="link"
+            className="jp-PaddleGpu-jobName"
+            title={`${title}\n${job.spec.notebook}`}
+            onClick={() => void commands.execute(CommandIDs.openJob, { id: job.id })}
+          >
+            {job.spec.name}
+          </Button>
+          <Star jobs={model.jobs} job={job} />
+          <button
+            type="button"
+            className="jp-PaddleGpu-star"
+            aria-expanded={writes}
+            aria-label={trans.__('Note about %1', job.spec.name)}
+            title={job.note ? trans.__('Change the note') : trans.__('Add a note')}
+            onClick={() => setWrites(!writes)}
+          >
+            <span aria-hidden="true">✎</span>
+          </button>
+        </span>
+        {writes ? (
+          <NoteField jobs={model.jobs} job={job} done={() => setWrites(false)} />
+        ) : (
+          job.note && <div className="jp-PaddleGpu-noted">{job.note}</div>
+        )}
+      </th>
+      <td className="jp-mod-differs">
+        <Differs job={job} />
+      </td>
+      <td className="jp-mod-curve">
+        {sparkline && sparkline.values.length > 1 && (
+          <Sparkline
+            values={sparkline.values}
+            width={96}
+            height={22}
+            label={trans.__(
+              '%1 from %2 to %3',
+              sparkline.name,
+              metric(sparkline.values[0]),
+              metric(sparkline.values[sparkline.values.length - 1])
+            )}
+          />
+        )}
+      </td>
+      <td className="jp-mod-final">
+        {job.state === 'failed' || job.state === 'cancelled' ? (
+          <span className="jp-PaddleGpu-whyEnded" title={job.reason?.message}>
+            {job.reason?.message}
+          </span>
+        ) : last ? (
+          <span className="jp-PaddleGpu-figures">
+            <span className="jp-PaddleGpu-muted">{last.name}</span> {metric(last.value)}
+          </span>
+        ) : (
+          ''
+        )}
+      </td>
+      <td className="jp-mod-started jp-PaddleGpu-figures">{moment(job.created, language)}</td>
+      <td className="jp-mod-took">
+        {took === null ? '' : duration(took, trans)}
+        {!isEnded(job.state) && (
+          <div className="jp-PaddleGpu-muted">
+            {jobSentence(job, trans).split(' · ').slice(1).join(' · ') ||
+              stateName(job.state, trans)}
+          </div>
+        )}
+      </td>
+      <td className="jp-mod-where">
+        <Where job={job} />
+      </td>
+    </tr>
+  );
+});
+
+function Where({ job }: { job: IJob }): JSX.Element {
+  const { trans, engineTitle } = useApp();
+  const count = job.device_ids.length || job.spec.resources.gpus;
+  return (
+    <>
+      {engineTitle(job.spec.engine)}{' '}
+      <span className="jp-PaddleGpu-muted">
+        {count ? trans._n('%1 device', '%1 devices', count) : trans.__('CPU')}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,139 @@
+/** The notebook's variables as a form, with the values that the job had; parameters and what has a role first. */
+
+import * as React from 'react';
+
+import { jobTitle, roleName } from '../../models/runs';
+import { type IField, type RerunForm as Model, valueOf } from '../../models/rerun';
+import { useApp, useSignal } from '../common/context';
+import { Note } from '../common/pieces';
+
+/** Variables that are shown before somebody asks for all of them. */
+const SHOWN = 6;
+
+export function RerunForm(props: { model: Model; devices: number }): JSX.Element {
+  const { trans, language } = useApp();
+  const { model, devices } = props;
+  useSignal(model.changed);
+  const first = model.fields.filter(
+    ({ variable: { role, parameter } }, index) => role || parameter || index < SHOWN
+  );
+  const others = model.fields.filter(field => !first.includes(field));
+  const id = React.useId();
+  return (
+    <div className="jp-PaddleGpu-form">
+      <p className="jp-PaddleGpu-muted">
+        {trans.__('%1, once more with:', jobTitle(model.job, trans, language))}
+      </p>
+      {model.error && <Note kind="error" message={model.error} />}
+      {!model.fields.length && (
+        <p className="jp-PaddleGpu-muted">
+          {trans.__(
+            'No variables were found in this notebook: values that stand alone in a cell, as `batch_size = 64`, are offered here.'
+          )}
+        </p>
+      )}
+      {first.map(field => (
+        <Field key={key(field)} field={field} model={model} />
+      ))}
+      {others.length > 0 && (
+        <details>
+          <summary>{trans._n('%1 more', '%1 more', others.length)}</summary>
+          {others.map(field => (
+            <Field key={key(field)} field={field} model={model} />
+          ))}
+        </details>
+      )}
+      <label className="jp-PaddleGpu-field">
+        <span>{trans.__('Devices')}</span>
+        <select
+          className="jp-PaddleGpu-input"
+          value={model.gpus}
+          onChange={event => model.update(() => (model.gpus = event.target.value))}
+        >
+          <option value="">{trans.__('as before')}</option>
+          <option value="0">{trans.__('CPU')}</option>
+          {Array.from({ length: devices }, (_, index) => (
+            <option key={index} value={index + 1}>
+              {trans._n('%1 device', '%1 devices', index + 1)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="jp-PaddleGpu-field">
+        <span>{trans.__('Mixed precision')}</span>
+        <select
+          className="jp-PaddleGpu-input"
+          value={model.amp}
+          onChange={event =>
+            model.update(() => (model.amp = event.target.value as Model['amp']))
+          }
+        >
+          <option value="">{trans.__('as before')}</option>
+          {(['off', 'O1', 'O2'] as const).map(level => (
+            <option key={level} value={level}>
+              {level === 'off' ? trans.__('off') : level}
+            </option>
+          ))}
+        </select>
+      </label>
+      <details open={!!model.environment}>
+        <summary>{trans.__('Environment variables')}</summary>
+        <textarea
+          className="jp-PaddleGpu-input"
+          rows={3}
+          aria-label={trans.__('Environment variables, NAME=value, one a line')}
+          placeholder={trans.__('NAME=value')}
+          value={model.environment}
+          onChange={event => model.update(() => (model.environment = event.target.value))}
+        />
+      </details>
+      <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small" role="status">
+        {model.isChanged
+          ? trans.__('It begins anew and is placed by an estimate of its own.')
+          : trans.__('Nothing is changed yet: it would run the same, from its checkpoints on.')}
+      </p>
+    </div>
+  );
+}
+
+function key({ variable }: IField): string {
+  return variable.name || variable.role;
+}
+
+function Field({ field, model }: { field: IField; model: Model }): JSX.Element {
+  const { trans } = useApp();
+  const { variable } = field;
+  const wrong = valueOf(field) === undefined;
+  const take = (text: string) => model.update(() => (field.text = text));
+  const role = variable.role ? roleName(variable, trans) : '';
+  return (
+    <label className="jp-PaddleGpu-field">
+      <span>
+        {variable.name ? <code>{variable.name}</code> : role}
+        {variable.name && role && <small className="jp-PaddleGpu-muted"> {role}</small>}
+      </span>
+      {typeof variable.value === 'boolean' ? (
+        <select
+          className="jp-PaddleGpu-input"
+          value={field.text}
+          onChange={event => take(event.target.value)}
+        >
+          {['true', 'false'].map(value => (
+            <option key={value} value={value}>
+              {value}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          className="jp-PaddleGpu-input"
+          inputMode={typeof variable.value === 'number' ? 'decimal' : undefined}
+          value={field.text}
+          aria-invalid={wrong}
+          onChange={event => take(event.target.value)}
+        />
+      )}
+      {wrong && <small role="alert">{trans.__('A number is wanted here.')}</small>}
+    </label>
+  );
+}

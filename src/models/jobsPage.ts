@@ -1,0 +1,276 @@
+/** The page of all jobs: which are shown, in which order, which are chosen, which are compared. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { Api } from '../api';
+import { type IJob, isEnded, type JobState } from '../domain';
+import { differenceText, finalMetric, isLessBetter, jobTitle, seconds } from './runs';
+import { Comparison } from './comparison';
+import type { Jobs } from './jobs';
+
+export type Column = 'state' | 'name' | 'final' | 'started' | 'took' | 'where';
+
+/** Which jobs are shown. Empty texts and null show all. */
+export interface IFilter {
+  words: string;
+  state: '' | 'active' | JobState;
+  /** Only those submitted in so many days. */
+  days: number | null;
+  engine: string;
+  owner: string;
+  notebook: string;
+  starred: boolean;
+}
+
+export interface IOrder {
+  column: Column;
+  /** The greatest first. */
+  down: boolean;
+}
+
+const ALL: IFilter = {
+  words: '',
+  state: '',
+  days: null,
+  engine: '',
+  owner: '',
+  notebook: '',
+  starred: false
+};
+const DAY = 86_400;
+/** Jobs that are compared at most: more lines than colours tell nothing apart. */
+export const MOST_COMPARED = 6;
+
+export class JobsPage implements IDisposable {
+  constructor(
+    private readonly _api: Api,
+    readonly jobs: Jobs,
+    private readonly _trans: TranslationBundle
+  ) {
+    jobs.changed.connect(this._onJobs, this);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get filter(): IFilter {
+    return this._filter;
+  }
+
+  set filter(filter: IFilter) {
+    this._filter = filter;
+    this._update();
+  }
+
+  get isFiltered(): boolean {
+    return JSON.stringify(this._filter) !== JSON.stringify(ALL);
+  }
+
+  showAll(): void {
+    this.filter = ALL;
+  }
+
+  get order(): IOrder {
+    return this._order;
+  }
+
+  /** Sort by a column; the same once more turns the order around. */
+  sortBy(column: Column): void {
+    const again = this._order.column === column;
+    this._order = { column, down: again ? !this._order.down : column !== 'name' };
+    this._update();
+  }
+
+  /** The jobs that are shown, in their order. */
+  get shown(): readonly IJob[] {
+    this._shown ??= sorted(filtered(this.jobs.list, this._filter, this._trans), this._order);
+    return this._shown;
+  }
+
+  /** Ids of those that are chosen and there. */
+  get chosen(): readonly string[] {
+    return [...this._chosen].filter(id => this.jobs.get(id) && !this.jobs.isLeaving(id));
+  }
+
+  isChosen(id: string): boolean {
+    return this._chosen.has(id);
+  }
+
+  choose(id: string, chosen: boolean): void {
+    if (chosen) {
+      this._chosen.add(id);
+    } else {
+      this._chosen.delete(id);
+    }
+    this._changed.emit();
+  }
+
+  /** Choose all that are shown, or none. */
+  chooseAll(chosen: boolean): void {
+    this._chosen = new Set(chosen ? this.shown.map(({ id }) => id) : []);
+    this._changed.emit();
+  }
+
+  /** Those of the chosen that can be deleted. */
+  get deletable(): readonly string[] {
+    return this.chosen.filter(id => {
+      const job = this.jobs.get(id);
+      return job && isEnded(job.state);
+    });
+  }
+
+  /** Delete the chosen that have ended, after a while in which it can be taken back. */
+  deleteChosen(): void {
+    const ids = this.deletable;
+    ids.forEach(id => this.jobs.delete(id));
+    ids.forEach(id => this._chosen.delete(id));
+    this._changed.emit();
+  }
+
+  /** Take all deletions back that still wait. */
+  keepAll(): void {
+    this.jobs.leaving.forEach(id => this.jobs.keep(id));
+  }
+
+  /** What is compared now; null where nothing is. */
+  get comparison(): Comparison | null {
+    return this._comparison;
+  }
+
+  /** Compare jobs; with fewer than two the comparison is closed. */
+  compare(ids: readonly string[]): void {
+    this._comparison?.dispose();
+    const jobs = ids
+      .flatMap(id => this.jobs.get(id) ?? [])
+      .sort((a, b) => a.created - b.created)
+      .slice(0, MOST_COMPARED);
+    this._comparison = jobs.length > 1 ? new Comparison(this._api, this.jobs, jobs) : null;
+    this._changed.emit();
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this.jobs.changed.disconnect(this._onJobs, this);
+      this._comparison?.dispose();
+      Signal.clearData(this);
+    }
+  }
+
+  private _onJobs(): void {
+    this._update();
+  }
+
+  private _update(): void {
+    this._shown = null;
+    this._changed.emit();
+  }
+
+  private _filter = ALL;
+  private _order: IOrder = { column: 'started', down: true };
+  private _chosen = new Set<string>();
+  private _shown: readonly IJob[] | null = null;
+  private _comparison: Comparison | null = null;
+  private _isDisposed = false;
+  private readonly _changed = new Signal<this, void>(this);
+}
+
+/** The jobs that a filter lets through. */
+export function filtered(
+  jobs: readonly IJob[],
+  filter: IFilter,
+  trans: TranslationBundle,
+  now = Date.now() / 1000
+): IJob[] {
+  const wanted = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
+  const since = filter.days === null ? -Infinity : now - filter.days * DAY;
+  return jobs.filter(
+    job =>
+      job.created >= since &&
+      (!filter.state ||
+        (filter.state === 'active' ? !isEnded(job.state) : job.state === filter.state)) &&
+      (!filter.engine || job.spec.engine === filter.engine) &&
+      (!filter.owner || job.owner === filter.owner) &&
+      (!filter.notebook || job.spec.notebook === filter.notebook) &&
+      (!filter.starred || job.starred) &&
+      (!wanted.length || said(job, trans, wanted))
+  );
+}
+
+/** Whether each word stands in what is said of a job. */
+function said(job: IJob, trans: TranslationBundle, words: readonly string[]): boolean {
+  const text = [
+    job.spec.name,
+    job.spec.notebook,
+    job.note,
+    job.owner,
+    ...job.spec.differs.map(one => differenceText(one, trans))
+  ]
+    .join(' ')
+    .toLowerCase();
+  return words.every(word => text.includes(word));
+}
+
+const STATES: JobState[] = [
+  'running',
+  'stopping',
+  'preparing',
+  'queued',
+  'failed',
+  'cancelled',
+  'succeeded'
+];
+
+/** The jobs by a column; those that have nothing there come last, either way. */
+export function sorted(jobs: readonly IJob[], { column, down }: IOrder): IJob[] {
+  const keys = new Map(jobs.map(job => [job, key(job, column)]));
+  const sign = down ? -1 : 1;
+  return [...jobs].sort((a, b) => {
+    const [one, other] = [keys.get(a) ?? null, keys.get(b) ?? null];
+    if (one === null || other === null) {
+      return Number(one === null) - Number(other === null) || b.created - a.created;
+    }
+    const order =
+      typeof one === 'string' ? one.localeCompare(String(other)) : one - Number(other);
+    return sign * order || b.created - a.created;
+  });
+}
+
+function key(job: IJob, column: Column): string | number | null {
+  switch (column) {
+    case 'state':
+      return -STATES.indexOf(job.state);
+    case 'name':
+      return job.spec.name;
+    case 'started':
+      return job.created;
+    case 'took':
+      return seconds(job);
+    case 'where':
+      return `${job.spec.engine} ${job.device_ids.join(' ')}`;
+    case 'final': {
+      // The best first, whichever way is better.
+      const metric = finalMetric(job);
+      return metric && (isLessBetter(metric.name) ? -metric.value : metric.value);
+    }
+  }
+}
+
+/** What a page of several jobs is called. */
+export function comparisonTitle(
+  jobs: readonly IJob[],
+  trans: TranslationBundle,
+  language: string
+): string {
+  const [first, ...others] = jobs.map(job => jobTitle(job, trans, language));
+  return others.length === 1
+    ? trans.__('%1 against %2', first, others[0])
+    : trans.__('%1 jobs compared', jobs.length);
+}

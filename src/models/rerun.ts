@@ -1,0 +1,117 @@
+/** What a job is to have otherwise when it is run again, as a form holds it. */
+
+import { type ISignal, Signal } from '@lumino/signaling';
+
+import type { ApiError } from '../api';
+import type { IJob, IRerun, IVariable, Value } from '../domain';
+
+/** A variable of the notebook, and what is typed for it. */
+export interface IField {
+  variable: IVariable;
+  /** As it stands in the form. */
+  text: string;
+}
+
+export class RerunForm {
+  constructor(readonly job: IJob) {
+    const { variables } = job.spec.settings;
+    this.fields = variables
+      .filter(({ name, role }) => name || role === 'batch_size')
+      .map(variable => ({ variable, text: written(variable.value) }));
+    this.environment = Object.entries(job.spec.environment)
+      .filter(([name]) => !(name in job.spec.sets))
+      .map(([name, value]) => `${name}=${value}`)
+      .join('\n');
+    this._environment = this.environment;
+  }
+
+  readonly fields: IField[];
+  /** Number of devices; empty: as the job had. */
+  gpus = '';
+  /** Mixed precision; empty: as in the notebook. */
+  amp: '' | 'off' | 'O1' | 'O2' = '';
+  /** `NAME=value`, one a line. */
+  environment: string;
+  /** Why the last try was refused; null after none. */
+  error: ApiError | null = null;
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Take something that was typed. */
+  update(change: () => void): void {
+    change();
+    this._changed.emit();
+  }
+
+  /** Fields whose text is no value of their kind. */
+  get wrong(): readonly IField[] {
+    return this.fields.filter(field => valueOf(field) === undefined);
+  }
+
+  /** Whether anything is to be otherwise. */
+  get isChanged(): boolean {
+    return Object.keys(this.wanted()).length > 0;
+  }
+
+  /** What the server is asked for; only what is otherwise. */
+  wanted(): IRerun {
+    const values: Record<string, Value> = {};
+    let batch: number | undefined;
+    for (const field of this.fields) {
+      const { variable } = field;
+      const value = valueOf(field);
+      if (value !== undefined && value !== variable.value) {
+        if (variable.name) {
+          values[variable.name] = value;
+        } else {
+          batch = Number(value);
+        }
+      }
+    }
+    const request = {
+      ...(batch === undefined ? {} : { batch_size: batch }),
+      ...(this.amp ? { amp: this.amp } : {})
+    };
+    return {
+      ...(Object.keys(values).length ? { values } : {}),
+      ...(Object.keys(request).length ? { request } : {}),
+      ...(this.gpus === '' ? {} : { resources: { gpus: Number(this.gpus) } }),
+      ...(this.environment === this._environment
+        ? {}
+        : { environment: variablesOf(this.environment) })
+    };
+  }
+
+  private readonly _environment: string;
+  private readonly _changed = new Signal<this, void>(this);
+}
+
+/** A value as one would type it. */
+function written(value: Value): string {
+  return value === null ? '' : String(value);
+}
+
+/** The value that is typed, of the kind that the variable has; undefined where it is none. */
+export function valueOf({ variable, text }: IField): Value | undefined {
+  const typed = text.trim();
+  switch (typeof variable.value) {
+    case 'number': {
+      const number = Number(typed);
+      return typed && Number.isFinite(number) ? number : undefined;
+    }
+    case 'boolean':
+      return typed === 'true';
+    default:
+      return text;
+  }
+}
+
+/** `NAME=value` lines as variables; what has no name is left out. */
+export function variablesOf(text: string): Record<string, string> {
+  const pairs = text.split('\n').map(line => /^\s*(\w+)\s*=(.*)$/.exec(line));
+  return Object.fromEntries(
+    pairs.flatMap(found => (found ? [[found[1], found[2].trim()]] : []))
+  );
+}

@@ -1,0 +1,147 @@
+/** What tells runs of one notebook apart: how they are titled, what they have otherwise, what came out. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IDifference, IJob, IVariable, Value } from '../domain';
+import { metric, moment } from '../format';
+
+/** Metrics that say how good a training is, the best known first; `loss` where there is none of them. */
+const QUALITY = [
+  ...['test_acc', 'test_accuracy', 'eval_acc', 'eval_accuracy', 'val_acc', 'val_accuracy'],
+  ...['acc', 'accuracy', 'miou', 'map', 'f1', 'auc', 'ppl', 'perplexity', 'bleu', 'psnr'],
+  ...['eval_loss', 'val_loss', 'test_loss', 'loss', 'train_loss']
+];
+/** Of these less is better. */
+const LESS_IS_BETTER = /loss|ppl|perplexity|mae|mse|error/;
+
+/** A value as it is typed. */
+export function valueText(value: Value | undefined): string {
+  if (value === null || value === undefined) {
+    return '–';
+  }
+  return typeof value === 'number' ? metric(value) : String(value);
+}
+
+/** What a variable is called: by what it is to the training where that is known, else as typed. */
+export function roleName(
+  { role, name }: Pick<IVariable, 'role' | 'name'>,
+  trans: TranslationBundle
+): string {
+  switch (role) {
+    case 'batch_size':
+      return trans.__('batch');
+    case 'learning_rate':
+      return trans.__('learning rate');
+    case 'epochs':
+      return trans.__('epochs');
+    case 'amp':
+      return trans.__('mixed precision');
+    case 'optimizer':
+      return trans.__('optimizer');
+    default:
+      return name;
+  }
+}
+
+/** What a run has otherwise, in as few words as a chip has. */
+export function differenceText(one: IDifference, trans: TranslationBundle): string {
+  switch (one.kind) {
+    case 'code':
+      return trans.__('other code');
+    case 'devices':
+      return one.after === 0
+        ? trans.__('on the CPU')
+        : trans._n('%1 device', '%1 devices', Number(one.after));
+    case 'image':
+      return trans.__(
+        'image %1',
+        String(one.after ?? '')
+          .split('/')
+          .pop() ?? ''
+      );
+    case 'engine':
+    case 'device':
+      return trans.__('on %1', valueText(one.after));
+    case 'environment':
+      return one.after === null
+        ? trans.__('without %1', one.name)
+        : `${one.name}=${valueText(one.after)}`;
+    case 'variable':
+      break;
+  }
+  const name = roleName(one, trans);
+  return one.after === null ? trans.__('without %1', name) : `${name} ${valueText(one.after)}`;
+}
+
+/** The same with what it was before. */
+export function differenceSentence(one: IDifference, trans: TranslationBundle): string {
+  if (one.kind === 'code') {
+    return trans.__('The code is another one than in the run before.');
+  }
+  const name = one.name || one.kind === 'variable' ? one.name || roleName(one, trans) : '';
+  const change = `${valueText(one.before)} → ${valueText(one.after)}`;
+  return `${name || kindName(one.kind, trans)} ${change}`;
+}
+
+function kindName(kind: IDifference['kind'], trans: TranslationBundle): string {
+  switch (kind) {
+    case 'devices':
+    case 'device':
+      return trans.__('devices');
+    case 'image':
+      return trans.__('image');
+    default:
+      return trans.__('where');
+  }
+}
+
+/** A variable of a run by what it is to the training. */
+export function byRole(job: IJob, role: IVariable['role']): IVariable | undefined {
+  return job.spec.settings.variables.find(one => one.role === role);
+}
+
+/** What tells this run from others in a title: what differs, else its batch size. */
+export function tellingPart(job: IJob, trans: TranslationBundle): string {
+  const said = job.spec.differs.filter(({ kind }) => kind !== 'code').slice(0, 2);
+  if (said.length) {
+    return said.map(one => differenceText(one, trans)).join(', ');
+  }
+  const batch = byRole(job, 'batch_size');
+  return batch ? `${trans.__('batch')} ${valueText(batch.value)}` : '';
+}
+
+/** `digits_fit · batch 128 · 03:44`. */
+export function jobTitle(job: IJob, trans: TranslationBundle, language: string): string {
+  const parts = [job.spec.name, tellingPart(job, trans), moment(job.created, language)];
+  return parts.filter(Boolean).join(' · ');
+}
+
+/** The metric that says how good a training is, with its newest value. */
+export function finalMetric(job: IJob): { name: string; value: number } | null {
+  const { metrics } = job.progress;
+  const known = (name: string) => typeof metrics[name] === 'number';
+  const name =
+    QUALITY.find(known) ?? Object.keys(metrics).find(one => one !== 'lr' && known(one));
+  return name === undefined ? null : { name, value: metrics[name] as number };
+}
+
+/** Whether a smaller value of a metric is the better one. */
+export function isLessBetter(name: string): boolean {
+  return LESS_IS_BETTER.test(name);
+}
+
+/** How long a job has run, in seconds; null where it has not begun. */
+export function seconds(job: IJob, now = Date.now() / 1000): number | null {
+  return job.started === null ? null : Math.max(0, (job.ended ?? now) - job.started);
+}
+
+/** The run of the same notebook that is held against this one: the one submitted before it. */
+export function lastRun(job: IJob, jobs: readonly IJob[]): IJob | null {
+  const told = jobs.find(({ id }) => id === job.spec.differs_from);
+  const before = () =>
+    jobs
+      .filter(one => one.spec.notebook === job.spec.notebook && one.created < job.created)
+      .sort((a, b) => b.created - a.created)
+      .find(one => one.started !== null);
+  return told?.started ? told : (before() ?? null);
+}

@@ -1,0 +1,270 @@
+/** What tells runs apart, in which order they stand, and what becomes of the chosen ones. */
+
+import type { IDifference, IJob, IJobMetrics, IVariable } from '../../../src/domain';
+import { EventStream } from '../../../src/events';
+import { comparedCharts, comparedRows, shortNames } from '../../../src/models/comparison';
+import { epochMarks, metricCharts } from '../../../src/models/curves';
+import { Jobs } from '../../../src/models/jobs';
+import { filtered, JobsPage, sorted } from '../../../src/models/jobsPage';
+import { RerunForm, variablesOf } from '../../../src/models/rerun';
+import { differenceText, finalMetric, jobTitle, lastRun } from '../../../src/models/runs';
+import { answer, apiOn, job, settle, trans } from '../helpers';
+
+function variable(name: string, value: IVariable['value'], role: IVariable['role'] = '') {
+  return { name, value, role, cell: 0, parameter: false };
+}
+
+function differs(name: string, before: IDifference['before'], after: IDifference['after']) {
+  return { kind: 'variable' as const, name, role: '' as const, before, after };
+}
+
+function run(id: string, more: Partial<IJob> = {}, spec: Partial<IJob['spec']> = {}): IJob {
+  const made = job(id, { state: 'succeeded', ended: 5, ...more });
+  return { ...made, spec: { ...made.spec, name: 'digits', notebook: '/a.ipynb', ...spec } };
+}
+
+const curve = (name: string, epochs: (number | null)[]) => ({
+  name,
+  epochs,
+  times: epochs.map((_, index) => 100 + index),
+  values: epochs.map((_, index) => 1 / (index + 1))
+});
+
+describe('runs', () => {
+  test('a title has what differs, else the batch', () => {
+    const batch = run(
+      'a',
+      {},
+      { settings: { code: '', variables: [variable('B', 64, 'batch_size')] } }
+    );
+    expect(jobTitle(batch, trans, 'en')).toMatch(/^digits · batch 64 · /);
+    const other = run(
+      'b',
+      {},
+      { differs: [differs('width', 2, 3), differs('depth', 1, null)] }
+    );
+    expect(jobTitle(other, trans, 'en')).toMatch(/^digits · width 3, without depth · /);
+  });
+
+  test('a difference is said by what it is to the training', () => {
+    expect(differenceText({ ...differs('BATCH', 64, 128), role: 'batch_size' }, trans)).toBe(
+      'batch 128'
+    );
+    expect(differenceText({ ...differs('', 1, 0), kind: 'devices' }, trans)).toBe('on the CPU');
+    expect(differenceText({ ...differs('', null, null), kind: 'code' }, trans)).toBe(
+      'other code'
+    );
+    expect(differenceText({ ...differs('SEED', null, '7'), kind: 'environment' }, trans)).toBe(
+      'SEED=7'
+    );
+  });
+
+  test('what came out is the metric that says most', () => {
+    const of = (metrics: Record<string, number | null>) =>
+      finalMetric(run('a', { progress: { ...job('a').progress, metrics } }));
+    expect(of({ loss: 1, lr: 0.1, acc: 0.5, eval_acc: 0.4 })).toEqual({
+      name: 'eval_acc',
+      value: 0.4
+    });
+    expect(of({ lr: 0.1, loss: 1 })?.name).toBe('loss');
+    expect(of({ lr: 0.1, loss: null })).toBeNull();
+  });
+
+  test('the last run is the one before that began', () => {
+    const list = [
+      run('c', { created: 3 }),
+      run('b', { created: 2, started: null }),
+      run('a', { created: 1 }),
+      run('x', { created: 2 }, { notebook: '/b.ipynb' })
+    ];
+    expect(lastRun(list[0], list)?.id).toBe('a');
+    expect(lastRun(run('c', { created: 3 }, { differs_from: 'x' }), list)?.id).toBe('x');
+    expect(lastRun(list[2], list)).toBeNull();
+  });
+});
+
+describe('the page', () => {
+  const list = [
+    run('a', { created: 100, starred: true, note: 'with warm-up', state: 'failed' }),
+    run('b', { created: 200, owner: 'liu', ended: 9 }, { differs: [differs('width', 1, 2)] }),
+    run(
+      'c',
+      { created: 300, state: 'running', ended: null, started: null },
+      { engine: 'docker' }
+    )
+  ];
+  const all = {
+    ...{ words: '', state: '' as const, days: null, engine: '' },
+    ...{ owner: '', notebook: '', starred: false }
+  };
+  const ids = (jobs: readonly IJob[]) => jobs.map(({ id }) => id).join('');
+
+  test.each([
+    [{ words: 'WARM' }, 'a'],
+    [{ words: 'width 2' }, 'b'],
+    [{ words: 'liu digits' }, 'b'],
+    [{ state: 'active' as const }, 'c'],
+    [{ state: 'failed' as const }, 'a'],
+    [{ starred: true }, 'a'],
+    [{ engine: 'docker' }, 'c'],
+    [{ days: 1 }, 'bc'],
+    [{ notebook: '/b.ipynb' }, '']
+  ])('shows those that are like %j', (filter, shown) => {
+    expect(ids(filtered(list, { ...all, ...filter }, trans, 150 + 86_400))).toBe(shown);
+  });
+
+  test('what has nothing in a column stands last, either way', () => {
+    expect(ids(sorted(list, { column: 'took', down: true }))).toBe('bac');
+    expect(ids(sorted(list, { column: 'took', down: false }))).toBe('abc');
+    expect(ids(sorted(list, { column: 'started', down: true }))).toBe('cba');
+  });
+
+  test('a smaller loss is the better one', () => {
+    const losses = [3, 1, 2].map(loss =>
+      run(String(loss), { progress: { ...job('a').progress, metrics: { loss } } })
+    );
+    expect(ids(sorted(losses, { column: 'final', down: true }))).toBe('123');
+  });
+
+  test('the chosen that have ended are deleted, after the time to take it back', async () => {
+    jest.useFakeTimers();
+    const asked: string[] = [];
+    const api = apiOn((url, init) => {
+      asked.push(`${init.method} ${url.split('/').pop()}`);
+      return Promise.resolve(
+        answer(
+          init.method === 'DELETE' ? 204 : 200,
+          init.method === 'DELETE' ? '' : JSON.stringify({ jobs: list })
+        )
+      );
+    });
+    const jobs = new Jobs(api, new EventStream(api));
+    await jobs.refresh();
+    const page = new JobsPage(api, jobs, trans);
+    page.chooseAll(true);
+    expect(page.deletable).toEqual(['b', 'a']);
+    page.deleteChosen();
+    expect(page.chosen).toEqual(['c']);
+    page.keepAll();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(asked).toEqual(['GET jobs']);
+    page.choose('c', false);
+    page.choose('a', true);
+    page.deleteChosen();
+    await jest.advanceTimersByTimeAsync(60_000);
+    await settle();
+    expect(asked).toEqual(['GET jobs', 'DELETE a']);
+    expect(ids(page.shown)).toBe('cb');
+    page.dispose();
+    jest.useRealTimers();
+  });
+});
+
+describe('side by side', () => {
+  const metrics: Record<string, IJobMetrics> = {
+    a: { curves: [curve('loss', [0.5, 1]), curve('val_loss', [1])], marks: [], thinned: false },
+    b: { curves: [curve('loss', [0.5, 1, 2])], marks: [], thinned: false },
+    c: { curves: [curve('loss', [null, null])], marks: [], thinned: false }
+  };
+  const variables = (value: number) => ({
+    settings: { code: '', variables: [variable('B', value, 'batch_size'), variable('seed', 1)] }
+  });
+  const [a, b, c] = ['a', 'b', 'c'].map((id, index) =>
+    run(id, { started: 90 }, variables(index))
+  );
+
+  test('metrics of one quantity are one chart, those that say most first', () => {
+    const told = {
+      ...metrics.a,
+      curves: [curve('lr', [1]), curve('eval_acc', [1]), ...metrics.a.curves]
+    };
+    const charts = metricCharts(told).map(({ name, curves }) => [name, curves.length]);
+    expect(charts).toEqual([
+      ['loss', 2],
+      ['acc', 1],
+      ['lr', 1]
+    ]);
+  });
+
+  test('curves stand over epochs where all tell them, else over time', () => {
+    const of = (id: string) => metrics[id];
+    const [both] = comparedCharts([a, b], ['1', '2'], of);
+    expect([both.over, both.series.map(({ x }) => x)]).toEqual([
+      'epochs',
+      [
+        [0.5, 1],
+        [0.5, 1, 2]
+      ]
+    ]);
+    const [mixed] = comparedCharts([a, c], ['1', '2'], of);
+    expect([mixed.over, mixed.series[0].x]).toEqual(['seconds', [10, 11]]);
+  });
+
+  test('the table tells what is not the same, and names that tell apart', () => {
+    const rows = comparedRows([a, b], trans, name => name);
+    expect(rows.find(({ name }) => name === 'batch')?.values).toEqual(['0', '1']);
+    expect(rows.some(({ name }) => name === 'seed')).toBe(false);
+    expect(shortNames([a, b], trans)).toEqual(['batch 0', 'batch 1']);
+    expect(shortNames([a, a], trans)).toEqual(['1: batch 0', '2: batch 0']);
+  });
+
+  test('of many epochs some are marked', () => {
+    const marks = Array.from({ length: 30 }, (_, n) => ({ epoch: n + 1, time: 100 + n }));
+    const drawn = epochMarks({ curves: [], marks, thinned: false }, 100, trans);
+    expect(drawn.map(({ x, label }) => `${x} ${label}`)).toEqual([
+      ...['4 epoch 5', '9 10', '14 15', '19 20', '24 25', '29 30']
+    ]);
+  });
+});
+
+describe('run again with other values', () => {
+  const form = () =>
+    new RerunForm(
+      run(
+        'a',
+        {},
+        {
+          sets: { epochs: 3 },
+          environment: { epochs: '3', SEED: '1' },
+          settings: {
+            code: '',
+            variables: [
+              variable('epochs', 3, 'epochs'),
+              variable('name', 'x'),
+              variable('fast', true),
+              variable('', 64, 'batch_size'),
+              variable('', 'Adam', 'optimizer')
+            ]
+          }
+        }
+      )
+    );
+
+  test('only what is otherwise is asked for', () => {
+    const model = form();
+    expect(model.fields.map(({ variable: { name, role } }) => name || role)).toEqual([
+      ...['epochs', 'name', 'fast', 'batch_size']
+    ]);
+    expect([model.isChanged, model.wanted()]).toEqual([false, {}]);
+    model.fields[0].text = ' 5 ';
+    model.fields[2].text = 'false';
+    model.fields[3].text = '128';
+    model.amp = 'O1';
+    model.gpus = '0';
+    model.environment = 'SEED=2\nno name\n A = b=c ';
+    expect(model.wanted()).toEqual({
+      values: { epochs: 5, fast: false },
+      request: { batch_size: 128, amp: 'O1' },
+      resources: { gpus: 0 },
+      environment: { SEED: '2', A: 'b=c' }
+    });
+  });
+
+  test('what is no number is told and not sent', () => {
+    const model = form();
+    model.fields[0].text = 'many';
+    expect(model.wrong).toEqual([model.fields[0]]);
+    expect(model.wanted()).toEqual({});
+    expect(variablesOf('')).toEqual({});
+  });
+});

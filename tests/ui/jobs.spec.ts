@@ -1,0 +1,143 @@
+/** All runs on one page: list, compare, run again with another value, delete and take it back, by pointer and by keys. */
+
+import type { Page } from '@playwright/test';
+import { readFileSync } from 'fs';
+import { join } from 'path';
+
+import { faults } from './axe';
+import { expect, test } from './fixtures';
+import type { LabServer } from './server';
+
+interface IJob {
+  id: string;
+  state: string;
+  ended: number | null;
+}
+
+async function submit(server: LabServer): Promise<string> {
+  const content = JSON.parse(readFileSync(join(server.root, 'runs.ipynb'), 'utf8'));
+  return ((await server.json('jobs', { path: 'runs.ipynb', content })) as IJob).id;
+}
+
+async function rerun(server: LabServer, id: string, values: object): Promise<string> {
+  return ((await server.json(`jobs/${id}/rerun`, { values })) as IJob).id;
+}
+
+async function ended(server: LabServer, id: string): Promise<void> {
+  await expect
+    .poll(async () => ((await server.json(`jobs/${id}`)) as IJob).ended, { timeout: 180_000 })
+    .not.toBeNull();
+}
+
+async function command(page: Page, id: string, args: object = {}): Promise<void> {
+  await page.evaluate(
+    async ([name, given]) => {
+      const { jupyterapp } = window as unknown as {
+        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
+      };
+      void jupyterapp.commands.execute(name as string, given as object);
+    },
+    [id, args] as const
+  );
+}
+
+test('from the list of runs to a comparison, another run, a deletion and back', async ({
+  page,
+  server
+}) => {
+  const first = await submit(server);
+  const second = await rerun(server, first, { BATCH_SIZE: 128 });
+  await ended(server, second);
+  await page.goto(`${server.url}/lab?reset`);
+  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+  await command(page, 'paddle-gpu:open-jobs');
+
+  // Two runs of one notebook are told apart by what differs, their curve and what came out.
+  const view = page.locator('.jp-PaddleGpu-jobsPage');
+  const rows = view.locator('tbody tr');
+  await expect(rows).toHaveCount(2);
+  const [newer, older] = [rows.nth(0), rows.nth(1)];
+  await expect(newer).toContainText('batch 128');
+  await expect(older).toContainText('batch 64');
+  await expect(newer.getByRole('img', { name: /^loss from/ })).toBeVisible();
+  await expect(newer).toContainText(/acc 0\.\d+/);
+  await view.getByRole('button', { name: 'Final' }).click();
+  await expect(rows.nth(0)).toContainText('batch 64');
+  await expect(view.getByRole('columnheader', { name: 'Final' })).toHaveAttribute(
+    'aria-sort',
+    'descending'
+  );
+  await view.getByRole('searchbox', { name: 'Find jobs' }).fill('batch 128');
+  await expect(rows).toHaveCount(1);
+  await view.getByRole('button', { name: 'Show all' }).click();
+
+  // A note and a star stay with the job.
+  const other = rows.filter({ hasText: 'batch 128' });
+  await other.getByRole('button', { name: 'Star runs' }).click();
+  await other.getByRole('button', { name: 'Note about runs' }).click();
+  await other.getByRole('textbox', { name: 'Note about runs' }).fill('twice the batch');
+  await page.keyboard.press('Enter');
+  await expect(other).toContainText('twice the batch');
+  expect(await server.json(`jobs/${second}`)).toMatchObject({
+    starred: true,
+    note: 'twice the batch'
+  });
+  expect(await faults(page, '.jp-PaddleGpu-jobsPage')).toEqual([]);
+
+  // Side by side.
+  await view.getByRole('checkbox', { name: 'Choose all' }).check();
+  await view.getByRole('button', { name: 'Compare 2' }).click();
+  const comparison = view.getByRole('region', { name: 'Comparison' });
+  await expect(comparison.getByRole('heading', { level: 2 }).first()).toBeFocused();
+  await expect(comparison.getByRole('slider', { name: 'loss of 2 jobs' })).toBeVisible();
+  await expect(comparison.getByRole('row', { name: 'batch 64 128' })).toBeVisible();
+  await expect(comparison).toContainText('The code is the same.');
+  await comparison.getByRole('slider', { name: 'loss of 2 jobs' }).press('Home');
+  await expect(comparison.locator('.jp-PaddleGpu-readout').first()).toContainText('batch 64');
+  expect(await faults(page, '.jp-PaddleGpu-jobsPage')).toEqual([]);
+  await comparison.getByRole('button', { name: 'Close' }).click();
+
+  // Run again with another value: a wrong one is refused where it was typed.
+  await view.getByRole('checkbox', { name: 'Choose all' }).uncheck();
+  await older.getByRole('checkbox').check();
+  await view.getByRole('button', { name: 'Re-run with…' }).click();
+  const dialog = page.getByRole('dialog');
+  const rate = dialog.getByLabel('LEARNING_RATE');
+  await rate.fill('fast');
+  await expect(dialog).toContainText('A number is wanted here.');
+  await rate.fill('0.3');
+  await expect(dialog).toContainText('It begins anew');
+  expect(await faults(page, '.jp-PaddleGpu-dialog')).toEqual([]);
+  await dialog.getByRole('button', { name: 'Run' }).click();
+
+  // Its page: curves with the last run beside them, figures, facts, the log.
+  const job = page.locator('.jp-PaddleGpu-view:visible');
+  await expect(job.getByRole('heading', { level: 1 })).toContainText('learning rate 0.3');
+  await expect(job.getByRole('button', { name: 'Run again' })).toBeVisible({
+    timeout: 180_000
+  });
+  await expect(job.getByRole('slider', { name: /^loss over time/ })).toBeVisible();
+  await expect(job.getByText('loss, last run').first()).toBeVisible();
+  await expect(job.getByRole('img', { name: 'Figure 1, of cell 3' })).toBeVisible();
+  await expect(job.getByRole('region', { name: 'Facts' })).toContainText(
+    'LEARNING_RATE 0.1 → 0.3'
+  );
+  expect(await faults(page, '.jp-PaddleGpu-view')).toEqual([]);
+  await job.getByRole('tab', { name: 'Overview' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(job.getByRole('log', { name: 'Log of the job' })).toContainText('epoch 4/4');
+
+  // Delete, and take it back: the focus is on the way back.
+  await command(page, 'paddle-gpu:open-jobs');
+  await expect(rows).toHaveCount(3);
+  const newest = rows.filter({ hasText: 'learning rate 0.3' });
+  await view.getByRole('checkbox', { name: 'Choose all' }).check();
+  await view.getByRole('button', { name: 'Delete 3' }).click();
+  await expect(view).toContainText('3 jobs will be deleted.');
+  await expect(view.getByRole('button', { name: 'Undo' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(view).not.toContainText('will be deleted');
+  await newest.getByRole('checkbox').check();
+  await view.getByRole('button', { name: 'Delete 1' }).click();
+  await expect(rows).toHaveCount(2, { timeout: 60_000 });
+});
