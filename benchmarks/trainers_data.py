@@ -118,3 +118,4 @@ def _voc(folder: Path, noise: np.random.Generator) -> None:
         lines.append(f"{picture} {outlines}\n")
     for name in ("trainval.txt", "test.txt"):
         (folder / name).write_text("".join(lines))
+    (folder / "label_list.txt").write_text("".join(f"{name}\n" for name in ("person", *map(str, range(19)))))
