@@ -33,10 +33,16 @@ class Person:
     """One user's store, with programs that run as that user."""
 
     def __init__(self, folder: Path, shared: Path, user: int) -> None:
-        self.user, self.shared, self.store = user, shared, folder / f"store-{user}"
-        self.store.mkdir(mode=0o700)
-        os.chown(self.store, user, user)
+        self.user, self.shared, self.folder = user, shared, folder
         self.running: list[subprocess.Popen[str]] = []
+
+    def store(self, number: int) -> Path:
+        """One of the user's stores, closed to the others."""
+        made = self.folder / f"store-{self.user}-{number}"
+        if not made.exists():
+            made.mkdir(mode=0o700)
+            os.chown(made, self.user, self.user)
+        return made
 
     def popen(self, *command: str) -> subprocess.Popen[str]:
         """A process of this user's."""
@@ -45,12 +51,12 @@ class Person:
         self.running.append(subprocess.Popen(whole, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
         return self.running[-1]
 
-    def start(self, program: str, *arguments: Any) -> subprocess.Popen[str]:
+    def start(self, program: str, *arguments: Any, store: int = 0) -> subprocess.Popen[str]:
         """A program with `claims` at hand, in a process of its own."""
         begin = (
             "import sys, time; from pathlib import Path; from jupyter_paddle_gpu.claims.claims import Claims\n"
             "from jupyter_paddle_gpu.claims.records import Given\n"
-            f"claims = Claims(Path({str(self.shared)!r}), Path({str(self.store)!r}))\n"
+            f"claims = Claims(Path({str(self.shared)!r}), Path({str(self.store(store))!r}))\n"
         )
         return self.popen(sys.executable, "-c", begin + program, *map(str, arguments))
 

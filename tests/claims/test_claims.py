@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import msgspec
@@ -18,42 +20,71 @@ from jupyter_paddle_gpu.claims.records import Claim, Given
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 
 RACE = """
-import os, random
+import fcntl, json, os, random
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-witness, seed, got = sys.argv[1], int(sys.argv[2]), 0
-random.seed(seed)
-sys.stdin.readline()
-for n in range(15):
-    devices = tuple(sorted(random.sample(["A", "B", "C"], random.choice((1, 1, 2)))))
+witness, done, cards, jobs, seed = sys.argv[1], sys.argv[2], sys.argv[3].split(), int(sys.argv[4]), int(sys.argv[5])
+really, jump = time.time, random.Random(seed).choice((0, 86400.0, -86400.0))
+time.time = lambda: really() + jump  # somebody set this user's clock
+random.seed()
+print("up", flush=True)
+while len(finished := os.listdir(done)) < jobs:
+    devices = tuple(sorted(random.sample(cards, random.choice((1, 1, 2)))))
+    job = str(len(finished))
     try:
-        claims.take(f"job-{seed}-{n}", devices)
+        claims.take(job, devices)
     except PaddleGpuError as error:
         assert error.code == "device_held", error
         time.sleep(random.random() / 50)
         continue
-    got += 1
-    for device in devices:
-        os.close(os.open(f"{witness}/{device}", os.O_CREAT | os.O_EXCL))
-    time.sleep(random.random() / 100)
-    for device in devices:
-        os.unlink(f"{witness}/{device}")
-    claims.release(f"job-{seed}-{n}")
-print(got)
+    files = [open(f"{witness}/{device}", "ab") for device in devices]
+    for file in files:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # whoever had it let go of it, or died
+    time.sleep(random.random() / 50)
+    open(f"{done}/{job}", "w").close()
+    for file in files:
+        file.close()
+    claims.release(job)
 """
 
 
-def test_processes_of_three_users_never_have_one_device_at_once(people, tmp_path):
-    """Whoever has a device leaves a file of its name: a second one could not."""
+def test_no_device_is_two_users_at_once_however_they_die(people, tmp_path, processes=4, jobs=12, kills=6):
+    """Processes of three users take cards of two makers until each has had its jobs, and are killed meanwhile.
+
+    Whoever has a card locks a file of its name, which his death alone would open.
+    """
+    cards = [f"{maker}-{number}" for maker in ("GPU", "npu") for number in range(2)]
     witness = tmp_path / "witness"
     witness.mkdir()
-    witness.chmod(0o777)
-    racers = [people(seed % 3).start(RACE, witness, seed) for seed in (0, 1, 2)]
-    for racer in racers:
-        racer.stdin.write("go\n")
-        racer.stdin.flush()
-    told = [racer.communicate()[0] for racer in racers]
-    assert [racer.returncode for racer in racers] == [0, 0, 0]
-    assert all(int(got) > 0 for got in told), told
+    for card in cards:
+        (witness / card).touch()
+        (witness / card).chmod(0o666)
+    chance = random.Random(7)
+    racers: dict[int, subprocess.Popen[str]] = {}
+
+    def start(number: int) -> None:
+        done = tmp_path / f"done-{number}"
+        done.mkdir(exist_ok=True)
+        done.chmod(0o777)
+        racers[number] = people(number % 3).start(RACE, witness, done, " ".join(cards), jobs, number, store=number)
+        assert racers[number].stdout.readline() == "up\n"
+
+    for number in range(processes):
+        start(number)
+    for _ in range(kills):
+        time.sleep(chance.random() / 5)
+        number = chance.randrange(processes)
+        if racers[number].poll() is None:
+            racers[number].send_signal(chance.choice((signal.SIGKILL, signal.SIGSTOP)))
+            time.sleep(chance.random() / 5)
+            racers[number].send_signal(signal.SIGCONT)
+            if racers[number].poll() is not None:
+                start(number)
+    for number, racer in racers.items():
+        if racer.wait() == -signal.SIGKILL:
+            start(number)
+    assert [racer.wait() for racer in racers.values()] == [0] * processes
+    assert [len(list((tmp_path / f"done-{number}").iterdir())) for number in range(processes)] == [jobs] * processes
+    assert people(0).sees() == {}
 
 
 def test_a_device_is_somebodys_until_he_is_dead_and_not_while_he_is_slow(people):
