@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from .syntax import children, nodes, parsed
+
 _KEEPING = frozenset(("append", "extend", "insert", "concat", "stack"))
 _NUMBERS = frozenset(("float", "int", "len", "str", "round", "item", "numpy", "tolist", "mean", "sum", "time"))
 """What makes a number or an array of numpy out of a tensor, where it is the whole of what is kept."""
@@ -16,20 +18,12 @@ def keeps_results(cells: list[dict[str, Any]]) -> bool:
 
     A cell, or a function, belongs together with the notebook's functions that it calls, directly or not.
     """
-    trees = [tree for tree in (_parsed(cell["source"]) for cell in cells) if tree is not None]
     functions: dict[str, list[ast.AST]] = {}
-    for tree in trees:
-        for node in ast.walk(tree):
+    for cell in cells:
+        for node in nodes(cell["source"]):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 functions.setdefault(node.name, []).append(node)
-    return any(_does_both(start, functions) for start in trees)
-
-
-def _parsed(source: str) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        return None
+    return any(_does_both(parsed(cell["source"]), functions) for cell in cells)
 
 
 def _does_both(start: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
@@ -49,12 +43,12 @@ def _does_both(start: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
 
 def _own(root: ast.AST) -> list[ast.AST]:
     """The nodes of a cell or a function; functions inside are looked at where they are called."""
-    found, waiting = [], list(ast.iter_child_nodes(root))
+    found, waiting = [], children(root)
     while waiting:
         node = waiting.pop()
         found.append(node)
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            waiting.extend(ast.iter_child_nodes(node))
+            waiting += children(node)
     return found
 
 

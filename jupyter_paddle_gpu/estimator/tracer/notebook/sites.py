@@ -10,8 +10,9 @@ import ast
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
+
+from .syntax import children, nodes, parsed
 
 STEPS = frozenset(("backward", "minimize", "train_batch"))
 """Calls that are a part of one step: trainings where a loop repeats them."""
@@ -74,12 +75,13 @@ class Sites:
     """
 
     def __init__(self, cells: Iterable[dict[str, Any]], beside: Mapping[str, str] | None = None) -> None:
+        cells, beside = list(cells), beside or {}
         trees = [(cell["index"], parsed(cell["source"])) for cell in cells]
-        self._beside = {path: parsed(source) for path, source in (beside or {}).items()}
+        self._beside = {path: parsed(source) for path, source in beside.items()}
         self._functions: dict[str, list[ast.AST]] = {}
         self._known: dict[str, Holding] = {}
-        for tree in (*(tree for _, tree in trees), *self._beside.values()):
-            for node in ast.walk(tree):
+        for source in (*(cell["source"] for cell in cells), *beside.values()):
+            for node in nodes(source):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     self._functions.setdefault(node.name, []).append(node)
         self.all = [
@@ -116,7 +118,7 @@ class Sites:
         if isinstance(node, ast.If):
             return self._each((node.test, *node.body)) | self._each(node.orelse)
         found = self._called(node) if isinstance(node, ast.Call) else Holding()
-        return found | self._each(ast.iter_child_nodes(node))
+        return found | self._each(children(node))
 
     def _each(self, nodes: Iterable[ast.AST]) -> Holding:
         found = Holding()
@@ -163,15 +165,6 @@ class Sites:
                 )
             self._known[name] = found
         return self._known[name]
-
-
-@lru_cache(maxsize=256)
-def parsed(source: str) -> ast.Module:
-    """The source as a tree, which nobody changes; an empty one where it is no Python."""
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
 
 
 def name_of(node: ast.AST) -> str:

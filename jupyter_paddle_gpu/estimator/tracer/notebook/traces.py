@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import io
 import time
 import warnings
@@ -41,6 +42,9 @@ from .what_ifs import Scenario
 _inference = Inference()
 """Templates of operator calls: the one thing that traces of a process share."""
 
+_LATE = ("paddle.optimizer.fusion_utils", "paddle.distributed.auto_parallel.fully_shard_fusion")
+"""What Paddle imports with an optimizer's first update, where it has it: once a process instead of in each trace."""
+
 
 def prepare() -> tuple[str, ...]:
     """Put the patches into their places, once a process; they pass everything on until a trace runs.
@@ -48,6 +52,9 @@ def prepare() -> tuple[str, ...]:
     Returns:
         What this Paddle has no place for, by name.
     """
+    for name in _LATE:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     return installed()
 
 

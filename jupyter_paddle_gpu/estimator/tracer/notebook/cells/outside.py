@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..syntax import nodes
+
 INPUT = "input"
 """The name that an `input()` is answered by where the notebook gives what it returns none."""
 _READS = frozenset(("getenv", "get", "pop"))
@@ -33,11 +35,7 @@ def environment_names(sources: Iterable[str]) -> list[str]:
     """Names of the environment variables that code reads: `os.environ["A"]`, `os.environ.get("A")`, `getenv("A")`."""
     found: dict[str, None] = {}
     for source in sources:
-        try:
-            nodes = list(ast.walk(ast.parse(source)))
-        except SyntaxError:
-            continue
-        for node in nodes:
+        for node in nodes(source):
             if name := _read(node):
                 found[name] = None
     return list(found)
@@ -65,11 +63,8 @@ def _is_environment(node: ast.expr) -> bool:
 
 def _statement(source: str, line: int) -> str:
     """The innermost statement at a line."""
-    try:
-        nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
-    except SyntaxError:
-        return ""
-    here = [node for node in nodes if node.lineno <= line <= (node.end_lineno or line)]
+    statements = [node for node in nodes(source) if isinstance(node, ast.stmt)]
+    here = [node for node in statements if node.lineno <= line <= (node.end_lineno or line)]
     return ast.unparse(max(here, key=lambda node: node.lineno)) if here else ""
 
 
@@ -101,27 +96,26 @@ def awaits_input(problem: BaseException) -> bool:
 def environment(answers: dict[str, Any], sources: list[str]) -> Iterator[None]:
     """Answers as environment variables: those that the program reads by that name, and those that it never binds."""
     before = dict(os.environ)
-    bound = {
-        node.id
-        for source in sources
-        for node in _nodes(source)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    read = set(environment_names(sources))
-    os.environ.update({name: str(value) for name, value in answers.items() if name in read or name not in bound})
+    os.environ.update({name: str(answers[name]) for name in _of_environment(answers, sources)})
     try:
         yield
     finally:
         for name in set(os.environ) - set(before):
             del os.environ[name]
-        os.environ.update(before)
+        os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
 
 
-def _nodes(source: str) -> list[ast.AST]:
-    try:
-        return list(ast.walk(ast.parse(source)))
-    except SyntaxError:
+def _of_environment(answers: dict[str, Any], sources: list[str]) -> list[str]:
+    if not answers:
         return []
+    bound = {
+        node.id
+        for source in sources
+        for node in nodes(source)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    read = set(environment_names(sources))
+    return [name for name in answers if name in read or name not in bound]
 
 
 class OutsideAnswers(ast.NodeTransformer):

@@ -16,10 +16,12 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ..sites import COMMAND, parsed
+from ..sites import COMMAND
+from ..syntax import nodes
 
 _NAMED = re.compile(r"\{(\w+)\}|\$\{?(\w+)\}?")
 
@@ -156,9 +158,9 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
     waiting: list[str] = []
     here = ""
     roots = [""]
+    imports = partial(_imports, folder or ".", cache(_names_in))
     for cell in cells:
-        tree = parsed(cell["source"])
-        for node in ast.walk(tree):
+        for node in nodes(cell["source"]):
             if (added := _added_to_path(node)) is not None:
                 # A script in `tools/` commonly adds the folder above, in words that only running it would tell.
                 roots += [added, os.path.dirname(added)]  # noqa: PTH120
@@ -171,8 +173,8 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
                     found[place] = found.get(place, "") * appends + text
                 else:
                     waiting.append(place)
-        waiting += [path for root in roots for path in _imports(tree, os.path.join(here, root))]  # noqa: PTH118
-    waiting += [path for place, text in list(found.items()) for path in _imports(parsed(text), os.path.dirname(place))]  # noqa: PTH120
+        waiting += [path for root in roots for path in imports(cell["source"], os.path.join(here, root))]  # noqa: PTH118
+    waiting += [path for place, text in list(found.items()) for path in imports(text, os.path.dirname(place))]  # noqa: PTH120
     while waiting and len(found) < MOST_FILES:
         place = waiting.pop(0)
         if place in found:
@@ -181,8 +183,8 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
         with contextlib.suppress(OSError, ValueError):
             if file.suffix == ".py" and file.is_file():
                 found[place] = file.read_text(encoding="utf-8", errors="replace")
-                waiting += _imports(parsed(found[place]), os.path.dirname(place))  # noqa: PTH120
-                waiting += [path for root in roots for path in _imports(parsed(found[place]), root)]
+                waiting += imports(found[place], os.path.dirname(place))  # noqa: PTH120
+                waiting += [path for root in roots for path in imports(found[place], root)]
     return found
 
 
@@ -201,15 +203,26 @@ MOST_FILES = 60
 """Files whose functions are looked at for trainings."""
 
 
-def _imports(tree: ast.Module, folder: str) -> list[str]:
+def _imports(start: str, names_in: Callable[[str], frozenset[str]], source: str, folder: str) -> list[str]:
+    """Where the modules would lie that a source imports, from a folder; those of which nothing lies there are left out:
+    most are libraries, and each would be looked for at two places."""
+    there = names_in(os.path.join(start, folder))  # noqa: PTH118
     names = []
-    for node in ast.walk(tree):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    paths = [name.replace(".", "/") for name in names]
+    paths = [name.replace(".", "/") for name in names if name.partition(".")[0] in there]
     return [os.path.normpath(os.path.join(folder, path + end)) for path in paths for end in (".py", "/__init__.py")]  # noqa: PTH118
+
+
+def _names_in(folder: str) -> frozenset[str]:
+    """Modules and packages that may lie in a folder."""
+    try:
+        return frozenset(name.partition(".")[0] for name in os.listdir(folder or "."))  # noqa: PTH208
+    except OSError:
+        return frozenset()
 
 
 def _filled(text: str, names: dict[str, Any]) -> str:

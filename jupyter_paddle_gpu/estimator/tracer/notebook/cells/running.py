@@ -35,6 +35,8 @@ from .programs import Programs
 from .shell import Shell, ignore
 
 Question = dict[str, Any]
+_WORDS = {conversions.Floats: "float", absent_modules.Imports: "import"}
+"""A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
 
 
 class CellRun:
@@ -65,8 +67,7 @@ class CellRun:
         self._plain = {name: value for name, value in answers.items() if not is_description(value)}
         """Answers that are values; the others describe data."""
         self.rewriting = (
-            Answers(self._plain),
-            outside.OutsideAnswers(self._plain),
+            *((Answers(self._plain), outside.OutsideAnswers(self._plain)) if self._plain else ()),
             conversions.Floats(),
             absent_modules.Imports(),
             *rewriting,
@@ -169,7 +170,8 @@ class CellRun:
         if self._passing is not None:
             tree = self._passing.of_cell(cell, line).visit(tree)
         for rewriting in self.rewriting:
-            tree = rewriting.visit(tree)
+            if _WORDS.get(type(rewriting), "") in source:
+                tree = rewriting.visit(tree)
         return ast.fix_missing_locations(tree)
 
     def _names(self, file: str = "") -> dict[str, Any]:

@@ -28,6 +28,8 @@ def of_need(need: Need, file: str, candidates: list[tuple[Any, str]]) -> dict[st
         "line": need.line, "suggestion": None, "candidates": candidates,
     }  # fmt: skip
 
+from ..syntax import nodes
+
 
 def refused(problem: BaseException | None) -> tuple[str, str] | None:
     """(what, of what) an estimate refused below an exception: libraries raise their own ones over it."""
@@ -81,23 +83,16 @@ def assigned_at(source: str, line: int, cells: Iterable[str]) -> str:
         line: where it stopped.
         cells: all cells, which show what the name is used for.
     """
-    for statement in _nodes(source):
+    for statement in nodes(source):
         if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or line):
             target = statement.targets[0]
             if isinstance(target, ast.Name):
                 if not _can_be_typed(statement.value, target.id) or any(
-                    _is_object(target.id, node) for cell in cells for node in _nodes(cell)
+                    _is_object(target.id, node) for cell in cells for node in nodes(cell)
                 ):
                     return ""
                 return target.id
     return ""
-
-
-def _nodes(source: str) -> Iterable[ast.AST]:
-    try:
-        return list(ast.walk(ast.parse(source)))
-    except SyntaxError:
-        return []
 
 
 def _can_be_typed(value: ast.expr, name: str) -> bool:
