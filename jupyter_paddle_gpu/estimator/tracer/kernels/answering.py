@@ -34,5 +34,11 @@ sqrt_ square square_ squared_l2_norm stack stanh subtract subtract_ swish take_a
 tile trilinear_interp trunc unbind unfold warpctc where where_
 """
 ANSWERING = frozenset(_NAMES.split())
+_BY_TYPE = """
+abs acos acosh asin asinh atan atanh ceil cos cosh digamma erf exp expm1 floor lgamma log log10 log1p log2
+reciprocal relu rsqrt sigmoid sign silu sin sinh sqrt square tan tanh trunc
+"""
+BY_TYPE = frozenset(_BY_TYPE.split())
+"""Of those the functions of each element of one tensor, which take every shape: asked once for each type."""
 CRASHING = frozenset(("argsort", "kthvalue", "mode", "topk"))
 """Those are asked for their types alone, with one number each: without memory their threads would end the process."""

@@ -9,7 +9,7 @@ import io
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import paddle
@@ -52,10 +52,15 @@ def prepare() -> tuple[str, ...]:
     Returns:
         What this Paddle has no place for, by name.
     """
+    _import_late_modules()
+    return installed()
+
+
+@cache
+def _import_late_modules() -> None:
     for name in _LATE:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    return installed()
 
 
 def micro(size: int, request: dict[str, Any]) -> int:

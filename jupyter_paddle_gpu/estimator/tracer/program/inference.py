@@ -17,7 +17,7 @@ from paddle import _C_ops
 from paddle.base import core, framework
 from paddle.pir.core import switch_main_program
 
-from ..kernels.answering import ANSWERING, CRASHING
+from ..kernels.answering import ANSWERING, BY_TYPE, CRASHING
 from ..kernels.rules import Meta
 from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
@@ -54,6 +54,8 @@ class Inference:
 
     def __init__(self) -> None:
         self._cache: dict[Any, Template] = {}
+        self._taken: set[tuple[str, str, bool] | None] = set()
+        """Functions that take every shape, with the types that eager mode has taken."""
         self._program: Any = None
         self._data: Any = ORIGINAL_OPS.get("data", _C_ops.data)
 
@@ -82,8 +84,11 @@ class Inference:
     ) -> Template:
         """A template, where neither eager mode nor the program builder refuses the call."""
         answers = bool(metas) and name in ANSWERING
-        if answers:
+        kind = (name, metas[0][1], running().of(Types).low_as_float32) if metas and name in BY_TYPE else None
+        if answers and kind not in self._taken:
             self._ask(name, call, metas)
+            if kind is not None:
+                self._taken.add(kind)
         try:
             return self._typed(call, metas, wants)
         except Exception as problem:
