@@ -21,7 +21,8 @@ from ...patches.absent_modules import AbsentModule, AbsentModuleError
 from ...patches.environment import DownloadNeeded, StaticGraphError
 from ...undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData, described, is_description
 from ..questions.wording import refused
-from ..sites import STEPS, parsed
+from ..sites import STEPS
+from ..syntax import parsed
 
 FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
 """Methods that put something into what they are called on."""

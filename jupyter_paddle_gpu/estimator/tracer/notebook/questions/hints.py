@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..sites import parsed
+from ..syntax import parsed
 
 Shape = tuple[int, ...]
 _SIDES = re.compile(

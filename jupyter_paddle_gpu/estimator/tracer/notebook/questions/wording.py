@@ -9,6 +9,7 @@ from typing import Any
 
 from ...undecided.absent_data import Need
 from ..sites import COMMAND
+from ..syntax import nodes
 
 TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(")
 """Without any of these nothing trains, unless a module does it."""
@@ -27,8 +28,6 @@ def of_need(need: Need, file: str, candidates: list[tuple[Any, str]]) -> dict[st
         "name": need.name, "kind": need.kind, "why": need.why, "params": {"file": file}, "cell": need.cell,
         "line": need.line, "suggestion": None, "candidates": candidates,
     }  # fmt: skip
-
-from ..syntax import nodes
 
 
 def refused(problem: BaseException | None) -> tuple[str, str] | None:
