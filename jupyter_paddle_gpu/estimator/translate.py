@@ -51,6 +51,13 @@ NOTES: dict[str, Message] = {
             text="The data set {name} is not on this machine; samples of its published shape stand for it.",
         ),
         Message(
+            code="environment_stand_in",
+            text="The module {module} is not here; {name} stands in by its published spaces, with episodes of {steps} "
+            "steps.",
+            hint="Where a step keeps a whole episode, its figure is that of the longest; a job needs the module: "
+            "pip install {module}.",
+        ),
+        Message(
             code="dataset_made_up",
             text="The files of the data set {name} are not on this machine; made-up pictures of 640 x 480 "
             "stand for them, with 7 objects each where objects are learnt.",

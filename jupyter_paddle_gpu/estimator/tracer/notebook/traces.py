@@ -176,7 +176,7 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
     """The answer where the notebook ends with an error before a training is through. The failure stays beside it, for
     where another way through the program trains this one tells nothing."""
     shared = _shared(runtime, run)
-    shared["is_refusal"] = run.is_refused
+    shared |= {"is_refusal": run.is_refused, "reached": runtime.ledger.now}
     return {**shared, "status": "would_stop", "stop": run.stop, "questions": run.failures[:1], **versions()}
 
 
@@ -234,7 +234,8 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
     watch, changes = runtime.of(StepWatch), runtime.of(Changes)
     loaders, inputs_seen, processes = runtime.of(Loaders), runtime.of(ModelInputs), runtime.of(Processes)
     notes: list[dict[str, Any]] = []
-    absent = runtime.of(AbsentModules).modules
+    absent = [one for one in runtime.of(AbsentModules).modules
+              if one != runtime.notes.get("environment_stand_in", {}).get("module")]  # fmt: skip
     if absent:
         notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent)}})
     if watch.window is None:

@@ -115,6 +115,20 @@ def _is_of_model(values: Any) -> bool:
     return any(_is_of_model(one) if isinstance(one, (list, tuple, dict)) else isinstance(one, kinds) for one in values)
 
 
+_KNOWN: dict[str, type[AbsentModule]] = {}
+"""What stands for a module of which more is known."""
+
+
+def stands_for(*modules: str) -> Callable[[type[AbsentModule]], type[AbsentModule]]:
+    """Have a class stand for modules."""
+
+    def known(kind: type[AbsentModule]) -> type[AbsentModule]:
+        _KNOWN.update(dict.fromkeys(modules, kind))
+        return kind
+
+    return known
+
+
 class AbsentModules:
     """What a trace went without.
 
@@ -141,7 +155,7 @@ class AbsentModules:
             raise error
         self.modules.setdefault(top, (cell, line))
         self.is_starred = self.is_starred or is_star
-        return AbsentModule(top)
+        return _KNOWN.get(top, AbsentModule)(top)
 
 
 def try_import(session: Session, original: Callable[..., Any], module_name: str, *args: Any, **kwargs: Any) -> Any:

@@ -13,6 +13,7 @@ from . import (
     devices,
     entry_points,
     environment,
+    environments,
     layer_calls,
     numbers,
     optimizers,
@@ -32,7 +33,7 @@ def table() -> Iterator[Patch]:
     yield from devices.kinds()
     for module in (
         tensor_methods, numbers, entry_points, optimizers, layer_calls, data_files, data_loader, environment,
-        process_group, sharding, devices, child_processes, datasets, own_data_sets, pretrained,
+        process_group, sharding, devices, child_processes, datasets, environments, own_data_sets, pretrained,
         trainers,
     ):  # fmt: skip
         yield from module.patches()

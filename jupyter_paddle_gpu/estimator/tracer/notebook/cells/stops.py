@@ -32,8 +32,10 @@ _BY_DIMENSIONS = re.compile(
 """What numpy says of an index or an operand that has the wrong number of dimensions, whatever its numbers are."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
-_REMOVED = re.compile(r"module '(numpy|paddle|pandas|scipy)[\w.]*' has no attribute")
-"""What a library says of a name that it has no more (`np.int`)."""
+_REMOVED = re.compile(
+    r"^module '(numpy|paddle|pandas|scipy)[\w.]*' has no attribute|\(InvalidType\) Type promotion only support"
+)
+"""What a library says of a name that it has no more (`np.int`), and Paddle of types that it takes together no more."""
 _NOTED = frozenset(("dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
 _PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
@@ -68,7 +70,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
 
 def is_certain(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
-    if isinstance(problem, AttributeError) and _REMOVED.match(str(problem)):
+    if isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)):
         return True
     if not session.assumed.isdisjoint((SIZES,) if sized else (SIZES, SELECTED)):
         return False

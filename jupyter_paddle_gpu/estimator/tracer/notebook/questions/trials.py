@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
-SECONDS = 8.0
+from .suggestions import PRINTED
+
+SECONDS = 12.0
 """After so much of the processor's time no further suggestion is tried."""
 MOST = 6
 """Questions that are looked for one behind the other."""
@@ -24,21 +27,28 @@ def suggested(request: dict[str, Any], result: Result, trace: Callable[[dict[str
     asked: list[Result] = []
     waiting = result["questions"]
     while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
-        is_found = False
+        refused: list[tuple[int, Any, str, Result]] = []
+        held: tuple[Any, str, Result] | None = None
         for answer, source in question["candidates"]:
             if time.process_time() - started > SECONDS:
                 break
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
-            if is_found := _goes_on(found, {**known, **tried}):
-                answers = tried
-                question["suggestion"], question["params"]["source"] = answer, source
-                waiting = [] if found["status"] != "needs_input" else found["questions"]
+            if _goes_on(found, {**known, **tried}):
+                held = answer, source, found
                 break
+            if source == PRINTED and found["status"] == "would_stop":
+                refused.append((found.get("reached", 0), answer, source, found))
+        if held is None and refused:  # what was printed is so: the notebook stops with it, at the latest here
+            held = max(refused, key=itemgetter(0))[1:]
         asked.append(question)
-        if not is_found:
+        if held is None:
             waiting = [one for one in waiting if one["name"] not in {question["name"], *answers}]
             break
+        answer, source, found = held
+        answers[question["name"]] = question["suggestion"] = answer
+        question["params"]["source"] = source
+        waiting = [] if found["status"] != "needs_input" else found["questions"]
     if asked:
         open_still = [one for one in waiting if one["name"] not in {known["name"] for known in asked}]
         result["questions"] = [*asked, *open_still]

@@ -1,0 +1,158 @@
+"""Games of Gym and Gymnasium when neither is on this machine: their spaces are published, and no step needs more.
+
+`gym.make("CartPole-v1")` gives an environment whose observations are of unknown content and whose episodes are as long
+as they may be. Everything else of the module is passed by as of any other one that is not here.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import call_stack
+from ..session import current
+from ..undecided.unknowns import Unknown, unknown
+from .absent_modules import AbsentModule, stands_for
+from .patch import Patch
+
+
+@dataclass(frozen=True)
+class Game:
+    """What is published of an environment.
+
+    Attributes:
+        name: without its version.
+        observation: shape and type of one; () where it is a number below `states`.
+        actions: how many there are to choose from, or the shape of one.
+        steps: the longest episode; by version where they differ.
+    """
+
+    name: str
+    observation: tuple[int, ...]
+    actions: int | tuple[int, ...]
+    steps: int
+    dtype: str = "float32"
+    states: int = 0
+
+
+_TABLE = (
+    Game("CartPole-v0", (4,), 2, 200),
+    Game("CartPole", (4,), 2, 500),
+    Game("MountainCar", (2,), 3, 200),
+    Game("MountainCarContinuous", (2,), (1,), 999),
+    Game("Acrobot", (6,), 3, 500),
+    Game("Pendulum", (3,), (1,), 200),
+    Game("LunarLander", (8,), 4, 1000),
+    Game("LunarLanderContinuous", (8,), (2,), 1000),
+    Game("BipedalWalker", (24,), (4,), 1600),
+    Game("CarRacing", (96, 96, 3), (3,), 1000, "uint8"),
+    Game("FrozenLake", (), 4, 100, "int64", 16),
+    Game("CliffWalking", (), 4, 200, "int64", 48),
+    Game("Taxi", (), 6, 200, "int64", 500),
+    Game("Pong", (210, 160, 3), 6, 1000, "uint8"),
+    Game("Breakout", (210, 160, 3), 4, 1000, "uint8"),
+)
+"""Source: the pages of the environments on gymnasium.farama.org (spaces, "episode end"), CartPole-v0 in gym's registry.
+Atari's episodes end with the game; a thousand frames stand for one."""
+GAMES = {game.name: game for game in _TABLE}
+
+
+class Space:
+    """The observations or the actions of an environment."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: str, choices: int = 0) -> None:
+        self.shape, self.dtype = shape, np.dtype(dtype)
+        if choices:
+            self.n = choices
+        self.low, self.high = np.full(shape, -1, dtype), np.full(shape, 1, dtype)
+
+    def sample(self) -> Any:
+        """One of them: nobody knows which."""
+        return unknown(np.zeros(self.shape, self.dtype)) if self.shape else 0
+
+    def seed(self, *_: Any) -> None:
+        """Nothing is drawn."""
+
+    def contains(self, _: Any) -> bool:
+        """Whatever is given is taken to be one."""
+        return True
+
+
+class Environment:
+    """One that is not here."""
+
+    def __init__(self, game: Game, module: str) -> None:
+        self._game, self._module, self._passed = game, module, 0
+        self.observation_space = Space(game.observation, game.dtype, game.states)
+        choices = game.actions if isinstance(game.actions, int) else 0
+        shape = game.actions if isinstance(game.actions, tuple) else ()
+        self.action_space = Space(shape, "int64" if choices else "float32", choices)
+        self._max_episode_steps = game.steps
+        self.reward_range, self.spec = (-1.0, 1.0), self
+        self.max_episode_steps = game.steps
+
+    @property
+    def unwrapped(self) -> Environment:
+        """The same: there is no wrapper."""
+        return self
+
+    def reset(self, **_: Any) -> Any:
+        """The first observation; with what is known besides where the program takes that."""
+        self._passed = 0
+        seen = self.observation_space.sample()
+        return (seen, {}) if _taken(2 if self._module == "gymnasium" else 1) == 2 else seen
+
+    def step(self, _: Any) -> tuple[Any, ...]:
+        """Observation, reward and whether the episode is over; in four parts as Gym has it, or five."""
+        self._passed += 1
+        over = self._passed >= self._game.steps
+        taken = _taken(5 if self._module == "gymnasium" else 4)
+        ends = (over, False) if taken == 5 else (over,)
+        return (self.observation_space.sample(), Unknown(0.0), *ends, {})
+
+    def __getattr__(self, name: str) -> Any:
+        """What only shows or prepares: `render`, `seed`, `close`."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_, **__: None
+
+
+def _taken(usual: int) -> int:
+    """How many parts the running statement of the program takes apart what it is given into."""
+    frame = call_stack.caller()
+    if frame is None:
+        return usual
+    try:
+        nodes = ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename))))
+    except SyntaxError:
+        return usual
+    for node in nodes:
+        if isinstance(node, ast.Assign) and node.lineno <= frame.f_lineno <= (node.end_lineno or 0):
+            target = node.targets[0]
+            return len(target.elts) if isinstance(target, ast.Tuple) else usual
+    return usual
+
+
+@stands_for("gym", "gymnasium")
+class Games(AbsentModule):
+    """The module: it makes environments, and is passed by otherwise."""
+
+    def make(self, name: Any, *_: Any, **__: Any) -> Any:
+        """An environment by its name."""
+        game = GAMES.get(str(name)) or GAMES.get(re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", str(name)))
+        session = current()
+        if game is None or session is None:
+            return AbsentModule(self._module)
+        session.note("environment_stand_in", name=str(name), module=self._module, steps=game.steps)
+        return Environment(game, self._module)
+
+
+def patches() -> Iterator[Patch]:
+    """None: the module is not there to be replaced."""
+    return iter(())

@@ -1,0 +1,67 @@
+"""Games that are not here: published spaces stand in, so that nothing is asked."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+PLAY = """
+import paddle, paddle.nn.functional as F
+from paddle import nn
+{imported}
+env = {module}.make('CartPole-v1')
+policy = nn.Sequential(nn.Linear(env.observation_space.shape[0], 8), nn.ReLU(), nn.Linear(8, env.action_space.n))
+optimizer = paddle.optimizer.Adam(parameters=policy.parameters())
+for episode in range(6):
+    {reset} = env.reset()
+    losses = []
+    for step in range(1000):
+        chances = F.softmax(policy(paddle.to_tensor(state, dtype='float32')))
+        {parts} = env.step(int(paddle.argmax(chances)))
+        losses.append(-paddle.log(chances.max()) * float(reward))
+        if done:
+            break
+        state = after
+    loss = paddle.stack(losses).sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+HERE = """
+import numpy as np
+class absent:
+    class Space:
+        shape, n = (4,), 2
+    class Game:
+        def __init__(self):
+            self.observation_space = self.action_space = absent.Space
+        def reset(self):
+            self.steps = 0
+            return np.zeros(4, 'float32')
+        def step(self, action):
+            self.steps += 1
+            return np.zeros(4, 'float32'), 0.0, self.steps >= 500, {}
+    @staticmethod
+    def make(name):
+        return absent.Game()
+"""
+SOURCES = {
+    "gym": PLAY.format(imported="import gym", module="gym", reset="state", parts="after, reward, done, _"),
+    "gymnasium": PLAY.format(
+        imported="import gymnasium", module="gymnasium", reset="state, _", parts="after, reward, done, cut, _"
+    ),
+    "here": PLAY.format(imported=HERE, module="absent", reset="state", parts="after, reward, done, _"),
+}
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) for name in ("gym", "gymnasium")), reason="a game's module is here"
+)
+def test_a_game_of_published_spaces_takes_what_such_a_game_takes(run_child):
+    traced = run_child("trace", SOURCES)
+    assert {row["status"] for row in traced.values()} == {"ok"}
+    assert len({row["peak"] for row in traced.values()}) == 1
+    assert "environment_stand_in" in traced["gym"]["notes"]
