@@ -75,6 +75,27 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     gpus: int | None = None
 
 
+LimitSource = Literal["job", "estimate", "policy"]
+"""Who set a limit: the job's own figure, the estimate, or policy (all that a job may have)."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job may take of the machine, settled when it is submitted.
+
+    Attributes:
+        memory_bytes: None: nothing limits it.
+        most_memory_bytes: what policy gives a job at most.
+        cpus: None: all.
+        why: where each limit comes from, a sentence each.
+    """
+
+    memory_bytes: int | None = None
+    memory_from: LimitSource = "policy"
+    most_memory_bytes: int | None = None
+    cpus: float | None = None
+    why: tuple[Message, ...] = ()
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """The one answer that panel, preflight, placement, submit and queue give.
 
@@ -84,6 +105,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         notes: what else is worth knowing.
         ways: what would make it fit, the nearest to what was asked first.
         searched: whether ways out were looked for: where not, an estimate with details finds them.
+        limits: what the job may take of the machine; None: nothing limits it, or that is not known yet.
+        shared_memory_bytes: of its /dev/shm; None: what every job gets.
     """
 
     outcome: Outcome
@@ -92,6 +115,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Message, ...] = ()
     ways: tuple[Way, ...] = ()
     searched: bool = False
+    limits: Limits | None = None
+    shared_memory_bytes: int | None = None
 
 
 class RefusedError(PaddleGpuError):

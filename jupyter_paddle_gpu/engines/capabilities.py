@@ -12,12 +12,12 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from ..domain.containers.images import LocalImage
+from ..domain.decisions import Limits
 from ..domain.devices import Device, DeviceHolder, Inventory
 from ..domain.engines import Features
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.jobs.job import Resources
-from ..domain.jobs.limits import Limits
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from .base import Engine

@@ -26,8 +26,9 @@ from ..domain.jobs.job import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
-from ..engines.capabilities import explained, inventory_of
+from ..engines.capabilities import OwnDevices, explained, inventory_of
 from ..matching.policy import Policy
+from ..matching.sentences import no_longer
 from .folder import log
 from .folder.progress import ProgressReader
 from .monitoring import clocks, leftovers, space
@@ -38,7 +39,7 @@ from .monitoring.sampling import Sampling
 from .scheduling import queue
 from .scheduling.holders import DeviceHolders
 from .scheduling.starting import Starting
-from .scheduling.supplies import Supplies
+from .scheduling.supplies import Supplies, supply_of
 from .settings import JobSettings
 from .store import rows
 from .store.job_store import JobStore
@@ -132,6 +133,25 @@ class Reconciler:
         (turn,) = queue.turns((job,), (), claims={}, supply=supply, settings=settings, now=now, policy=self._policy)
         return turn
 
+    def standing(self, engine: str, devices: Inventory) -> queue.Standing:
+        """What a job for an engine with these devices would find behind all of this store. Any thread may ask."""
+        queued = self._store.select(states=("queued",), oldest_first=True)
+        supply = supply_of(self._engines[engine], engine, devices)
+        return queue.standing(
+            [job for job in queued if self._shares(job.spec.engine, engine)],
+            self._store.select(states=ACTIVE),
+            engine,
+            claims=self._store.claims(),
+            supply=lambda name: supply,
+            settings=self._settings,
+            now=time.time(),
+            policy=self._policy,
+        )
+
+    def _shares(self, one: str, other: str) -> bool:
+        """Whether two engines have the same devices."""
+        return one == other or not any(isinstance(self._engines.get(name), OwnDevices) for name in (one, other))
+
     def _dispatch(self, queued: tuple[Job, ...]) -> None:
         supply = self._supplies.ask({job.spec.engine for job in queued if _wants_device(job)})
         active = self._store.select(states=ACTIVE)
@@ -149,8 +169,9 @@ class Reconciler:
         for turn in plan:
             if turn.job.spec.engine not in self._engines:
                 rows.fail(self._store, turn.job, reasons.engine_unknown(turn.job.spec.engine))
-            elif turn.hopeless and turn.reason:
-                rows.fail(self._store, turn.job, turn.reason)
+            elif turn.hopeless and turn.reason:  # it was not when it was accepted
+                if (told := no_longer(turn.reason)) != turn.job.reason:
+                    rows.tell(self._store, turn.job, told)
             elif turn.start:
                 rows.guard(self._store, turn.job, partial(self._begin, device_ids=turn.device_ids))
             elif turn.reason != turn.job.reason and turn.reason:

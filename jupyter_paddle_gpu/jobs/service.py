@@ -26,6 +26,7 @@ from ..runner import files
 from . import detached, names
 from .reading import JobReader
 from .reconciler import Learn, Reconciler
+from .scheduling.queue import Standing
 from .settings import JobSettings, default_data_folder
 from .store import rows
 from .store.doorbell import Doorbell
@@ -162,6 +163,10 @@ class JobService(JobReader):
         if not before:
             return _change(spec, differs=(), differs_from="")
         return _change(spec, differs=run_differences(before[0].spec, spec), differs_from=before[0].id)
+
+    def standing(self, engine: str, devices: Inventory) -> Standing:
+        """What a job for an engine with these devices would find, behind all jobs of this store."""
+        return self._reconciler.standing(engine, devices)
 
     def preflight(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
         """Everything that `submit` would refuse this with now, and what is only to be known (`reasons.is_note`)."""

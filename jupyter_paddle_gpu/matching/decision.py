@@ -24,6 +24,10 @@ from .score import best_group, scores
 
 _ORDER: dict[Fit, int] = {"fits": 0, "tight": 1, "unknown": 2, "short": 3, "never": 4}
 
+MOST_TOLD = 3
+"""Jobs of which it is told how long they have a device."""
+ON_CPU = Way(change="gpus", gpus=0, message=sentences.WITHOUT_DEVICE, label=sentences.RUN_ON_CPU)
+"""The way out of every wait."""
 Ways = Callable[[int], tuple[Way, ...] | None]
 """What would fit into so many bytes; None where nobody looked for it."""
 
@@ -35,21 +39,27 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         taken: device id -> the job of this queue that has it, or waits for it further ahead.
         held: device id -> the job of another user that has it.
         links: how each two of the devices are joined.
+        ahead: a job of this queue that waits for any of these devices; empty: none does.
+        left: job -> seconds until it is thought to end, of those that have a device.
         trouble: why not all devices can be seen just now; it passes.
         assigned: the engine gives out its devices itself, and has a queue for them.
+        memory: bytes of the machine's memory that a job may have at most; None: nothing limits it.
     """
 
     devices: tuple[Device, ...] = ()
     taken: Mapping[str, str] = {}
     held: Mapping[str, DeviceHolder] = {}
     links: tuple[DeviceLink, ...] = ()
+    ahead: str = ""
+    left: Mapping[str, float] = {}
     trouble: Message | None = None
     assigned: bool = False
+    memory: int | None = None
 
     def blocking(self, device: str) -> Message | None:
         """Who else has a device or waits for it; None where it is free."""
         if (job := self.taken.get(device)) is not None:
-            return sentences.claimed(device, job)
+            return sentences.claimed(device, job, self.left.get(job))
         if (holder := self.held.get(device)) is not None:
             return reasons.device_held(device, holder.job, holder.owner)
         return None
@@ -105,6 +115,9 @@ def decide(
     policy: Policy,
     choice: Choice,
     ways: Ways = lambda limit: None,
+    *,
+    smaller: Ways = lambda limit: None,
+    host: int | None = None,
 ) -> Decision:
     """What becomes of a training here and now.
 
@@ -112,11 +125,13 @@ def decide(
         need: of each of its devices; None: not known, then any device will do.
         choice: the person's; devices by their ids.
         ways: asked where it fits nowhere, with the bytes into which it would have to fit.
+        smaller: asked where it has to wait for memory, with the bytes that are free now.
+        host: bytes that a step takes of the machine's memory where it runs on the CPU.
     """
-    if choice.gpus == 0 and not choice.device_ids:
-        return Decision(outcome="cpu", reason=sentences.ON_REQUEST)
-    real = [device for device in offer.devices if not device.simulated]
     case = _Case(need, offer, choice, policy)
+    if choice.gpus == 0 and not choice.device_ids:
+        return _on_cpu(case, sentences.ON_REQUEST, host)
+    real = [device for device in offer.devices if not device.simulated]
     if choice.device_ids:
         here = {device.id: device for device in real}
         missing = [name for name in choice.device_ids if name not in here]
@@ -126,9 +141,9 @@ def decide(
     else:
         candidates = usable(real, policy, case.wanted)
         if choice.gpus is None and not candidates:
-            return Decision(outcome="cpu", reason=sentences.NONE_USABLE if real else sentences.NO_DEVICE)
+            return _on_cpu(case, sentences.NONE_USABLE if real else sentences.NO_DEVICE, host)
     asked = None if choice.anyway else need
-    return _on_devices(case._replace(seats=_seats(asked, candidates, policy)), ways)
+    return _on_devices(case._replace(seats=_seats(asked, candidates, policy)), ways, smaller)
 
 
 def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Device | None:
@@ -142,15 +157,23 @@ def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> De
     return sized[min(count, len(sized)) - 1] if sized else None
 
 
-def _on_devices(case: _Case, ways: Ways) -> Decision:
+def _on_cpu(case: _Case, reason: Message, host: int | None) -> Decision:
+    """Of a training without a device: it needs the machine's memory."""
+    most = case.offer.memory
+    if host is None or most is None or host <= most or case.choice.anyway:
+        return Decision(outcome="cpu", reason=reason)
+    return Decision(outcome="refuse", reason=sentences.step_too_large(host, most))
+
+
+def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
     """Of a training for which devices come into question."""
     if len(case.possible) < case.wanted:
         return _impossible(case, ways)
     if case.offer.assigned and not case.choice.device_ids:
         return Decision(outcome="run", reason=sentences.ASSIGNED)
     best = _best(case)
-    if len(best) < case.wanted:
-        return _wait(case)
+    if len(best) < case.wanted or (case.offer.ahead and not case.choice.device_ids):
+        return _with_ways_out(case, _wait(case), smaller)
     ids = case.choice.device_ids or tuple(seat.device.id for seat in best)
     return Decision(outcome="run", device_ids=ids, reason=_why(case, best[-1]))
 
@@ -255,6 +278,8 @@ def _wait(case: _Case) -> Decision:
     """Of a training that could start if others left."""
     need, offer, choice, possible = case.need, case.offer, case.choice, case.possible
     expected = choice.device_ids or tuple(seat.device.id for seat in possible[: case.wanted])
+    if offer.ahead and not choice.device_ids:
+        return Decision(outcome="wait", reason=sentences.behind(offer.ahead), device_ids=expected)
     failed = next((seat.device.problem for seat in possible if is_failed(seat.device)), None)
     if failed is not None:  # it was named: no other will do
         return Decision(outcome="wait", reason=failed, device_ids=expected)
@@ -271,3 +296,15 @@ def _wait(case: _Case) -> Decision:
     others = sorted({holder.owner or holder.job for holder in holders})
     reason = sentences.too_few_free(case.wanted, len(case.starting), others)
     return Decision(outcome="wait", reason=reason, device_ids=expected)
+
+
+def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:
+    """A wait with what would start sooner, and until about when others have the devices that it waits for."""
+    offer = case.offer
+    jobs = {offer.taken[seat.device.id]: seat.device for seat in case.possible if seat.device.id in offer.taken}
+    told = [sentences.has_until(device, job, offer.left[job]) for job, device in jobs.items() if job in offer.left]
+    free = [seat.room or 0 for seat in case.possible if offer.is_free(seat.device.id)]
+    full = case.need is not None and len(free) >= case.wanted and not offer.ahead
+    found = smaller(sorted(free, reverse=True)[case.wanted - 1]) if full else ()
+    ways = (*(found or ()), ON_CPU)
+    return msgspec.structs.replace(decision, notes=tuple(told[:MOST_TOLD]), ways=ways)

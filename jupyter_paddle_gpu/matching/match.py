@@ -17,8 +17,8 @@ from .decision import Offer, decide
 from .fit import judge, judge_model
 from .policy import Policy
 from .score import table
-from .sentences import host_short
-from .ways import ways_out
+from .sentences import claimed, host_short
+from .ways import ways_now, ways_out
 
 
 def match(
@@ -53,7 +53,19 @@ def match(
     for name, holder in offer.held.items():
         if name in verdicts:
             verdicts[name] = _held(verdicts[name], holder)
-    decision = decide(need_of(estimate), offer, policy, choice, lambda limit: ways_out(estimate, limit))
+    for name, job in offer.taken.items():
+        if name in verdicts and verdicts[name].fit != "never":
+            reason = claimed(name, job, offer.left.get(job))
+            verdicts[name] = msgspec.structs.replace(verdicts[name], fit="short", reason=reason)
+    decision = decide(
+        need_of(estimate),
+        offer,
+        policy,
+        choice,
+        lambda limit: ways_out(estimate, limit),
+        smaller=lambda room: ways_now(estimate, room),
+        host=estimate.allocated_peak_bytes if estimate is not None else None,
+    )
     if decision.outcome == "cpu" and (warning := _host(estimate, inventory)) is not None:
         decision = msgspec.structs.replace(decision, notes=(*decision.notes, warning))
     real = any(not device.simulated for device in inventory.devices)

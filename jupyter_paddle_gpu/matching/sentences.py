@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import msgspec
 
@@ -24,6 +25,8 @@ NONE_USABLE = Message(
     hint="Each device says why in the list.",
 )
 ASSIGNED = Message(code="assigned", text="The engine gives it a device when one is free.")
+WITHOUT_DEVICE = Message(code="without_device", text="on the CPU")
+RUN_ON_CPU = Message(code="run_on_cpu", text="Run on the CPU")
 ANYWAY = Message(
     code="chosen_anyway",
     text="Starts as soon as a device is free, whatever memory it has: you insisted.",
@@ -120,12 +123,50 @@ def short(device: Device, need: int, room: int, *, only: bool) -> Message:
     )
 
 
-def claimed(device: str, job: str) -> Message:
-    """Another job of this queue has the device."""
+def claimed(device: str, job: str, left: float | None = None) -> Message:
+    """Another job of this queue has the device, or waits for it. `left`: seconds until it is thought to end."""
+    if left is not None:
+        return Message(
+            code="waits_device",
+            text="Waits for device {device}, which job {job} has for about {left} more.",
+            params={"device": device, "job": job, "left": _about(left)},
+        )
     return Message(
         code="waits_device",
         text="Waits for device {device}, which job {job} has.",
         params={"device": device, "job": job},
+    )
+
+
+def _about(seconds: float) -> Message:
+    """A duration in its largest unit, rounded up."""
+    for size, text in ((3600, "{count} h"), (60, "{count} min")):
+        if seconds > 1.5 * size:
+            return Message(code="about", text=text, params={"count": ceil(seconds / size)})
+    return Message(code="about", text="{count} s", params={"count": max(1, ceil(seconds))})
+
+
+def behind(job: str) -> Message:
+    """A job further ahead waits for any device, and whoever comes behind it does not overtake it."""
+    return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})
+
+
+def has_until(device: Device, job: str, left: float) -> Message:
+    """How long another job has a device, as far as its progress or its time limit says."""
+    return Message(
+        code="has_until",
+        text="Job {job} has GPU {index} ({device}) for about {left} more.",
+        params={"job": job, "index": device.index, "device": device.name, "left": _about(left)},
+    )
+
+
+def no_longer(reason: Message) -> Message:
+    """A job that could start when it was accepted, and cannot on what is here now."""
+    return Message(
+        code="no_longer_possible",
+        text="Waits for what was here when it was submitted: {reason}",
+        hint="It starts when that is back. If it does not come back, cancel the job and submit it anew.",
+        params={"reason": reason},
     )
 
 

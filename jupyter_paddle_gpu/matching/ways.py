@@ -32,6 +32,21 @@ def ways_out(estimate: Estimate | None, limit: int) -> tuple[Way, ...] | None:
     return tuple(found.values())[:MOST_WAYS]
 
 
+def ways_now(estimate: Estimate | None, room: int) -> tuple[Way, ...] | None:
+    """Changes with which the step would fit into the `room` bytes that are free now: those that were computed."""
+    if estimate is None or not estimate.remedies:
+        return None
+    found: dict[str, Way] = {}
+    above = max(0, (estimate.high or 0) - (estimate.peak_bytes or 0))  # what the range adds to a figure
+    for remedy in estimate.remedies:
+        row, value = BY_NAME[remedy.change], remedy.request[remedy.change]
+        if remedy.peak_bytes + above <= room and remedy.refused is None:
+            words = Message(code=remedy.change, text=row.words_of(value).asked, params={"value": str(value)})
+            way = Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says)
+            found.setdefault(remedy.change, way)
+    return tuple(found.values())[:MOST_WAYS]
+
+
 def _batch(batch: int) -> Way:
     return Way(
         change="batch_size",

@@ -6,13 +6,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..decisions import Need
+from ..decisions import Limits, Need
 from ..errors import PaddleGpuError
 from ..estimates import DeviceTerms
 from ..messages import Message
 from ..notebooks import FactValue
 from ..variables import Difference, Settings
-from .limits import Limits
 from .statistics import StatisticsSummary
 
 JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]

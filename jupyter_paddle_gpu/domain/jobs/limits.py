@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
+from ..decisions import Limits
 from ..messages import Message
 from ..sizes import human
 from . import reasons
 
-LimitSource = Literal["job", "estimate", "policy"]
-"""Who set a limit: the job's own figure, the estimate, or policy (all that a job may have)."""
 RAISE = 2
 """A run that ended for want of memory gets so many times the limit when it is run again."""
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a job may take of the machine, settled when it is submitted.
-
-    Attributes:
-        memory_bytes: None: nothing limits it.
-        most_memory_bytes: what policy gives a job at most.
-        cpus: None: all.
-        why: where each limit comes from, a sentence each.
-    """
-
-    memory_bytes: int | None = None
-    memory_from: LimitSource = "policy"
-    most_memory_bytes: int | None = None
-    cpus: float | None = None
-    why: tuple[Message, ...] = ()
 
 
 def raised(limits: Limits | None, reason: Message | None) -> Limits | None:

@@ -14,6 +14,7 @@ from ..messages import Message, Param
 TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_refused_busy", "device_busy"})
 """Passing faults: worth another try with back-off. Everything else would only fail again."""
 DEVICE_HELD: Final = "device_held"
+DEVICE_UNKNOWN: Final = "device_unknown"
 """Code of what jobs wait for whose device another user's job has, or another store's."""
 PACKAGES: Final = {
     "cv2": "opencv-python-headless",

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.containers.images import LocalImage
+from ...domain.decisions import Limits
 from ...domain.devices import DeviceHolder, Inventory
 from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import Job, Resources
-from ...domain.jobs.limits import Limits
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
 from .. import own_files

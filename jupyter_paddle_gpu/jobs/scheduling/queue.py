@@ -49,6 +49,49 @@ class Supply(msgspec.Struct, frozen=True, kw_only=True):
     slots: int | None = 1
 
 
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job would find that came now, behind all that wait.
+
+    Attributes:
+        taken: device id -> the job that has it, gets it now, or waits for it.
+        ahead: a job that waits for any device of the pool; empty: none does.
+        left: job -> seconds until it is thought to end, of those that have devices, as far as something says so.
+    """
+
+    taken: Mapping[str, str] = {}
+    ahead: str = ""
+    left: Mapping[str, float] = {}
+
+
+def standing(
+    queued: Iterable[Job],
+    active: Iterable[Job],
+    engine: str,
+    *,
+    claims: Mapping[str, str],
+    supply: Callable[[str], Supply],
+    settings: JobSettings,
+    now: float,
+    policy: Policy | None = None,
+) -> Standing:
+    """What a job for an engine would find behind these; arguments as of `turns`."""
+    at_work = tuple(active)
+    state = _State(dict(claims), {}, {}, supply, settings=settings, now=now, policy=policy or Policy())
+    for job in queued:
+        state.turn(job)
+    left = {job.id: seconds for job in at_work if job.device_ids and (seconds := _left(job, now)) is not None}
+    ahead = state.any_wanted.get(supply(engine).pool, "")
+    return Standing(taken={**state.wanted, **state.busy}, ahead=ahead, left=left)
+
+
+def _left(job: Job, now: float) -> float | None:
+    """Seconds until a job is thought to end: by its progress, else by its time limit."""
+    if job.progress.seconds_left is not None:
+        return max(0.0, job.progress.seconds_left)
+    limit = job.spec.resources.seconds
+    return None if limit is None or job.started is None else max(0.0, job.started + limit - now)
+
+
 def turns(
     queued: Iterable[Job],
     active: Iterable[Job],
@@ -133,19 +176,19 @@ class _State:
             links=supply.links,
             taken={device: holder for device, holder in {**self.wanted, **self.busy}.items() if holder != job.id},
             held={device: holder for device, holder in self.held.items() if self.busy.get(device) != job.id},
+            ahead=first or "",
             trouble=supply.trouble,
             assigned=supply.assigned,
         )
         decision = decide(need_of(job), offer, self.policy, choice_of(job))
         if decision.outcome == "refuse":
             return Turn(job, False, reason=decision.reason, hopeless=True)
-        if decision.outcome == "run" and first is None:
+        if decision.outcome == "run":
             self.busy.update(dict.fromkeys(decision.device_ids, job.id))
             return Turn(job, True, device_ids=decision.device_ids)
-        if not decision.device_ids:  # for what is not here: nobody behind it waits for that
+        # For what is not here, or behind another: nobody behind it waits for that.
+        if not decision.device_ids or first is not None:
             return Turn(job, False, reason=decision.reason)
-        if first is not None:
-            return Turn(job, False, reason=_waits_job(first))
         if wanted.device_ids:
             for device in wanted.device_ids:
                 self.wanted.setdefault(device, job.id)
@@ -200,7 +243,3 @@ def _waits_engine(engine: str, job: str) -> Message:
         text="Waits behind job {job} for the engine {engine}, which does not answer.",
         params={"job": job, "engine": engine},
     )
-
-
-def _waits_job(job: str) -> Message:
-    return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})

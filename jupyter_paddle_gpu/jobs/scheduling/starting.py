@@ -141,7 +141,8 @@ class Starting:
             self._wait_for_engine(job, reason)
             return
         self._told.discard(job.id)
-        if reason.code == reasons.DEVICE_HELD:
+        vanished = reason.code == reasons.DEVICE_UNKNOWN and not job.spec.resources.device_ids
+        if reason.code == reasons.DEVICE_HELD or vanished:
             self._wait_for_device(job, reason)
             return
         folder = self._folder_of(job.id)
@@ -183,8 +184,8 @@ class Starting:
         self._store.change(job.id, make)
 
     def _wait_for_device(self, job: Job, reason: Message) -> None:
-        """Another user's job was faster: that is no attempt of this job's. The queue gives it another device, or waits
-        for this one."""
+        """Another user's job was faster, or a device that nobody named has gone: that is no attempt of this job's. The
+        queue gives it another device, or waits for one."""
         log.say(self._folder_of(job.id), reason.render(), reason.render_hint())
 
         def make(now: Job) -> Job:

@@ -98,6 +98,16 @@ class _Question:
             self.answer = reasons.engine_unreachable(type(self._engine).__name__, f"{type(error).__name__}: {error}")
 
 
+def supply_of(engine: Engine, name: str, seen: Inventory) -> Supply:
+    """What an engine has, where its devices were asked for already."""
+    return Supply(
+        pool=name if isinstance(engine, OwnDevices) else "",
+        devices=seen.devices,
+        trouble=trouble_of(seen),
+        assigned=assigns_devices(engine),
+    )
+
+
 def trouble_of(seen: Inventory) -> Message | None:
     """Why not all devices can be seen just now, where that passes."""
     return next((problem for problem in seen.problems if problem.code in PASSING), None)

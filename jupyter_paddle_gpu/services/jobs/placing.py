@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...devices import catalogue
-from ...domain.decisions import Choice
-from ...domain.devices import Inventory
+from ...domain.decisions import Choice, Decision, Limits
+from ...domain.devices import Inventory, divided
 from ...domain.errors import PaddleGpuError
-from ...domain.estimates import Estimate
+from ...domain.estimates import Estimate, processes_of
+from ...domain.jobs.job import Resources
 from ...domain.placements import Placement
 from ...domain.what_ifs import EstimateRequest
 from ...engines.base import Engine
-from ...engines.capabilities import accelerators, assigns_devices, inventory_of, local_images_of
+from ...engines.capabilities import (
+    accelerators,
+    assigns_devices,
+    inventory_of,
+    limits_of,
+    local_images_of,
+    shared_memory_of,
+)
+from ...jobs.scheduling.queue import Standing
 from ...matching.decision import Offer
 from ...matching.match import resolved
 from ..policies.files import Policies
@@ -29,6 +38,9 @@ HOLDERS_SECONDS = 2.0
 """How long an engine may take to say which devices other users' jobs have; somebody waits for the answer."""
 
 
+Standings = Callable[[str, Inventory], Standing]
+
+
 @dataclass(frozen=True)
 class Site:
     """What a placement is made from.
@@ -36,12 +48,17 @@ class Site:
     Attributes:
         engines: by name, the default first.
         inventory: this machine's devices now.
+        standing: what a job for an engine with these devices finds behind this store's own.
     """
 
     engines: Mapping[str, Engine]
     inventory: Callable[[], Inventory]
     policies: Policies
+<<<<<<< HEAD
     claims: Claims | None = None
+=======
+    standing: Standings
+>>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
 
 
 def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
@@ -63,18 +80,66 @@ def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
 
 
 def offer_of(
+<<<<<<< HEAD
     chosen: Engine, inventory: Inventory, others: Iterable[Engine] = (), claims: Claims | None = None
 ) -> Offer:
     """What an engine has for a job that is first in the queue.
 
     Args:
         others: engines that are asked which devices other users' jobs have; `claims` tells those that share a folder.
+=======
+    chosen: Engine, inventory: Inventory, others: Iterable[Engine] = (), standing: Standing | None = None
+) -> Offer:
+    """What an engine has for a job.
+
+    Args:
+        others: engines that are asked which devices other users' jobs have.
+        standing: what this store's own jobs have and wait for; None: the job is first in the queue.
+>>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
     """
     from ...jobs.scheduling.holders import DeviceHolders
     from ...jobs.scheduling.supplies import trouble_of
 
+<<<<<<< HEAD
     held = DeviceHolders(others, claims, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
     return Offer(devices=inventory.devices, held=held, trouble=trouble_of(inventory), assigned=assigns_devices(chosen))
+=======
+    held = DeviceHolders(others, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
+    offer = Offer(
+        devices=inventory.devices,
+        held=held,
+        trouble=trouble_of(inventory),
+        assigned=assigns_devices(chosen),
+        memory=inventory.host.memory_total or None,
+    )
+    if standing is None:
+        return offer
+    return msgspec.structs.replace(offer, taken=standing.taken, ahead=standing.ahead, left=standing.left)
+
+
+def limited(offer: Offer, limits: Limits | None, wanted: Resources | None = None) -> Offer:
+    """The offer with what a job may have of the machine's memory: what it asks for, else what policy gives at most."""
+    asked = wanted.memory_bytes if wanted is not None else None
+    most = asked or (limits.most_memory_bytes if limits is not None else None)
+    return msgspec.structs.replace(offer, memory=most or offer.memory)
+
+
+def granted(
+    engine: Engine, decision: Decision, limits: Limits | None, estimate: Estimate | None, resources: Resources
+) -> Decision:
+    """The decision with what the job gets of the machine's memory, processors and /dev/shm."""
+    shared = resources.shm_bytes
+    if estimate is not None and shared is None:
+        shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
+    return msgspec.structs.replace(decision, limits=limits, shared_memory_bytes=shared)
+
+
+def whole_devices(inventory: Inventory) -> int:
+    """How many accelerators there are, of a divided one its slices."""
+    real = accelerators(inventory)
+    cut = divided(real)
+    return sum(device.id not in cut for device in real)
+>>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
 
 
 def choice_of(
@@ -116,15 +181,24 @@ def place(
     name = engine_name(site.engines, engine)
     chosen = site.engines[name]
     features, inventory = chosen.supported_features(), inventory_of(chosen, site.inventory)
+    standing = site.standing(name, inventory) if accelerators(inventory) else None
+    resources = Resources(gpus=0 if choice.gpus == 0 else choice.gpus or 1, device_ids=choice.device_ids)
+    limits = limits_of(chosen, resources, estimate, whole_devices(inventory))
     placement = match(
         estimate,
         inventory,
         catalogue.usual(),
         site.policies.matching,
         choice=choice,
+<<<<<<< HEAD
         offer=offer_of(chosen, inventory, site.engines.values(), site.claims),
+=======
+        offer=limited(offer_of(chosen, inventory, site.engines.values(), standing), limits),
+>>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
         engine=name,
     )
+    decision = granted(chosen, placement.decision, limits, estimate, resources)
+    placement = msgspec.structs.replace(placement, decision=decision)
     if not (features.containers and features.available):
         return placement
     image_choice = image_for(

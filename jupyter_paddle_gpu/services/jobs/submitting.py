@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ...domain.bounds import check_request, check_resources
-from ...domain.decisions import Decision, Need, RefusedError, need_of
-from ...domain.devices import Inventory, divided
+from ...domain.decisions import Choice, Decision, Need, RefusedError, need_of
+from ...domain.devices import Inventory
 from ...domain.errors import PaddleGpuError
-from ...domain.estimates import Estimate, processes_of
+from ...domain.estimates import Estimate
 from ...domain.jobs.job import JobSpec, Resources
 from ...domain.notebooks import Fact, NotebookFacts
 from ...domain.what_ifs import EstimateRequest, for_job
@@ -23,15 +23,14 @@ from ...engines.capabilities import (
     limits_follow_estimate,
     limits_of,
     options_of,
-    shared_memory_of,
     takes_options,
 )
 from ...matching.decision import decide
-from ...matching.ways import ways_out
+from ...matching.ways import ways_now, ways_out
 from ..estimates.estimating import Estimating, Where
 from ..policies.files import Policies
 from ..requests import Submission
-from .placing import choice_of, engine_name, offer_of
+from .placing import Standings, choice_of, engine_name, granted, limited, offer_of, whole_devices
 
 if TYPE_CHECKING:
     from ...claims.claims import Claims
@@ -49,12 +48,14 @@ class Desk:
         engines: by name, the default first.
         inventory: this machine's devices now.
         estimates: those that were shown, and new ones.
+        standing: what a job for an engine with these devices finds behind this store's own.
     """
 
     engines: Mapping[str, Engine]
     inventory: Callable[[], Inventory]
     policies: Policies
     estimates: Estimating
+    standing: Standings
     claims: Claims | None = None
 
 
@@ -104,7 +105,10 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     _check_unused(engine, submission)
     answers = answers_for_job(facts, submission.request.answers)
     policy, asked = desk.policies.matching, submission.resources
-    offer = offer_of(engine, inventory, () if runs else desk.engines.values(), None if runs else desk.claims)
+    # What others have now is for who only asks: a job that is made takes its place in the queue, which knows.
+    standing = None if runs or not accelerators(inventory) else desk.standing(name, inventory)
+    others, claims = ((), None) if runs else (desk.engines.values(), desk.claims)
+    offer = offer_of(engine, inventory, others, claims, standing)
     gpus, ids = (None, ()) if asked is None else (asked.gpus, asked.device_ids)
     if ids and gpus is None:
         gpus = len(ids)
@@ -119,18 +123,29 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     if submission.estimate is not False and facts.loop != "none":
         estimate = _estimate(desk.estimates, source, facts, request, where, wanted=wanted, runs=runs)
     need, insisted = _need(submission, estimate), None
-    decision = decide(need, offer, policy, choice, lambda limit: ways_out(estimate, limit))
+    resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids)
+    limits = limits_of(engine, resources, estimate, whole_devices(inventory))
+    offer, host = limited(offer, limits, resources), estimate.allocated_peak_bytes if estimate else None
+
+    def decided(choice: Choice) -> Decision:
+        return decide(
+            need,
+            offer,
+            policy,
+            choice,
+            lambda limit: ways_out(estimate, limit),
+            smaller=lambda room: ways_now(estimate, room),
+            host=host,
+        )
+
+    decision = decided(choice)
     if decision.outcome == "refuse":
         if not submission.anyway:
             raise RefusedError(decision)
         insisted = decision.reason
-        choice = msgspec.structs.replace(choice, anyway=True)
-        decision = decide(need, offer, policy, choice)
-    resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids)
-    limits = limits_of(engine, resources, estimate, _whole(inventory))
-    if estimate is not None and resources.shm_bytes is None:
-        shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
-        resources = msgspec.structs.replace(resources, shm_bytes=shared)
+        decision = decided(msgspec.structs.replace(choice, anyway=True))
+    decision = granted(engine, decision, limits, estimate, resources)
+    resources = msgspec.structs.replace(resources, shm_bytes=decision.shared_memory_bytes)
     copied = inspect_notebook(copy)
     spec = JobSpec(
         name=submission.name or source.path.stem,
@@ -155,7 +170,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
         need=need,
         insisted=insisted,
-        limits=limits,
+        limits=decision.limits,
         settings=read_settings(copy, copied, answers.sets),
         options={**options_of(engine, _launched(copied, request)), **submission.options},
     )
@@ -207,13 +222,6 @@ def _resources(asked: Resources | None, gpus: int, device_ids: tuple[str, ...]) 
     """The limits that were asked for, with the devices that were settled."""
     limits = {name: getattr(asked, name) for name in Resources.__struct_fields__} if asked is not None else {}
     return Resources(**{**limits, "gpus": gpus, "device_ids": device_ids})
-
-
-def _whole(inventory: Inventory) -> int:
-    """How many accelerators there are, of a divided one its slices."""
-    real = accelerators(inventory)
-    cut = divided(real)
-    return sum(device.id not in cut for device in real)
 
 
 def _estimate(

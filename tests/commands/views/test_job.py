@@ -5,8 +5,8 @@ from __future__ import annotations
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.job import JobView
 from jupyter_paddle_gpu.commands.views.usage import driver_peak, used
+from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Progress
-from jupyter_paddle_gpu.domain.jobs.limits import Limits
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.domain.messages import Message
 

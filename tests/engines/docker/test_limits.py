@@ -8,10 +8,11 @@ import msgspec
 import pytest
 from conftest import IMAGE, LIMIT, PACKAGES, notebook_of, until
 
+from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate, HostMemory
 from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
-from jupyter_paddle_gpu.domain.jobs.limits import Limits, out_of_memory, raised
+from jupyter_paddle_gpu.domain.jobs.limits import out_of_memory, raised
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.capabilities import Limiter
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts

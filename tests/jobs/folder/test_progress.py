@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
-from jupyter_paddle_gpu.domain.jobs.limits import Limits
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.jobs.folder.progress import ProgressReader
 from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of
