@@ -741,6 +741,8 @@ export interface components {
          *         notes: what else is worth knowing.
          *         ways: what would make it fit, the nearest to what was asked first.
          *         searched: whether ways out were looked for: where not, an estimate with details finds them.
+         *         limits: what the job may take of the machine; None: nothing limits it, or that is not known yet.
+         *         shared_memory_bytes: of its /dev/shm; None: what every job gets.
          */
         Decision: {
             /** @enum {unknown} */
@@ -754,6 +756,10 @@ export interface components {
             ways: components["schemas"]["Way"][];
             /** @default false */
             searched: boolean;
+            /** @default null */
+            limits: components["schemas"]["Limits"] | null;
+            /** @default null */
+            shared_memory_bytes: number | null;
         };
         /**
          * Device

@@ -140,9 +140,10 @@ def claimed(device: str, job: str, left: float | None = None) -> Message:
 
 def _about(seconds: float) -> Message:
     """A duration in its largest unit, rounded up."""
-    for size, text in ((3600, "{count} h"), (60, "{count} min")):
-        if seconds > 1.5 * size:
-            return Message(code="about", text=text, params={"count": ceil(seconds / size)})
+    if seconds > 1.5 * 3600:
+        return Message(code="about", text="{count} h", params={"count": ceil(seconds / 3600)})
+    if seconds > 1.5 * 60:
+        return Message(code="about", text="{count} min", params={"count": ceil(seconds / 60)})
     return Message(code="about", text="{count} s", params={"count": max(1, ceil(seconds))})
 
 

@@ -88,7 +88,8 @@ def test_a_submission_without_wishes_gets_a_device_where_the_engine_has_one(serv
     job = ours.submit(source(ours, tmp_path))
     assert (job.spec.engine, job.spec.resources.gpus) == ("elsewhere", 1)
     placement = ours.match(source(ours, tmp_path)).placement
-    assert placement.device_ids == ("elsewhere/0",)
+    assert placement.device_ids == ("elsewhere/1",), "the job before it comes to the first"
+    assert placement.verdicts[0].reason.params["job"] == job.id
     assert [verdict.device_name for verdict in placement.verdicts] == ["H100 80GB"] * 2
     assert ours.match(source(ours, tmp_path), engine="local").placement.device_ids == ()
     features = {features.name: features for features in ours.features()}

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
+from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, Resources
 from jupyter_paddle_gpu.domain.messages import Message
@@ -337,6 +339,29 @@ def test_a_job_that_could_never_start_is_not_accepted(service: JobService, spec:
     job = service.submit(spec(resources=Resources(gpus=1), insisted=told), make_notebook("1"))
     assert service.wait(job.id, 1).state == "queued", "whoever insists waits for one"
     service.cancel(job.id)
+
+
+def test_a_job_whose_cards_vanish_waits_and_is_placed_anew(
+    open_service: Any, spec: Any, make_notebook: Any, texts: Any, until: Any
+) -> None:
+    card = Device(id="GPU-0", index=0, vendor="nvidia", name="Card", memory_total=8 << 30, memory_free=8 << 30)
+    host = HostSample(cpu_count=2, cpu_percent=0.0, memory_total=8 << 30, memory_available=8 << 30)
+    here = [card]
+    service = open_service(inventory=lambda: Inventory(time=0, host=host, devices=tuple(here)))
+    job = service.submit(
+        spec(resources=Resources(gpus=1)), make_notebook("import os; print(os.environ['CUDA_VISIBLE_DEVICES'])")
+    )
+    standing = service.standing("local", Inventory(time=0, host=host, devices=(card,)))
+    assert standing.taken == {"GPU-0": job.id}, "who comes behind it finds it taken"
+    here.clear()
+    service.start()
+    waiting = until(lambda: (found := service.get(job.id)).reason and found)
+    assert (waiting.state, waiting.reason.code) == ("queued", "no_longer_possible")
+    assert "1 GPUs were asked for; 0 can be used here." in waiting.reason.render()
+    here.append(msgspec.structs.replace(card, id="GPU-1"))
+    ended = service.wait(job.id, 180)
+    assert (ended.state, ended.device_ids) == ("succeeded", ("GPU-1",))
+    assert texts(service, ended) == ["GPU-1"]
 
 
 @pytest.mark.parametrize(("seconds", "successors"), [(3600.0, 0), (0.0, 1)])

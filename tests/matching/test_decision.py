@@ -304,6 +304,143 @@ def test_each_choice_is_refused_with_its_own_figure(choice: Choice, sentence: st
     assert (decision.outcome, decision.reason.render()) == ("refuse", sentence)
 
 
+SMALL = Estimate(status="ok", evidence="trace", batch_size=64, peak_bytes=6 * GIB, low=6 * GIB, high=6 * GIB)
+
+
+def spec_of(**resources: object) -> JobSpec:
+    wanted = Resources(**resources)  # type: ignore[arg-type]
+    spec = JobSpec(name="a", notebook="/n", output="/o", folder="/", engine="local", resources=wanted)
+    return msgspec.structs.replace(spec, need=need_of(SMALL))
+
+
+def behind(queued: list[Job], active: list[Job], here: tuple[Device, ...]) -> Offer:
+    """The offer to a job that comes behind these."""
+    claims = {device: job.id for job in active for device in job.device_ids}
+    found = queue.standing(
+        queued,
+        active,
+        "local",
+        claims=claims,
+        supply=lambda _: queue.Supply(devices=here),
+        settings=JobSettings(),
+        now=100.0,
+    )
+    return Offer(devices=here, taken=found.taken, ahead=found.ahead, left=found.left)
+
+
+def test_a_wait_says_who_has_the_device_until_when_and_what_starts_sooner() -> None:
+    here = (card(0, 24),)
+    running = Job(
+        id="first",
+        spec=spec_of(gpus=1, seconds=1000),
+        state="running",
+        created=1.0,
+        updated=1.0,
+        started=60.0,
+        device_ids=("GPU-0",),
+    )
+    decision = match(SMALL, Inventory(time=0, host=HOST, devices=here), offer=behind([], [running], here)).decision
+    assert decision.outcome == "wait"
+    assert decision.reason.render() == "Waits for device GPU-0, which job first has for about 16 min more."
+    assert [note.params["job"] for note in decision.notes] == ["first"]
+    assert [(way.gpus, way.label.render()) for way in decision.ways] == [(0, "Run on the CPU")]
+    waiting = Job(id="second", spec=spec_of(gpus=1), state="queued", created=2.0, updated=2.0)
+    decision = match(
+        SMALL, Inventory(time=0, host=HOST, devices=here), offer=behind([waiting], [running], here)
+    ).decision
+    assert (decision.outcome, decision.reason.params["job"]) == ("wait", "second"), "nobody is overtaken"
+
+
+def test_a_full_card_is_waited_for_or_a_smaller_step_starts_now() -> None:
+    here = (card(0, 24, used=20),)
+    halved = remedy("batch_size", 32, None)
+    known = msgspec.structs.replace(SMALL, remedies=(halved, remedy("amp", "O1", None)))
+    decision = match(known, Inventory(time=0, host=HOST, devices=here)).decision
+    assert (decision.outcome, decision.reason.code) == ("wait", "chosen_later")
+    assert [(way.change, way.gpus) for way in decision.ways] == [("batch_size", None), ("amp", None), ("gpus", 0)]
+
+
+def test_a_step_that_is_larger_than_the_machine_is_refused_unless_one_insists() -> None:
+    offer = Offer(memory=4 * GIB)
+    choice = Choice(gpus=0)
+    decision = decide(None, offer, Policy(), choice, host=5 * GIB)
+    assert (decision.outcome, decision.reason.code) == ("refuse", "step_too_large")
+    assert decide(None, offer, Policy(), msgspec.structs.replace(choice, anyway=True), host=5 * GIB).outcome == "cpu"
+    assert decide(None, offer, Policy(), choice, host=3 * GIB).outcome == "cpu"
+    assert decide(None, Offer(), Policy(), choice, host=5 * GIB).outcome == "cpu", "nothing limits it"
+
+
+jobs = st.lists(
+    st.tuples(
+        st.integers(1, 2),
+        st.sets(st.sampled_from(["GPU-0", "GPU-1", "GPU-2"]), max_size=2).map(tuple),
+        st.booleans(),
+    ),
+    max_size=3,
+)
+
+
+@given(devices(), estimates(), policies, choices, jobs)
+def test_behind_its_own_jobs_the_panel_says_what_the_queue_does(
+    here: tuple[Device, ...],
+    estimate: Estimate | None,
+    policy: Policy,
+    choice: Choice,
+    others: list[tuple[int, tuple[str, ...], bool]],
+) -> None:
+    try:
+        choice = resolved(choice, here)
+    except PaddleGpuError:
+        assume(False)
+    assume(any(not device.simulated for device in here))
+    queued: list[Job] = []
+    active: list[Job] = []
+    claims: dict[str, str] = {}
+    for number, (gpus, wanted, runs) in enumerate(others):
+        ids = tuple(sorted(set(wanted) - set(claims)))
+        spec = spec_of(gpus=len(ids) or gpus, device_ids=ids)
+        one = Job(id=f"other{number}", spec=spec, state="queued", created=float(number), updated=1.0, device_ids=ids)
+        if runs and ids:
+            active.append(one)
+            claims.update(dict.fromkeys(ids, one.id))
+        else:
+            queued.append(msgspec.structs.replace(one, device_ids=()))
+    supply = queue.Supply(devices=here)
+    found = queue.standing(
+        queued,
+        active,
+        "local",
+        claims=claims,
+        supply=lambda _: supply,
+        settings=JobSettings(),
+        now=100.0,
+        policy=policy,
+    )
+    offer = Offer(taken=found.taken, ahead=found.ahead)
+    placed = match(estimate, Inventory(time=0, host=HOST, devices=here), policy=policy, choice=choice, offer=offer)
+    count = 0 if placed.decision.outcome == "cpu" else choice.gpus or 1
+    spec = JobSpec(name="a", notebook="/n", output="/o", folder="/", engine="local")
+    spec = msgspec.structs.replace(
+        spec, need=need_of(estimate), resources=Resources(gpus=count, device_ids=choice.device_ids)
+    )
+    mine = Job(id="mine", spec=spec, state="queued", created=99.0, updated=1.0)
+    *_, turn = queue.turns(
+        [*queued, mine],
+        active,
+        claims=claims,
+        supply=lambda _: supply,
+        settings=JobSettings(),
+        now=100.0,
+        policy=policy,
+    )
+    decision = placed.decision
+    assert turn.hopeless == (decision.outcome == "refuse")
+    if decision.outcome != "cpu":
+        assert turn.start == (decision.outcome == "run"), (decision, turn)
+        assert turn.start or turn.reason == decision.reason
+        assert not turn.start or turn.device_ids == decision.device_ids
+
+
 def test_a_device_that_is_gone_is_waited_for() -> None:
     need = need_of(TOO_LARGE)
     decision = of(need, (card(0, 80),), Policy(), Choice(gpus=1, device_ids=("GPU-7",)))

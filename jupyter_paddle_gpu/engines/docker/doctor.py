@@ -21,7 +21,6 @@ from .devices import hands_out
 from .identity import JOB_ID, identity_of
 from .images.layers import check_layers
 from .images.preparing import Preparation, checked, not_given
-from .limits import most_memory
 from .policy import Grant, check_image, check_socket, examine
 from .settings import DockerSettings
 from .trials import Trials
@@ -155,10 +154,6 @@ class Doctor:
             found.append(_too_much("processors", f"{wanted.cpus:g}", str(facts.processors)))
         if wanted.memory_bytes and facts.memory_bytes and wanted.memory_bytes > facts.memory_bytes:
             found.append(_too_much("memory", human(wanted.memory_bytes), human(facts.memory_bytes)))
-        limit = wanted.memory_bytes or most_memory(self.daemon.settings, facts) or facts.memory_bytes
-        needs = 0 if wanted.gpus else (job.spec.estimated_allocated_bytes or 0)
-        if limit and needs > limit:
-            found.append(_step_too_large(human(needs), human(limit)))
         return found
 
     def _folder(self, grant: Grant) -> list[Message]:
@@ -248,15 +243,6 @@ def _no_limits() -> Message:
         code="memory_limit_unsupported",
         text="This kernel does not let Docker limit memory: limits of jobs are not enforced.",
         hint="Start the kernel with cgroup_enable=memory swapaccount=1.",
-    )
-
-
-def _step_too_large(needs: str, limit: str) -> Message:
-    return Message(
-        code="step_too_large",
-        text="One training step alone takes {needs} of memory, and the job may have {limit}.",
-        hint="Use a smaller batch, or give the job more memory.",
-        params={"needs": needs, "limit": limit},
     )
 
 

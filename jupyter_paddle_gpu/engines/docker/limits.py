@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from ...domain.decisions import Limits
 from ...domain.estimates import Estimate, processes_of
 from ...domain.jobs.job import JobSpec, Resources
-from ...domain.jobs.limits import Limits
 from ...domain.messages import Message
 from ...domain.sizes import human
 from .connection.daemon import DaemonFacts

@@ -54,11 +54,8 @@ class Site:
     engines: Mapping[str, Engine]
     inventory: Callable[[], Inventory]
     policies: Policies
-<<<<<<< HEAD
-    claims: Claims | None = None
-=======
     standing: Standings
->>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
+    claims: Claims | None = None
 
 
 def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
@@ -80,31 +77,22 @@ def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
 
 
 def offer_of(
-<<<<<<< HEAD
-    chosen: Engine, inventory: Inventory, others: Iterable[Engine] = (), claims: Claims | None = None
-) -> Offer:
-    """What an engine has for a job that is first in the queue.
-
-    Args:
-        others: engines that are asked which devices other users' jobs have; `claims` tells those that share a folder.
-=======
-    chosen: Engine, inventory: Inventory, others: Iterable[Engine] = (), standing: Standing | None = None
+    chosen: Engine,
+    inventory: Inventory,
+    others: Iterable[Engine] = (),
+    claims: Claims | None = None,
+    standing: Standing | None = None,
 ) -> Offer:
     """What an engine has for a job.
 
     Args:
-        others: engines that are asked which devices other users' jobs have.
+        others: engines that are asked which devices other users' jobs have; `claims` tells those that share a folder.
         standing: what this store's own jobs have and wait for; None: the job is first in the queue.
->>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
     """
     from ...jobs.scheduling.holders import DeviceHolders
     from ...jobs.scheduling.supplies import trouble_of
 
-<<<<<<< HEAD
     held = DeviceHolders(others, claims, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
-    return Offer(devices=inventory.devices, held=held, trouble=trouble_of(inventory), assigned=assigns_devices(chosen))
-=======
-    held = DeviceHolders(others, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
     offer = Offer(
         devices=inventory.devices,
         held=held,
@@ -139,7 +127,6 @@ def whole_devices(inventory: Inventory) -> int:
     real = accelerators(inventory)
     cut = divided(real)
     return sum(device.id not in cut for device in real)
->>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
 
 
 def choice_of(
@@ -190,11 +177,7 @@ def place(
         catalogue.usual(),
         site.policies.matching,
         choice=choice,
-<<<<<<< HEAD
-        offer=offer_of(chosen, inventory, site.engines.values(), site.claims),
-=======
-        offer=limited(offer_of(chosen, inventory, site.engines.values(), standing), limits),
->>>>>>> e20cc05 (Settle memory, /dev/shm and this store's own jobs in the one decision; say what a wait waits for and what starts sooner)
+        offer=limited(offer_of(chosen, inventory, site.engines.values(), site.claims, standing), limits),
         engine=name,
     )
     decision = granted(chosen, placement.decision, limits, estimate, resources)

@@ -1,4 +1,7 @@
-/** A training that fits nothing that is here: the sentence that every face says, and each way out as a button. */
+/**
+ * A training that fits nothing that is here, or waits for what others have: the sentence that every face says, and each
+ * way out as a button.
+ */
 
 import * as React from 'react';
 
@@ -12,9 +15,19 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
   const { trans, commands } = useApp();
   const { decision, training } = props;
   const { reason, searched } = decision;
-  const looking = training.isDetailing && !searched;
+  const waits = decision.outcome === 'wait';
+  const looking = training.isDetailing && !searched && !waits;
   return (
-    <Note kind="warning" message={looking ? { ...reason, hint: '' } : reason}>
+    <Note
+      kind={waits ? 'info' : 'warning'}
+      message={looking ? { ...reason, hint: '' } : reason}
+    >
+      {waits &&
+        decision.notes.map(({ code, message }) => (
+          <p key={code} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+            {message}
+          </p>
+        ))}
       {looking && <Busy>{trans.__('Looking for what would fit…')}</Busy>}
       {(decision.ways as IWay[]).map((way, index) => (
         <Button
@@ -25,16 +38,20 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
           {way.label.message}
         </Button>
       ))}
-      <Button
-        look="link"
-        disabled={training.isSubmitting}
-        title={trans.__(
-          'The job starts as soon as a device is free, and may run out of memory'
-        )}
-        onClick={() => void commands.execute(CommandIDs.submit, { anyway: true, shown: true })}
-      >
-        {trans.__('Submit anyway')}
-      </Button>
+      {!waits && (
+        <Button
+          look="link"
+          disabled={training.isSubmitting}
+          title={trans.__(
+            'The job starts as soon as a device is free, and may run out of memory'
+          )}
+          onClick={() =>
+            void commands.execute(CommandIDs.submit, { anyway: true, shown: true })
+          }
+        >
+          {trans.__('Submit anyway')}
+        </Button>
+      )}
     </Note>
   );
 }

@@ -60,6 +60,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
           <Note kind="error" message={submitError} />
         )}
         {hopeless && <Refusal decision={hopeless} training={training} />}
+        {decision?.outcome === 'wait' && <Refusal decision={decision} training={training} />}
       </div>
       {open && <Choices model={model} training={training} engine={engine} />}
     </Section>

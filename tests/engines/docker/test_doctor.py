@@ -319,14 +319,6 @@ def test_what_the_policy_refuses_is_said_in_the_preflight(bench):
     assert codes(bench.engine.check(bench.job("1", image="evil.example/x")[0])) == ["image_not_allowed"]
 
 
-def test_a_step_that_is_larger_than_the_jobs_memory_is_told_before(bench):
-    """Wherever there is an estimate; without one nobody knows."""
-    known, _ = bench.job("1", estimated_allocated_bytes=4 << 30)
-    assert codes(bench.engine.check(known)) == ["step_too_large"]
-    unknown, _ = bench.job("1")
-    assert bench.engine.check(unknown) == ()
-
-
 def test_too_little_disk(make_bench):
     bench = make_bench(disk_bytes=1 << 60)
     assert codes(bench.engine.check(bench.job("1")[0])) == ["disk_full"]
