@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ..domain.engines import Features
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
-    from ..jobs.scheduling.queue import Standing
     from .jobs.explaining import JobExplained
     from .jobs.placing import Site
     from .jobs.submitting import Desk
@@ -374,15 +373,19 @@ class Services(Components):
         """As `inventory`, for those who do not wait for the machine's load."""
         return self.devices.snapshot()
 
-    def _standing(self, engine: str, devices: Inventory) -> Standing:
-        return self.jobs.standing(engine, devices)
-
     def desk(self, source: NotebookSource | None = None) -> Desk:
         """What a submission is settled with; of a notebook with the policy beside it."""
         from .jobs.submitting import Desk
 
         policies = self._policies_of(source)
-        return Desk(self.engines, self._devices_now, policies, self.estimates, self._standing, self.claims)
+        return Desk(
+            self.engines,
+            self._devices_now,
+            policies,
+            self.estimates,
+            lambda *asked: self.jobs.standing(*asked),
+            self.claims,
+        )
 
     def _estimated_from(
         self, trace: str
@@ -395,7 +398,13 @@ class Services(Components):
     def _site(self, source: NotebookSource | None = None) -> Site:
         from .jobs.placing import Site
 
-        return Site(self.engines, self._devices_now, self._policies_of(source), self._standing, self.claims)
+        return Site(
+            self.engines,
+            self._devices_now,
+            self._policies_of(source),
+            lambda *asked: self.jobs.standing(*asked),
+            self.claims,
+        )
 
     def _policies_of(self, source: NotebookSource | None) -> Policies:
         return self.policies if source is None else self.policies_in(source.path.parent)
