@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..engines.engine_type import EngineType
     from ..engines.registry import Registry
     from ..estimator.service import EstimateService
+    from ..jobs.scheduling.queue import Standing
     from ..jobs.service import JobService
     from ..matching.policy import Policy
     from .policies.files import Policies
@@ -160,6 +161,10 @@ class Components:
         from ..engines.capabilities import local_images_of
 
         return local_images_of(self.engines.values())
+
+    def standing(self, engine: str, devices: Inventory) -> Standing:
+        """What a job for an engine with these devices would find, behind all jobs of this store."""
+        return self.jobs.standing(engine, devices)
 
     @property
     def jobs(self) -> JobService:

@@ -378,14 +378,7 @@ class Services(Components):
         from .jobs.submitting import Desk
 
         policies = self._policies_of(source)
-        return Desk(
-            self.engines,
-            self._devices_now,
-            policies,
-            self.estimates,
-            lambda *asked: self.jobs.standing(*asked),
-            self.claims,
-        )
+        return Desk(self.engines, self._devices_now, policies, self.estimates, self.standing, self.claims)
 
     def _estimated_from(
         self, trace: str
@@ -398,13 +391,7 @@ class Services(Components):
     def _site(self, source: NotebookSource | None = None) -> Site:
         from .jobs.placing import Site
 
-        return Site(
-            self.engines,
-            self._devices_now,
-            self._policies_of(source),
-            lambda *asked: self.jobs.standing(*asked),
-            self.claims,
-        )
+        return Site(self.engines, self._devices_now, self._policies_of(source), self.standing, self.claims)
 
     def _policies_of(self, source: NotebookSource | None) -> Policies:
         return self.policies if source is None else self.policies_in(source.path.parent)
