@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import gc
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
+from prometheus_client import REGISTRY
 from traitlets import Bool, Float, Int, Unicode
 
 from .server.context import SETTING, ServerContext
 from .server.routes import ROUTES
 from .services import Services, Settings
 from .services.settings import default_data_folder, named_policy_file
+
+if TYPE_CHECKING:
+    from .services.metrics import Metrics
 
 
 class PaddleGpuApp(ExtensionApp):
@@ -28,7 +32,7 @@ class PaddleGpuApp(ExtensionApp):
         `jupyter paddle-gpu` and `%paddle_gpu` of the same user. Default: paddle_gpu in Jupyter's data folder.""",
     ).tag(config=True)
     policy_file = Unicode(
-        help="""Policy file (JSON) of engines, devices, images and limits. Empty: what $PADDLE_GPU_POLICY names, else
+        help="""Policy file of engines, devices, images and limits. Empty: what $PADDLE_GPU_POLICY names, else
         paddle-gpu.yaml in the data folder, if there.""",
     ).tag(config=True)
     max_notebook_bytes = Int(0, help="Notebooks with more bytes are refused. 0: the reader's own limit.", min=0).tag(
@@ -52,6 +56,11 @@ class PaddleGpuApp(ExtensionApp):
     device_seconds = Float(
         1.0, help="Time between samples of the devices; they are sampled only while a page shows them.", min=0.1
     ).tag(config=True)
+    metrics = Bool(
+        True,
+        help="""Give figures of devices, jobs and estimates to Prometheus on the server's own `/metrics`. Devices are
+        sampled only while somebody scrapes.""",
+    ).tag(config=True)
     freeze = Bool(
         True,
         help="""Leave what the server has loaded at its start out of Python's searches for garbage (`gc.freeze`). A
@@ -64,6 +73,7 @@ class PaddleGpuApp(ExtensionApp):
 
     context: ServerContext
     _starting: asyncio.Future[None] | None = None
+    _metrics: Metrics | None = None
 
     def initialize_settings(self) -> None:
         """Put the services where handlers find them; builds nothing yet."""
@@ -102,6 +112,9 @@ class PaddleGpuApp(ExtensionApp):
             await self.context.call(self.context.services.start_jobs)
         except Exception:
             self.log.exception("Jobs cannot be managed by this server")
+        if self.metrics:
+            self._metrics = await self.context.call(self.context.services.metrics)
+            REGISTRY.register(self._metrics)
         if self.freeze and not gc.get_freeze_count():  # once a process is enough
             gc.freeze()
 
@@ -115,6 +128,10 @@ class PaddleGpuApp(ExtensionApp):
     async def _stop(self) -> None:
         if self._starting is not None:  # what is half started cannot be stopped, nor is it cancelled with this
             await asyncio.wait((self._starting,))
+        watched, self._metrics = self._metrics, None
+        if watched is not None:
+            REGISTRY.unregister(watched)
+            watched.close()
         await asyncio.to_thread(self.context.close)
 
     def current_activity(self) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from ..services.jobs.finding import NEWEST
 from ..version import __version__
 from . import options
 from .face import Face, View
+from .metrics import metrics
 from .policy import policy
 from .views import decision as decision_view
 from .views.changes import ChangesView
@@ -319,6 +320,7 @@ def calibrate(face: Face, /, device: str, kernel: str) -> View:
 
 
 paddle_gpu.add_command(policy)
+paddle_gpu.add_command(metrics)
 
 
 def _one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:

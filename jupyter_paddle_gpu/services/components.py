@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..jobs.service import JobService
     from ..matching.policy import Policy
     from .policies.files import Policies
+    from .policies.overview import PolicyReport
 
 T = TypeVar("T")
 
@@ -104,6 +105,18 @@ class Components:
         settings, types = self.settings, self.registry.types
         fixed = settings.system_policy_file
         return load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=folder)
+
+    def policy_report(self, folder: Path | None = None) -> PolicyReport:
+        """The policy files that count for notebooks in a folder, what they settle together, and what is wrong."""
+        from .policies.overview import report
+
+        return report(self.settings, self.registry.types, folder)
+
+    def policy_init(self, folder: Path | None = None) -> Path:
+        """Write a first policy file into a folder, by default the data folder. Raises `PaddleGpuError` (409)."""
+        from .policies.overview import initial
+
+        return initial(folder or self.settings.data_folder)
 
     @property
     def policy(self) -> Policy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from .jobs.explaining import JobExplained
     from .jobs.placing import Site
     from .jobs.submitting import Desk
+    from .metrics import Metrics
     from .policies.files import Policies
-    from .policies.overview import PolicyReport
 
 
 class Services(Components):
@@ -52,6 +53,7 @@ class Services(Components):
 
     def __init__(self, settings: Settings | None = None, engine_types: Iterable[EngineType[Any]] | None = None) -> None:
         super().__init__(settings or Settings(), engine_types)
+        self._placed: Counter[tuple[str, str]] = Counter()
         cache = EstimateCache(self.settings.estimates_kept)
         self.estimates = Estimating(
             lambda: self.estimator, self._devices_now, catalogue.find, lambda: self.policy, cache
@@ -244,17 +246,11 @@ class Services(Components):
             claims_folder=self.settings.claims_folder,
         )
 
-    def policy_report(self, folder: Path | None = None) -> PolicyReport:
-        """The policy files that count for notebooks in a folder, what they settle together, and what is wrong."""
-        from .policies.overview import report
+    def metrics(self) -> Metrics:
+        """A collector of this installation's figures for Prometheus; whoever makes one closes it."""
+        from .metrics import Metrics
 
-        return report(self.settings, self.registry.types, folder)
-
-    def policy_init(self, folder: Path | None = None) -> Path:
-        """Write a first policy file into a folder, by default the data folder. Raises `PaddleGpuError` (409)."""
-        from .policies.overview import initial
-
-        return initial(folder or self.settings.data_folder)
+        return Metrics(self.devices, lambda: self.jobs.list(), lambda: dict(self._placed))  # noqa: PLW0108  # built late
 
     # Jobs
 
@@ -272,9 +268,11 @@ class Services(Components):
         """
         from .jobs.submitting import settle
 
-        spec, content, _ = settle(self.desk(source), source, submission or Submission())
+        spec, content, decision = settle(self.desk(source), source, submission or Submission())
         accepting()
-        return self.jobs.submit(spec, content)
+        job = self.jobs.submit(spec, content)
+        self._placed[decision.outcome, decision.reason.code] += 1
+        return job
 
     def changes(self, source: NotebookSource, request: EstimateRequest | None = None, *, runs: bool = False) -> Changes:
         """What a job with this request has otherwise than the notebook, and what cannot be changed so.
@@ -345,12 +343,9 @@ class Services(Components):
 
     def is_job(self, text: str) -> bool:
         """Whether this names a job, and no file."""
-        if "." in text or "/" in text:
-            return False
-        try:
-            return bool(self.find_job(text))
-        except PaddleGpuError as error:
-            return error.code == "ambiguous_job"
+        from .jobs.finding import is_job
+
+        return is_job(self.jobs, text)
 
     def explain_job(self, job_id: str) -> JobExplained:
         """Why a job has its devices, or which it would get now: every device, chosen, possible or ruled out by what.

@@ -1,3 +1,5 @@
+import asyncio
+
 from jupyter_paddle_gpu import __version__
 
 
@@ -32,3 +34,13 @@ async def test_the_history_of_devices_grows_with_each_look(api):
     assert round(history["until"] - history["since"]) == 60
     status, error = await api("GET", "devices/history", seconds="100000")
     assert (status, error["code"]) == (400, "bad_argument")
+
+
+async def test_prometheus_finds_our_figures_beside_the_servers(jp_serverapp, jp_fetch, api):
+    for _ in range(100):
+        text = (await jp_fetch("metrics")).body.decode()
+        if "paddle_gpu_info" in text:
+            break
+        await asyncio.sleep(0.05)
+    assert "paddle_gpu_placements_total" in text
+    assert "http_request_duration_seconds" in text

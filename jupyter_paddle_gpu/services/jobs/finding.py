@@ -37,3 +37,10 @@ def find_job(jobs: JobService, text: str) -> Job:
             id=text,
         )
     return found[0]
+
+
+def is_job(jobs: JobService, text: str) -> bool:
+    """Whether this names a job, or several, and no file."""
+    if "." in text or "/" in text:
+        return False
+    return text == NEWEST or any(text and (job.id.startswith(text) or job.id.endswith(text)) for job in jobs.list())
