@@ -59,6 +59,19 @@ class DeviceNodes:
     renumbered: bool = False
 
 
+@dataclass(frozen=True)
+class HookRefusal:
+    """Words of a hook that hands out no device, and what they mean.
+
+    Attributes:
+        fragments: any of them, in lower case, in a container daemon's answer.
+        said: (what was answered, the devices that were asked for, the image) -> what a person reads.
+    """
+
+    fragments: tuple[str, ...]
+    said: Callable[[str, str, str], Message]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RuntimeHook:
     """A maker whose devices get into a container by request: a hook, a runtime or CDI of its own does the rest.
@@ -70,6 +83,10 @@ class RuntimeHook:
         programs: any of them in /usr/bin or /usr/local/bin shows that the hook is installed.
         hide: variables that keep every device from a container that is to have none.
         shown: patterns of the nodes by which a container shows that it got a device.
+        missing: what a person reads where the daemon has nobody who hands out these devices.
+        ignored: where the daemon takes the request and the container has none.
+        rootless: where the daemon runs as an ordinary user.
+        refusals: how the hook refuses; the first whose words are in the answer says why.
     """
 
     runtime: str
@@ -78,6 +95,10 @@ class RuntimeHook:
     programs: tuple[str, ...]
     hide: Mapping[str, str]
     shown: tuple[str, ...]
+    missing: Message
+    ignored: Message
+    rootless: Message
+    refusals: tuple[HookRefusal, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from ...domain.messages import Message, Param
 from ...domain.sizes import human
 from . import access
 from .connection.daemon import Daemon, DaemonFacts
-from .connection.faults import toolkit_missing
 from .devices import hands_out
 from .identity import JOB_ID, identity_of
 from .images.layers import check_layers
@@ -60,9 +59,9 @@ class Doctor:
         if facts.podman:
             found.append(_podman())
         elif self._has_cards() and not self.hands_out_gpus(facts):
-            found.append(toolkit_missing())
+            found += [hook.missing for maker, hook in makers().hooks() if maker.present(self.root)]
         if facts.rootless:
-            found.append(_rootless())
+            found += [hook.rootless for _, hook in makers().hooks()]
         if facts.desktop:
             found.append(_desktop())
         if not facts.limits_memory:
@@ -218,15 +217,6 @@ def _podman() -> Message:
         code="podman_ignores_gpus",
         text="This is podman: its Docker interface ignores requests for GPUs without a word.",
         hint="Use Docker Engine for jobs on GPUs, or the local engine.",
-    )
-
-
-def _rootless() -> Message:
-    return Message(
-        code="docker_rootless",
-        text="Docker runs rootless: it sees only what this user sees, and GPUs need no-cgroups in NVIDIA's settings.",
-        hint="For GPUs: `sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups --in-place`, then `systemctl "
-        "--user restart docker`.",
     )
 
 

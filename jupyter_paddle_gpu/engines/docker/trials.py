@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...devices.maker import RuntimeHook
 from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import Job
@@ -118,7 +119,7 @@ class Trials:
             if error.code == "engine_unreachable":
                 raise
             return error.message
-        return _ignored() if status == _PROBE_SILENT else None
+        return _hook_of(gpus).ignored if status == _PROBE_SILENT else None
 
     def _remove(self, container: str) -> None:
         # One that stays behind goes with the leftovers (`remove_leftovers`).
@@ -138,9 +139,8 @@ def _probe() -> str:
     return _PROBE.format(nodes=" ".join(nodes))
 
 
-def _ignored() -> Message:
-    return Message(
-        code="gpu_request_ignored",
-        text="The daemon took the request for a GPU, but the container has none.",
-        hint="Run `sudo nvidia-ctk runtime configure --runtime=docker` and `sudo systemctl restart docker`.",
-    )
+def _hook_of(device_ids: str) -> RuntimeHook:
+    """The hook that was asked for these devices, with commas between them; for any device the first there is."""
+    hooks = makers().hooks()
+    first = device_ids.partition(", ")[0]
+    return next((hook for maker, hook in hooks if first and maker.owns(first)), hooks[0][1])

@@ -13,6 +13,7 @@ from ...contexts import of_cuda
 from ...driver_words import DriverWords
 from ...maker import Maker, RuntimeHook
 from .bus import PCI
+from .toolkit import IGNORED, MISSING, REFUSALS, ROOTLESS
 
 if TYPE_CHECKING:
     from .reader import NvidiaReader
@@ -96,6 +97,10 @@ MAKER = Maker(
         # CUDA base images say NVIDIA_VISIBLE_DEVICES=all: with NVIDIA's runtime as default that would hand out all.
         hide={"NVIDIA_VISIBLE_DEVICES": "void"},
         shown=("/dev/nvidia[0-9]*", "/dev/dxg"),  # WSL 2 has the latter
+        missing=MISSING,
+        ignored=IGNORED,
+        rootless=ROOTLESS,
+        refusals=REFUSALS,
     ),
     images=None,
     context=of_cuda,

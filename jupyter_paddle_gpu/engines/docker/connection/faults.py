@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ....devices.makers.registry import makers
 from ....domain.containers.references import parse_reference
 from ....domain.errors import PaddleGpuError
 from ....domain.jobs import reasons
@@ -85,6 +86,10 @@ def _last(error: BaseException) -> str:
 def classify(text: str, *, image: str = "", gpus: str = "") -> Message:
     """The class of a daemon's refusal (create, start, pull, build), from the text it gives."""
     low = text.lower()
+    for _, hook in makers().hooks():
+        for refused in hook.refusals:
+            if any(fragment in low for fragment in refused.fragments):
+                return refused.said(_short(text), gpus, image)
     for fragments, build in _CLASSES:
         if any(fragment in low for fragment in fragments):
             return build(text, image, gpus)
@@ -98,54 +103,6 @@ def classify(text: str, *, image: str = "", gpus: str = "") -> Message:
 
 def _short(text: str) -> str:
     return " ".join(text.split())[:400]
-
-
-def toolkit_missing(text: str = "", image: str = "", gpus: str = "") -> Message:
-    """The daemon has nobody who could give a container a GPU."""
-    return Message(
-        code="gpu_toolkit_missing",
-        text="This Docker daemon cannot hand out GPUs: the NVIDIA Container Toolkit is missing.",
-        hint="`sudo apt-get install nvidia-container-toolkit` (dnf, zypper elsewhere; NVIDIA's package source comes "
-        "first: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/install-guide.html), then "
-        "`sudo nvidia-ctk runtime configure --runtime=docker` and `sudo systemctl restart docker`.",
-    )
-
-
-def _unknown_gpu(text: str, image: str, gpus: str) -> Message:
-    return Message(
-        code="device_unknown",
-        text="The driver does not know the device {device}: {detail}",
-        hint="Look which devices there are with `nvidia-smi -L`; a lost card (Xid) needs a reset or a restart.",
-        params={"device": gpus, "detail": _short(text)},
-    )
-
-
-def _driver(text: str, image: str, gpus: str) -> Message:
-    return Message(
-        code="driver_mismatch",
-        text="The host's driver is too old for {image}: {detail}",
-        hint="`jupyter paddle-gpu images` names the image for this driver: submit with it as `--image`, or update the "
-        "driver.",
-        params={"image": image, "detail": _short(text)},
-    )
-
-
-def _driver_updated(text: str, image: str, gpus: str) -> Message:
-    return Message(
-        code="driver_mismatch",
-        text="The loaded NVIDIA driver and its library are of different versions: it was updated without a restart.",
-        hint="Restart the machine. In a container, start it anew.",
-    )
-
-
-def _driver_away(text: str, image: str, gpus: str) -> Message:
-    return Message(
-        code="driver_not_loaded",
-        text="No NVIDIA driver is at work on the machine of the Docker daemon: {detail}",
-        hint="`nvidia-smi` says what is wrong with it. Where it is installed: `sudo modprobe nvidia`; else install it "
-        "(on Ubuntu: `sudo ubuntu-drivers install`) and restart.",
-        params={"detail": _short(text)},
-    )
 
 
 def _disk(text: str, image: str, gpus: str) -> Message:
@@ -271,16 +228,8 @@ def _runtime(text: str, image: str, gpus: str) -> Message:
 
 
 _Build = Callable[[str, str, str], Message]
-# First match wins; each fragment was seen in Docker's, containerd's or NVIDIA's words (lower case).
+# First match wins; each fragment was seen in Docker's or containerd's words (lower case).
 _CLASSES: tuple[tuple[tuple[str, ...], _Build], ...] = (
-    (
-        ("could not select device driver", "unknown runtime specified nvidia", "unknown or invalid runtime"),
-        toolkit_missing,
-    ),
-    (("unsatisfied condition: cuda", "cuda driver version is insufficient"), _driver),
-    (("unknown device", "unresolvable cdi devices", "failed to inject cdi", "device error"), _unknown_gpu),
-    (("driver/library version mismatch",), _driver_updated),
-    (("driver not loaded", "driver error", "load library failed: lib"), _driver_away),
     (("no space left on device", "disk quota exceeded"), _disk),
     (("bind source path does not exist", "mounts denied", "invalid mount config", "not shared from the host"), _mount),
     (("toomanyrequests", "rate limit"), _rate),
