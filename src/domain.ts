@@ -94,10 +94,12 @@ export type IRerun = Partial<Omit<Schemas['RerunBody'], 'request' | 'resources'>
 };
 
 /**
- * One line of a log: number, time, stream, text, whether it takes the place of the stream's last line (`r`), and whether
- * another one will take its own (`p`). These two are sent where they are true.
+ * One line of a log: number, time, stream, text, whether it takes the place of the stream's last line (`r`), whether
+ * another one will take its own (`p`), the text with its colours (`c`), and the place in the notebook that a traceback
+ * names (`at`). The last four are sent where there is something to say.
  */
-export type ILogLine = Omit<Schemas['LogLine'], 'r' | 'p'> & { r?: boolean; p?: boolean };
+export type ILogLine = Omit<Schemas['LogLine'], 'r' | 'p' | 'c' | 'at'> &
+  Partial<Pick<Schemas['LogLine'], 'r' | 'p' | 'c' | 'at'>>;
 export type ILogPage = Omit<Schemas['LogPage'], 'lines'> & { lines: ILogLine[] };
 
 /** What a person chose for a job; what is left out is the policy's to choose. */

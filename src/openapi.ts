@@ -1807,6 +1807,8 @@ export interface components {
          *         replaces: a newer state of an in-place line (progress bar): it takes the place of the last line of the same
          *             stream. The first state of such a line comes without the flag, the last one with it.
          *         passing: a state of a line that is not complete yet: another one of the same stream will take its place.
+         *         coloured: the text with its terminal colours, where it has any: `text` has none.
+         *         place: the cell, and the line in it, that a traceback's line names.
          */
         LogLine: {
             n: number;
@@ -1818,6 +1820,10 @@ export interface components {
             r: boolean;
             /** @default false */
             p: boolean;
+            /** @default  */
+            c: string;
+            /** @default null */
+            at: components["schemas"]["Place"] | null;
         };
         /**
          * LogPage

@@ -19,6 +19,9 @@ import { Polled } from './polled';
 import { lastRun } from './runs';
 import { LogSearch } from './search';
 
+/** Lines at the end of a log that are read at once: what one copies, and where an error is looked for. */
+const END_LINES = 10_000;
+
 export class JobView implements IDisposable {
   constructor(
     readonly id: string,
@@ -98,6 +101,25 @@ export class JobView implements IDisposable {
   /** What this job has otherwise than another one, code included. */
   compare(other: string): Promise<IComparison> {
     return this._api.compare(other, this.id);
+  }
+
+  /** The end of the log as text. */
+  async logText(): Promise<string> {
+    const { lines } = await this._api.log(this.id, -END_LINES, END_LINES);
+    // Of a line that was drawn in place its last state.
+    const last = lines.filter((line, index) => !(line.p || lines[index + 1]?.r));
+    return `${last.map(line => line.x).join('\n')}\n`;
+  }
+
+  /** Number of the line where the traceback begins that ended the job; null where none is near the end. */
+  async errorLine(): Promise<number | null> {
+    const { lines } = await this._api.log(this.id, -END_LINES, END_LINES);
+    for (let index = lines.length - 1; index >= 0; index--) {
+      if (lines[index].s === 'stderr' && lines[index].x.includes('Traceback (most recent')) {
+        return lines[index].n;
+      }
+    }
+    return lines.find(line => line.at)?.n ?? null;
   }
 
   /** Look for pictures again, where cells have ended since. */

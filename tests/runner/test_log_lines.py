@@ -322,3 +322,18 @@ def test_an_interrupt_tears_no_message(tmp_path: Path) -> None:
 def test_text_that_is_no_utf8(execute: Execute) -> None:
     run = execute("import os\nos.write(1, b'caf\\xe9 \\xe4\\xb8')\nos.write(1, b'\\xad\\n')")
     assert run.texts() == ["caf\ufffd 中"]
+
+
+@pytest.mark.parametrize("shell", ["auto", "plain"])
+def test_colours_are_kept_beside_the_text_and_a_traceback_names_its_cells(execute: Execute, shell: str) -> None:
+    run = execute(
+        "def f(x):\n    return 1 / x",
+        "",
+        "print('a \x1b[31mred\x1b[0m\x1b[2A word')\nprint('plain')\nf(0)",
+        shell=shell,
+    )
+    by_text = {line["x"]: line for line in run.log}
+    assert by_text["a red word"]["c"] == "a \x1b[31mred\x1b[0m word"
+    assert "c" not in by_text["plain"]
+    places = [(line["at"]["cell"], line["at"]["line"]) for line in run.log if "at" in line]
+    assert sorted(places) == [(0, 2), (2, 3)], "an empty cell is none that ran, and is counted as a cell"

@@ -10,7 +10,7 @@ from ..decisions import Limits, Need
 from ..errors import PaddleGpuError
 from ..estimates import DeviceTerms
 from ..messages import Message
-from ..notebooks import FactValue
+from ..notebooks import FactValue, Place
 from ..variables import Difference, Settings
 from .statistics import StatisticsSummary
 
@@ -219,7 +219,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     starred: bool = False
 
 
-_LOG_NAMES = {"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r", "passing": "p"}
+_LOG_NAMES = {
+    **{"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r", "passing": "p"},
+    **{"coloured": "c", "place": "at"},
+}
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit_defaults=True):
@@ -231,6 +234,8 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit
         replaces: a newer state of an in-place line (progress bar): it takes the place of the last line of the same
             stream. The first state of such a line comes without the flag, the last one with it.
         passing: a state of a line that is not complete yet: another one of the same stream will take its place.
+        coloured: the text with its terminal colours, where it has any: `text` has none.
+        place: the cell, and the line in it, that a traceback's line names.
     """
 
     seq: int
@@ -239,6 +244,8 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit
     text: str
     replaces: bool = False
     passing: bool = False
+    coloured: str = ""
+    place: Place | None = None
 
 
 class LogPage(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ _NO_COLOUR = re.compile("\x1b(?!\\[[0-9;]*m)")
 _UNFINISHED = re.compile("\x1b(?:\\[[0-9;?]*|\\][^\x07]*)?\\Z")
 _LONGEST_SEQUENCE = 256
 _ANSI = re.compile("\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|\x1b")
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 Emit = Callable[[str, bool, bool, str], None]
@@ -23,6 +24,17 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return _CONTROL.sub("", _ANSI.sub("", text) if "\x1b" in text else text)
+
+
+def coloured(text: str) -> str:
+    """Text as `plain` leaves it, but with its colours and their like; empty where it has none."""
+    if "\x1b" not in text:
+        return ""
+    found = _COLOUR.findall(text)
+    if not found:
+        return ""
+    pieces = [plain(piece) for piece in _COLOUR.split(text)]
+    return "".join(map(str.__add__, pieces, [*found, ""]))
 
 
 class Lines:

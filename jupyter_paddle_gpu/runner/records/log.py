@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import List
+from typing import List, Optional, Tuple
 
 from .. import files
 
@@ -23,9 +23,26 @@ class Log:
         self._size, self._next = _repair(self._descriptor)
         self._pending: List[bytes] = []
 
-    def add(self, time: float, stream: str, text: str, replaces: bool = False, passing: bool = False) -> None:
-        """Queue a record (seconds since the epoch); `flush` writes it. `passing`: another state will replace it."""
+    def add(
+        self,
+        time: float,
+        stream: str,
+        text: str,
+        replaces: bool = False,
+        passing: bool = False,
+        *,
+        coloured: str = "",
+        place: "Optional[Tuple[int, int]]" = None,
+    ) -> None:
+        """Queue a record (seconds since the epoch); `flush` writes it. `passing`: another state will replace it.
+
+        `coloured` is the same text with its colours, `place` the cell (index) and the line (from 1) that it names.
+        """
         flags = (',"r":true' if replaces else "") + (',"p":true' if passing else "")
+        if coloured:
+            flags += ',"c":' + _quote(coloured)
+        if place is not None:
+            flags += ',"at":{"cell":%d,"line":%d}' % place
         record = '{"n":%d,"t":%.3f,"s":"%s","x":%s%s}\n' % (self._next, time, stream, _quote(text), flags)
         self._next += 1
         self._pending.append(record.encode("utf-8", "replace"))

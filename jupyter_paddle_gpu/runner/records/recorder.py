@@ -2,20 +2,23 @@
 
 import codecs
 import contextlib
+import re
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from .. import files
 from ..spec import Spec
 from . import metrics
 from .document import Document
 from .events import Events
-from .lines import Lines, plain
+from .lines import Lines, coloured, plain
 from .log import Log
 
 RESERVE_BYTES = 256 * 1024
 """Kept free beside the log, so that a full disk still takes the result."""
 _DETAIL_CHARACTERS = 300
+_PLACE = re.compile(r'Cell In ?\[(\d+)\], line (\d+)|File "<cell (\d+)>", line (\d+)')
+"""How the executors name a cell and its line in a traceback."""
 
 
 class Recorder:
@@ -32,6 +35,7 @@ class Recorder:
         self.document = Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
         self._total = len(self.document.code_cells)
         self._done = 0
+        self._cells: Dict[int, int] = {}  # by the number with which it ran
         self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
         self._lines = {name: self._assembler(name) for name in ("stdout", "stderr")}
         self.notebook_full = False
@@ -42,14 +46,19 @@ class Recorder:
 
         def emit(text: str, replaces: bool, complete: bool, end: str) -> None:
             shown = plain(text)
-            self._log.add(time.time(), name, shown, replaces, not complete)
+            self._log.add(time.time(), name, shown, replaces, not complete, coloured=coloured(text))
             self._events.metric(metrics.read(shown))
             if complete:
                 self.document.stream(name, text + end)
 
         def emit_lines(texts: List[str]) -> None:
             shown = texts if all(map(str.isprintable, texts)) else plain("\n".join(texts)).split("\n")
-            self._log.add_lines(time.time(), name, shown)
+            if any("\x1b" in text for text in texts):
+                now = time.time()
+                for index, text in enumerate(texts):
+                    self._log.add(now, name, shown[index], coloured=coloured(text))
+            else:
+                self._log.add_lines(time.time(), name, shown)
             for found in metrics.read_lines(shown):
                 self._events.metric(found)
             self.document.lines(name, texts)
@@ -88,14 +97,32 @@ class Recorder:
 
     def _add_lines(self, stream: str, text: str) -> None:
         limit = self._spec.limits.line_characters
-        for line in plain(text).splitlines():
+        for raw in (coloured(text) or plain(text)).splitlines():
+            line = plain(raw)
+            whole = len(line) <= limit
             for at in range(0, len(line) or 1, limit):
-                self._log.add(time.time(), stream, line[at : at + limit])
+                self._log.add(
+                    time.time(),
+                    stream,
+                    line[at : at + limit],
+                    coloured=coloured(raw) if whole else "",
+                    place=self._place(line) if whole and stream == "stderr" else None,
+                )
+
+    def _place(self, line: str) -> Optional[Tuple[int, int]]:
+        """Index of the cell and line in it that a traceback's line names; those count cells as they ran."""
+        found = _PLACE.search(line)
+        if found is None:
+            return None
+        count, number = [int(part) for part in found.groups() if part is not None]
+        index = self._cells.get(count)
+        return None if index is None else (index, number)
 
     def start_cell(self, index: int, count: int) -> None:
         """A cell begins; what is printed from now on is its output."""
         self._finish_lines()
         self._events.cell_started()
+        self._cells[count] = index
         self.document.start_cell(index, count)
         self._events.add("cell", cell=index, state="started", done=self._done, total=self._total)
 

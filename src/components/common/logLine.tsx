@@ -15,7 +15,8 @@ export const LogText = React.memo(function LogText(props: {
 }): JSX.Element {
   const { trans } = useApp();
   const { line, mark } = props;
-  const text = line.x.length > LONGEST ? `${line.x.slice(0, LONGEST)}…` : line.x;
+  const whole = line.x.length <= LONGEST;
+  const text = whole ? (line.c ?? line.x) : `${line.x.slice(0, LONGEST)}…`;
   return (
     <span className={`jp-PaddleGpu-text jp-mod-${line.s}`}>
       {line.s === 'stderr' && (
@@ -29,7 +30,7 @@ export const LogText = React.memo(function LogText(props: {
       )}
       {parseAnsi(text).map((piece, index) => (
         <span key={index} className={piece.className || undefined}>
-          {mark ? highlight(piece.text, mark) : piece.text}
+          {mark ? highlight(piece.text, mark) : linked(piece.text)}
         </span>
       ))}
     </span>
@@ -48,4 +49,22 @@ export function highlight(text: string, word: string): React.ReactNode {
   }
   pieces.push(text.slice(end));
   return pieces;
+}
+
+const ADDRESS = /(https?:\/\/[^\s"'<>)\]]+)/;
+
+/** The text with its addresses as links. */
+function linked(text: string): React.ReactNode {
+  if (!text.includes('://')) {
+    return text;
+  }
+  return text.split(ADDRESS).map((part, index) =>
+    index % 2 ? (
+      <a key={index} href={part} target="_blank" rel="noopener noreferrer">
+        {part}
+      </a>
+    ) : (
+      part
+    )
+  );
 }

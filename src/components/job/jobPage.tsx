@@ -84,7 +84,9 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
         {tab === 'overview' && (
           <Overview model={model} job={job} openLog={() => setTab('log')} />
         )}
-        {tab === 'log' && <LogView model={model} />}
+        {tab === 'log' && (
+          <LogView model={model} openPlace={({ cell }) => openNotebook(job, 'source', cell)} />
+        )}
         {tab === 'memory' && <JobMemory job={job} />}
         {tab === 'notebook' && (
           <NotebookTab

@@ -3,6 +3,7 @@
 import * as React from 'react';
 
 import { clock, group } from '../../format';
+import type { IPlace } from '../../domain';
 import type { JobView } from '../../models/jobView';
 import { MATCHES_KEPT } from '../../models/search';
 import { Button } from '../common/pieces';
@@ -18,9 +19,15 @@ const HIGHEST = 15_000_000;
 /** This close to the end in pixels counts as the end. */
 const NEAR_END = 2 * ROW;
 
-export function LogView({ model }: { model: JobView }): JSX.Element {
+export function LogView(props: {
+  model: JobView;
+  /** Go to the place in the source notebook that a traceback's line names. */
+  openPlace: (place: IPlace) => void;
+}): JSX.Element {
   const { trans } = useApp();
+  const { model, openPlace } = props;
   const { log, search } = model;
+  const [shown, setShown] = React.useState<number | null>(null);
   useSignal(log.changed);
   useSignal(search.changed);
   const box = React.useRef<HTMLDivElement>(null);
@@ -61,7 +68,9 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
     }
   }, [follow, rows, height, log.total]);
 
-  const current = search.current >= 0 ? search.matches[search.current] : -1;
+  const match = search.current >= 0 ? search.matches[search.current] : -1;
+  const current = shown ?? match;
+  React.useEffect(() => setShown(null), [match]);
   React.useEffect(() => {
     if (current < 0) {
       return;
@@ -107,6 +116,15 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
             .replace(String(log.total), group(log.total))}
         </span>
         <span className="jp-PaddleGpu-space" />
+        {model.job?.result?.failure && (
+          <Button
+            look="link"
+            onClick={() => void model.errorLine().then(line => setShown(line))}
+          >
+            {trans.__('Jump to the error')}
+          </Button>
+        )}
+        <CopyButton model={model} />
         <label className="jp-PaddleGpu-check">
           <input type="checkbox" checked={times} onChange={() => setTimes(!times)} />
           {trans.__('Times')}
@@ -142,6 +160,11 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
                 >
                   {times && <time className="jp-PaddleGpu-faint">{clock(line.t)}</time>}
                   <LogText line={line} mark={search.query} />
+                  {line.at && (
+                    <Button look="link" onClick={() => line.at && openPlace(line.at)}>
+                      {trans.__('cell %1, line %2', line.at.cell + 1, line.at.line)}
+                    </Button>
+                  )}
                 </div>
               ) : (
                 <div key={index} className="jp-PaddleGpu-logRow jp-PaddleGpu-faint">
@@ -166,6 +189,26 @@ export function LogView({ model }: { model: JobView }): JSX.Element {
         </div>
       )}
     </div>
+  );
+}
+
+/** Copies the end of the log, as plain text. */
+function CopyButton({ model }: { model: JobView }): JSX.Element {
+  const { trans } = useApp();
+  const [copied, setCopied] = React.useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(await model.logText());
+    setCopied(true);
+    window.setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <Button
+      look="link"
+      title={trans.__('Copy the log; of a long one its end')}
+      onClick={() => void copy()}
+    >
+      {copied ? trans.__('Copied') : trans.__('Copy')}
+    </Button>
   );
 }
 

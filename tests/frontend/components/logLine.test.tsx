@@ -1,7 +1,9 @@
 import * as React from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 
-import { highlight } from '../../../src/components/common/logLine';
+import { highlight, LogText } from '../../../src/components/common/logLine';
+import { draw } from '../drawing';
+import { line } from '../helpers';
 
 const drawn = (text: string, word: string) =>
   renderToStaticMarkup(<>{highlight(text, word)}</>);
@@ -16,4 +18,18 @@ test('each place of the word is marked, case aside', () => {
 test('a line full of matches is no matter', () => {
   const text = 'x'.repeat(4_000);
   expect(drawn(text, 'x').length).toBe(4_000 * '<mark>x</mark>'.length);
+});
+
+test('colours are drawn from the coloured text, addresses are links', () => {
+  const box = draw(
+    <LogText
+      line={line(0, 'see https://example.org/a. now', {
+        c: 'see \u001b[31mhttps://example.org/a\u001b[0m. now'
+      })}
+    />
+  );
+  expect(box.querySelector('.jp-PaddleGpu-ansi-red a')?.getAttribute('href')).toBe(
+    'https://example.org/a'
+  );
+  expect(box.textContent).toBe('see https://example.org/a. now');
 });
