@@ -188,6 +188,10 @@ class TerminalFace(Face):
                 wait(seconds)
                 live.update(view().rich(self.say), refresh=True)
 
+    def is_watched(self) -> bool:
+        """A terminal, and no pipe."""
+        return sys.stdout.isatty()
+
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""
         printer = LinePrinter(as_json=as_json)

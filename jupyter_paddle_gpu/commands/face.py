@@ -101,6 +101,10 @@ class Face(ABC):
     def watch(self, view: Callable[[], View], seconds: float) -> None:
         """Show an answer and show it anew every so many seconds in the same place, until somebody interrupts."""
 
+    def is_watched(self) -> bool:
+        """Whether somebody sits before it for whom an answer can move by itself."""
+        return False
+
     def explore(self, at: Callable[[int], View], batch: int, most: int) -> None:
         """Offer the answers `at` batch sizes up to `most` by hand, where something can be moved; nothing elsewhere."""
         return

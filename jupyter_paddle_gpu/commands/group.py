@@ -22,6 +22,7 @@ from .views.estimate import EstimateView
 from .views.explain import ExplainView
 from .views.fit import FitView
 from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView
+from .views.live import SPARK_CELLS, SPARK_SECONDS, LiveView
 from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 from .views.match import MatchView
 
@@ -115,7 +116,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 @_json
 @click.pass_obj
 def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
-    """Say why a step takes what it takes, and what would help; of a job, why it runs where it does."""
+    """Say why a step takes what it does, or why a job is where it is."""
     if len(what) == 1 and face.services.is_job(what[0]):
         return MatchView(face.services.explain_job(what[0]))
     request = msgspec.structs.replace(options.request(**asked), details=True)
@@ -128,25 +129,35 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
 @paddle_gpu.command()
 @click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
 @click.option("--engine", default="", metavar="NAME", help="Those that jobs on this engine can have.")
-@click.option("--watch", is_flag=True, help="Show them anew all the time, until you interrupt.")
+@click.option("--once", is_flag=True, help="Show them once; in a terminal they are shown anew until you interrupt.")
+@click.option("--watch", is_flag=True, help="Show them anew all the time, also where no terminal is.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.1),
     default=1.0,
     show_default=True,
     metavar="SECONDS",
-    help="How often, with --watch.",
+    help="How often they are shown anew.",
 )
 @_json
 @click.pass_obj
-def gpus(face: Face, /, catalogue: bool, engine: str, watch: bool, interval: float) -> View | None:
+def gpus(face: Face, /, *, catalogue: bool, engine: str, once: bool, watch: bool, interval: float) -> View | None:
     """List devices: this machine's, an engine's, or known ones."""
-    if watch and (catalogue or _wants_json()):
+    if watch and (catalogue or once or _wants_json()):
         raise click.UsageError("--watch shows the devices of this machine to somebody; it goes with nothing else.")
-    if watch:
-        face.watch(lambda: InventoryView(face.services.inventory(engine)), interval)
+    if catalogue:
+        return CatalogueView(face.services.accelerators())
+    if _wants_json():
+        return InventoryView(face.services.inventory(engine))
+
+    def now() -> View:
+        history = None if engine else face.services.device_history(SPARK_SECONDS, SPARK_CELLS)
+        return LiveView(face.services.inventory(engine), history)
+
+    if watch or (face.is_watched() and not once):
+        face.watch(now, interval)
         return None
-    return CatalogueView(face.services.accelerators()) if catalogue else InventoryView(face.services.inventory(engine))
+    return now()
 
 
 @paddle_gpu.command()

@@ -18,7 +18,7 @@ from .face import Face
 )
 @click.pass_obj
 def metrics(face: Face, /, listen: str) -> None:
-    """Print figures of devices, jobs and estimates as Prometheus reads them."""
+    """Print figures of devices and jobs for Prometheus."""
     figures = face.services.metrics()
     if not listen:
         click.echo(figures.text().decode(), nl=False)

@@ -74,7 +74,7 @@ class TableView(View):
 class InventoryView(TableView):
     """This machine's devices."""
 
-    optional = (6, 5, 4)
+    optional: Sequence[int] = (6, 5, 4)
     folding = (1,)
 
     def __init__(self, inventory: Inventory) -> None:
@@ -104,12 +104,17 @@ class InventoryView(TableView):
         return (*self.data.problems, *(device.problem for device in self.data.devices if device.problem))
 
 
+def device_name(say: Speech, device: Device) -> str:
+    """Its name, with what has to be known of it."""
+    marks = [say("simulated")] * device.simulated + [say("not checked on hardware")] * (not device.checked)
+    return device.name + (f" ({', '.join(marks)})" if marks else "")
+
+
 def _device_row(say: Speech, device: Device) -> Sequence[str]:
     def number(value: float | None, unit: str) -> str:
         return "–" if value is None else f"{value:.0f} {unit}"
 
-    marks = [say("simulated")] * device.simulated + [say("not checked on hardware")] * (not device.checked)
-    name = device.name + (f" ({', '.join(marks)})" if marks else "")
+    name = device_name(say, device)
     memory = f"{size(device.memory_used)} / {size(device.memory_total)}"
     load, heat, power = number(device.utilization, "%"), number(device.temperature, "°C"), number(device.power, "W")
     return str(device.index), name, memory, load, heat, power, str(len(device.processes))
