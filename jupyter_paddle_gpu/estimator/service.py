@@ -80,6 +80,8 @@ class EstimateService:
         request: EstimateRequest,
         accelerator: Accelerator | None = None,
         rewrite: Rewrite | None = None,
+        *,
+        devices: int = 1,
     ) -> Estimate:
         """What one training step of the notebook takes.
 
@@ -89,8 +91,9 @@ class EstimateService:
             request: answers and what-if.
             accelerator: the card that is meant; None gives a range for any card.
             rewrite: puts what-ifs into the cells as a job will have them; None leaves all of them to the tracer.
+            devices: how many there are to train together on, for advice.
         """
-        estimate = self._estimate(facts, folder, request, accelerator, rewrite or as_it_is(facts))
+        estimate = self._estimate(facts, folder, request, accelerator, rewrite or as_it_is(facts), devices=devices)
         return msgspec.structs.replace(
             estimate, device=accelerator.name if accelerator else request.device, target=request.target
         )
@@ -228,6 +231,8 @@ class EstimateService:
         request: EstimateRequest,
         accelerator: Accelerator | None,
         rewrite: Rewrite,
+        *,
+        devices: int,
     ) -> Estimate:
         started = time.monotonic()
         if not facts.imports_paddle and facts.loop == "none":
@@ -253,7 +258,7 @@ class EstimateService:
         limit = int(_memory(accelerator) * self.settings.usable_share) if accelerator else None
         meant = msgspec.structs.replace(request, training=estimate.training) if len(estimate.trainings) > 1 else request
         steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
-        return Details(meant, steps, self.settings.details_seconds).add_to(estimate, accelerator, limit)
+        return Details(meant, steps, self.settings.details_seconds).add_to(estimate, accelerator, limit, devices)
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None

@@ -62,9 +62,12 @@ def _of_remedy(estimate: Estimate, remedy: Remedy) -> Iterator[Way]:
     if largest is None or batch is None or remedy.change == "batch_size":
         return
     row, value = BY_NAME[remedy.change], remedy.request[remedy.change]
+    gpus = value if remedy.change == "devices" and isinstance(value, int) else None
+    if gpus is not None:  # each has its share of the batch
+        batch = int(str(remedy.request["batch_size"]))
     words = Message(code=remedy.change, text=row.words_of(value).asked, params={"value": str(value)})
     if largest >= batch:
-        yield Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says)
+        yield Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says, gpus=gpus)
         return
     if "batch_size" in remedy.request:  # it says what becomes of that very batch
         return

@@ -123,7 +123,7 @@ class Services(Components):
         Args:
             trace: of live objects of the notebook's kernel (`live_traces`), instead of one of its cells.
         """
-        from .jobs.placing import choice_of, engine_name, place
+        from .jobs.placing import choice_of, engine_name, place, together_on
 
         check_request(request := request or EstimateRequest())
         check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
@@ -135,7 +135,7 @@ class Services(Components):
         chosen = self.engines[engine_name(self.engines, engine)]
         inventory = inventory_of(chosen, self._devices_now)
         choice = choice_of(chosen, inventory, request, gpus, device_ids)
-        where = Where(lambda: inventory, choice)
+        where = Where(lambda: inventory, choice, together_on(chosen, inventory, self.policies.matching))
         estimate = estimated(source, facts, request, where)
         # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
         # A job runs all of the notebook's trainings: they are judged for the one that needs most.

@@ -304,6 +304,16 @@ def test_each_choice_is_refused_with_its_own_figure(choice: Choice, sentence: st
     assert (decision.outcome, decision.reason.render()) == ("refuse", sentence)
 
 
+def test_the_way_onto_several_devices_takes_them_too() -> None:
+    limit = (Fit(device="Card", limit_bytes=LIMIT, largest_batch=None),)
+    offered = remedy("devices", 2, 256, batch_size=256)
+    found = msgspec.structs.replace(TOO_LARGE, fits=limit, remedies=(offered,))
+    ways = match(found, Inventory(time=0, host=HOST, devices=(card(0, 24), card(1, 24)))).decision.ways
+    assert [(way.gpus, way.request) for way in ways] == [(2, {"devices": 2, "batch_size": 256})]
+    short = msgspec.structs.replace(found, remedies=(msgspec.structs.replace(offered, largest_batch=100),))
+    assert match(short, Inventory(time=0, host=HOST, devices=(card(0, 24), card(1, 24)))).decision.ways == ()
+
+
 SMALL = Estimate(status="ok", evidence="trace", batch_size=64, peak_bytes=6 * GIB, low=6 * GIB, high=6 * GIB)
 
 

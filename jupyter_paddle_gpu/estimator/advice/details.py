@@ -27,8 +27,14 @@ class Details:
         self._deadline = time.monotonic() + seconds
         self._late = False
 
-    def add_to(self, estimate: Estimate, accelerator: Accelerator | None, limit: int | None) -> Estimate:
-        """The estimate with its remedies and, for a device with `limit` usable bytes, its largest batch."""
+    def add_to(
+        self, estimate: Estimate, accelerator: Accelerator | None, limit: int | None, devices: int = 1
+    ) -> Estimate:
+        """The estimate with its remedies and, for a device with `limit` usable bytes, its largest batch.
+
+        Args:
+            devices: how many there are to train together on.
+        """
         fits: tuple[Fit, ...] = ()
         if accelerator is not None and limit is not None:
             known = {estimate.batch_size: estimate.high} if estimate.batch_size and estimate.high else {}
@@ -38,6 +44,7 @@ class Details:
             self._likely,
             (lambda change: self._largest(limit, change)) if limit is not None else None,
             lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
+            devices,
         )
         notes = (*estimate.notes, messages.DETAILS_LATE) if self._late else estimate.notes
         return msgspec.structs.replace(estimate, remedies=found, fits=fits, notes=notes)

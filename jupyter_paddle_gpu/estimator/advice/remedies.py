@@ -53,6 +53,12 @@ def _accumulation(estimate: Estimate) -> Iterator[Request]:
         yield {"batch_size": batch, "accumulation": ACCUMULATION}
 
 
+def _devices(estimate: Estimate, devices: int) -> Iterator[Request]:
+    batch = estimate.batch_size or 1
+    if (estimate.devices or 1) == 1 and devices > 1 and batch % devices == 0:
+        yield {"devices": devices, "batch_size": batch // devices}
+
+
 def _set_to_zero(_estimate: Estimate) -> Iterator[Request]:
     yield {"set_to_zero": False}
 
@@ -79,9 +85,14 @@ OFFERS: dict[str, Callable[[Estimate], Iterator[Request]]] = {
 """What-ifs that may save memory, each with the requests that make sense for a step."""
 
 
-def candidates(estimate: Estimate) -> list[tuple[str, Request]]:
-    """The changes that make sense for a step: the what-if's name and the request."""
-    return [(change, request) for change, offer in OFFERS.items() for request in offer(estimate)]
+def candidates(estimate: Estimate, devices: int = 1) -> list[tuple[str, Request]]:
+    """The changes that make sense for a step: the what-if's name and the request.
+
+    Args:
+        devices: how many could train together; the same samples an update, divided among them.
+    """
+    found = [(change, request) for change, offer in OFFERS.items() for request in offer(estimate)]
+    return found + [("devices", request) for request in _devices(estimate, devices)]
 
 
 def smaller_side(side: int) -> int:
@@ -91,13 +102,17 @@ def smaller_side(side: int) -> int:
 
 
 def remedies(
-    estimate: Estimate, ask: Ask, largest: Largest | None, refused: Refused = lambda request: None
+    estimate: Estimate,
+    ask: Ask,
+    largest: Largest | None,
+    refused: Refused = lambda request: None,
+    devices: int = 1,
 ) -> tuple[Remedy, ...]:
     """Every change that saves memory worth the name, the largest saving first; other data comes behind all others."""
     if estimate.peak_bytes is None:
         return ()
     found = []
-    for change, request in candidates(estimate):
+    for change, request in candidates(estimate, devices):
         size = ask(request)
         if size is None or size > (1 - LEAST_SAVING) * estimate.peak_bytes:
             continue

@@ -38,10 +38,12 @@ class Where:
     Attributes:
         inventory: the devices that the job's engine can give now; None: this machine's.
         choice: the person's.
+        together: how many devices its engine can have train together.
     """
 
     inventory: Callable[[], Inventory] | None = None
     choice: Choice = EITHER
+    together: int = 1
 
 
 ANYWHERE = Where()
@@ -83,7 +85,9 @@ class Estimating:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
         accelerator = self._accelerator(request, where)
         rewrite = rewriting(source, facts, accelerator)
-        estimate = self.estimator().estimate(facts, source.folder, request, accelerator, rewrite)
+        estimate = self.estimator().estimate(
+            facts, source.folder, request, accelerator, rewrite, devices=where.together
+        )
         self.cache.put(source, request, accelerator, estimate)
         return estimate
 

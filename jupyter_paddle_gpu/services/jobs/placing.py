@@ -26,14 +26,18 @@ from ...engines.capabilities import (
     shared_memory_of,
 )
 from ...jobs.scheduling.queue import Standing
+from ...matching.candidates import usable
 from ...matching.decision import Offer
 from ...matching.match import resolved
+from ...matching.policy import Policy
 from ..policies.files import Policies
 from .imaging import image_for
 
 if TYPE_CHECKING:
     from ...claims.claims import Claims
 
+MOST_TOGETHER = 2
+"""More than one: a process gets one slice of a divided card at most, so slices are none of them."""
 HOLDERS_SECONDS = 2.0
 """How long an engine may take to say which devices other users' jobs have; somebody waits for the answer."""
 
@@ -120,6 +124,13 @@ def granted(
     if estimate is not None and shared is None:
         shared = shared_memory_of(engine, estimate.shared_memory_bytes * processes_of(estimate, resources.gpus))
     return msgspec.structs.replace(decision, limits=limits, shared_memory_bytes=shared)
+
+
+def together_on(engine: Engine, inventory: Inventory, policy: Policy) -> int:
+    """How many devices an engine can have train together: as many as may be chosen, where it starts a process each."""
+    if not engine.supported_features().several_devices:
+        return 1
+    return max(1, len(usable(inventory.devices, policy, MOST_TOGETHER)))
 
 
 def whole_devices(inventory: Inventory) -> int:

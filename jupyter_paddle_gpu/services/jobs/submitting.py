@@ -205,11 +205,14 @@ def _request(asked: EstimateRequest, *, on_gpu: bool) -> EstimateRequest:
 
 
 def _launched(facts: NotebookFacts, request: EstimateRequest) -> NotebookFacts:
-    """The facts of a job's copy: one that several processes are asked for is launched as several."""
+    """The facts of a job's copy: one that several processes are asked for is launched as several (`launch` would be a
+    notebook that starts its processes itself)."""
     alone = facts.distribution is None or facts.distribution.value == "none"
     if not alone or (request.devices or 1) == 1:
         return facts
-    return msgspec.structs.replace(facts, distribution=Fact(value="launch", source="", place=None, how="default"))
+    return msgspec.structs.replace(
+        facts, distribution=Fact(value="data_parallel", source="", place=None, how="default")
+    )
 
 
 def _need(submission: Submission, estimate: Estimate | None) -> Need | None:

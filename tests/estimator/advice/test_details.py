@@ -153,3 +153,16 @@ def test_only_a_gpu_estimate_teaches(service):
     service.observe(Estimate(status="ok", evidence="trace", terms=terms), 100)
     assert service.calibration.observations(Key("Other")) == ()
     assert isinstance(service.calibration.path, Path)
+
+
+@pytest.mark.paddle
+def test_devices_share_the_batch_where_there_are_several(service, tmp_path):
+    request = msgspec.structs.replace(ON_CPU, details=True)
+    alone = service.estimate(NOTEBOOK, tmp_path, request)
+    assert "devices" not in {remedy.change for remedy in alone.remedies}
+    found = service.estimate(NOTEBOOK, tmp_path, request, devices=2)
+    (together,) = [remedy for remedy in found.remedies if remedy.change == "devices"]
+    assert together.request == {"devices": 2, "batch_size": 32}
+    assert together.says.render() == "On 2 devices"
+    asked = msgspec.structs.replace(ON_CPU, devices=2, batch_size=32)
+    assert service.estimate(NOTEBOOK, tmp_path, asked).peak_bytes == together.peak_bytes < found.peak_bytes

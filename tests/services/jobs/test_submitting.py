@@ -8,8 +8,10 @@ from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Resources, WantedResources
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.engines.docker.container import LAUNCHED
+from jupyter_paddle_gpu.engines.docker.policy import options_of
 from jupyter_paddle_gpu.services import Services, Settings, Submission
-from jupyter_paddle_gpu.services.jobs.submitting import specify
+from jupyter_paddle_gpu.services.jobs.submitting import _launched, specify
 
 CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
 TRAINING = """
@@ -202,3 +204,21 @@ def test_a_script_is_started_where_the_terminal_stands(tmp_path, monkeypatch):
         ".": str(tmp_path),
     }
     assert at_home == script.parent, "no job is given the whole home folder"
+
+
+FIT = """
+import paddle
+model = paddle.Model(paddle.nn.Linear(8, 2))
+model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.CrossEntropyLoss())
+model.fit(data, batch_size=4)
+"""
+
+
+def test_a_fit_on_several_devices_is_started_by_the_launcher(services):
+    """`paddle.Model.fit` needs nothing but the launcher, which an engine starts for what does not start it itself."""
+    facts = services.inspect(source(services, FIT))
+    launched = _launched(facts, EstimateRequest(devices=2))
+    assert options_of((), launched.distribution.value)["distribution"] in LAUNCHED
+    assert _launched(facts, EstimateRequest()).distribution == facts.distribution
+    own = services.inspect(source(services, "!python -m paddle.distributed.launch --gpus 0,1 train.py"))
+    assert _launched(own, EstimateRequest(devices=2)).distribution.value not in LAUNCHED, "it would be launched twice"
