@@ -95,9 +95,9 @@ def _differs(of: Choices, states: list[State], made: list[State]) -> None:
 
 
 def _marks(of: Choices, states: list[State], made: list[State]) -> None:
-    """`one_hot`."""
-    if states[0] in of.classes:
-        classes = made[0].array.shape[-1]
+    """`one_hot`: one of the classes in each row, whoever chose it."""
+    classes = made[0].array.shape[-1]
+    if classes > 0:
         of.shares[made[0]] = Share(1 / classes, 1.0, classes)
 
 

@@ -11,6 +11,7 @@ from paddle.base import variable_index
 
 from ..memory.arrays import allocate
 from ..memory.operators import call
+from ..memory.values import Computed
 from .tensors import Tensors
 
 _HELD = -1000
@@ -80,8 +81,10 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
         call("index_elementwise_put_with_tensor_", tensor, [index], value, *geometry, 0)
         return
     if isinstance(value, numbers.Number) and not advanced:
+        known = runtime.state(tensor).array.value
         call("set_value_", tensor, starts, ends, steps, axes, decrease_axes, none_axes, [1], [0.0])
-        runtime.state(tensor).array.value = None
+        is_known = known is not None and _is_plain(index)
+        runtime.state(tensor).array.value = Computed(_written, (known, index, value), {}) if is_known else None
         return
     if _is_mask(index) and isinstance(value, paddle.Tensor) and value.size == 1 and index.ndim == tensor.ndim:
         call("masked_fill_", tensor, index, value)
@@ -93,6 +96,19 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
         return
     _put(runtime, tensor, index)
     runtime.state(tensor).array.value = None
+
+
+def _is_plain(index: Any) -> bool:
+    """Whether an index is made of numbers alone."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(isinstance(part, (int, slice, type(None), type(Ellipsis))) for part in parts)
+
+
+def _written(tensor: Any, index: Any, value: Any) -> Any:
+    """The numbers of a tensor with others at an index."""
+    changed = tensor.clone()
+    changed[index] = value
+    return changed
 
 
 def _integers(index: Any) -> list[Any]:

@@ -46,8 +46,8 @@ class Runtime(Tensors):
         signature = (name, key, kwargs_key, tuple(metas), tuple(wants))
         try:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
-        except TypeError:
-            plain = self._plain_numbers(args, tensors, states)
+        except (TypeError, ValueError, RuntimeError) as problem:
+            plain = self._plain_numbers(args, tensors, states, is_alone=isinstance(problem, TypeError))
             if plain is None:
                 raise
             return self.call(name, function, plain, kwargs)
@@ -62,9 +62,13 @@ class Runtime(Tensors):
             values = Computed(function, *given, draws=rule_of(name).draws)
         return Call(self, template, tensors, states).run(name, values)
 
-    def _plain_numbers(self, args: Any, tensors: list[Any], states: list[State]) -> Any:
+    def _plain_numbers(self, args: Any, tensors: list[Any], states: list[State], *, is_alone: bool) -> Any:
         """Known one-element tensors as numbers: eager mode takes those for scalars, the program builder does not. The
-        first tensor is an operand, unless there is no other (`paddle.randperm(count)`)."""
+        first tensor is an operand, unless there is no other (`paddle.randperm(count)`).
+
+        Args:
+            is_alone: whether they may be arguments of their own, and not only entries of a list of sizes.
+        """
         operands = len(tensors) > 1
         known = {
             id(tensor): state.array.value
@@ -73,8 +77,21 @@ class Runtime(Tensors):
         }
         if not known or self.evaluate is None:
             return None
-        evaluate = self.evaluate
-        return tuple(evaluate(known[id(arg)]).item() if id(arg) in known else arg for arg in args)
+        evaluate, used = self.evaluate, []
+
+        def plain(arg: Any) -> Any:
+            if id(arg) not in known:
+                return arg
+            used.append(arg)
+            return evaluate(known[id(arg)]).item()
+
+        changed = []
+        for place, arg in enumerate(args):
+            if place and isinstance(arg, (list, tuple)):
+                changed.append([plain(one) for one in arg])
+            else:
+                changed.append(plain(arg) if is_alone else arg)
+        return tuple(changed) if used else None
 
     def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
         """`tensor.backward()`, `paddle.autograd.backward`."""

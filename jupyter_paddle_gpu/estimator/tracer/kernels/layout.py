@@ -243,7 +243,7 @@ OPERATORS = (
         Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES),
         gradient=Rule(fills_zeros=True),
     ),
-    Operator("expand_as", "only a shape of the second operand is read", Rule(value=_expanded)),
-    Operator("tile", _COPIES, Rule(strides=Strides.KEPT, flops=nothing)),
+    Operator("expand_as", "only a shape of the second operand is read", Rule(value=_expanded, choice=Choice.PASSES)),
+    Operator("tile", _COPIES, Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES)),
     Operator("diag_embed flip meshgrid roll tril triu", _COPIES, Rule(strides=Strides.KEPT)),
 )

@@ -47,7 +47,17 @@ ROUTED = {
 ALL = {name: HEAD + text.format(threshold="-1e9") + REST for name, text in SELECTED.items()}
 SHARED = {name: HEAD + text + REST for name, text in ROUTED.items()}
 FEWEST = {f"{name}-none": HEAD + text.format(threshold="1e9") + REST for name, text in SELECTED.items()}
-SOURCES = {**ALL, **SHARED, **FEWEST}
+LABELS = (
+    HEAD
+    + """
+    labels = (chances.sum(-1) * 0).astype("int64")
+    chosen = F.one_hot(labels, CLASSES).unsqueeze(2).expand_as(chances.unsqueeze(2))
+    picked = paddle.gather_nd(chances.unsqueeze(2), paddle.nonzero(chosen))
+    out = paddle.tanh(head(h) * paddle.reshape(picked, [TOKENS, 1]))
+"""
+    + REST
+)
+SOURCES = {**ALL, **SHARED, **FEWEST, "labels": LABELS}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -71,6 +81,12 @@ def test_classes_take_equal_shares(measured, name):
     peaks, traced = measured.pair(name)
     assert traced["peak"] == pytest.approx(peaks[-1], rel=0.005)
     assert traced["extents"]["low"] < traced["peak"] < traced["extents"]["high"]
+    assert traced["notes"] == ["unknown_shape_share"]
+
+
+def test_labels_choose_one_class_each(measured):
+    peaks, traced = measured.pair("labels")
+    assert traced["peak"] == pytest.approx(peaks[-1], rel=0.001)
     assert traced["notes"] == ["unknown_shape_share"]
 
 
