@@ -12,6 +12,7 @@ import type {
   IEngineFeatures,
   IEstimateRequest,
   IFigure,
+  IImageChoice,
   IInventory,
   IJob,
   IJobMetrics,
@@ -104,6 +105,11 @@ export class Api {
     choice: { engine?: string; gpus?: number; device_ids?: string[]; trace?: string }
   ): Promise<IMatched> {
     return this._post('placements', { ...notebook, request, ...choice });
+  }
+
+  /** Container images, the best first, each with its reasons. */
+  images(): Promise<IImageChoice[]> {
+    return this._get('images');
   }
 
   async jobs(): Promise<IJob[]> {

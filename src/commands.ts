@@ -23,6 +23,10 @@ export interface ICommandOptions {
   /** Ask what a job is to have otherwise and run it so; null where it was given up. */
   askAndRerun: (job: IJob) => Promise<IJob | null>;
   openPath: (path: string) => void;
+  /** Bring a widget to the front. */
+  activate: (id: string) => Promise<void>;
+  /** Open the notebook that is chosen in the file browser; answers its widget's id. */
+  chosenNotebook: () => Promise<string | null>;
   /** The script that is meant by where a command was called, or null. */
   chosenScript: (args: ReadonlyPartialJSONObject) => Script | null;
   /** The job whose view is in front. */
@@ -31,7 +35,8 @@ export interface ICommandOptions {
 
 export function addCommands(options: ICommandOptions): void {
   const { commands, model, notebooks, trans, showPanel, showJob, openPath } = options;
-  const hasNotebook = () => notebooks.currentWidget !== null;
+  const hasNotebook = (args: ReadonlyPartialJSONObject) =>
+    args.from === 'files' || notebooks.currentWidget !== null;
   /** The job that is meant: named, in front, or the newest that `fits`. */
   const meant = (
     args: ReadonlyPartialJSONObject,
@@ -43,6 +48,13 @@ export function addCommands(options: ICommandOptions): void {
       return job && !fits(isEnded(job.state)) ? undefined : id;
     }
     return model.jobs.list.find(job => fits(isEnded(job.state)))?.id;
+  };
+  /** Go to the notebook that is meant: named, or chosen in the file browser; else the active one is. */
+  const goTo = async (args: ReadonlyPartialJSONObject) => {
+    const id = args.from === 'files' ? await options.chosenNotebook() : args.notebook;
+    if (typeof id === 'string') {
+      await options.activate(id);
+    }
   };
   const takesJob = {
     args: {
@@ -58,7 +70,7 @@ export function addCommands(options: ICommandOptions): void {
         : trans.__('Show Paddle GPU panel'),
     caption: trans.__('What trains, what it takes, where it fits, and the jobs'),
     icon: args => (args.isPalette ? undefined : paddleGpuIcon),
-    execute: args => showPanel(typeof args.mode === 'string' ? args.mode : 'side'),
+    execute: args => showPanel(typeof args.mode === 'string' ? args.mode : 'focus'),
     describedBy: {
       args: { type: 'object', properties: { mode: { enum: ['side', 'main'] } } }
     }
@@ -68,8 +80,9 @@ export function addCommands(options: ICommandOptions): void {
     label: trans.__('Estimate training memory'),
     caption: trans.__('Trace one training step of this notebook on the side'),
     isEnabled: hasNotebook,
-    execute: async () => {
+    execute: async args => {
       model.notebook.leave();
+      await goTo(args);
       showPanel('side');
       await settled(model);
       await model.training?.measure();
@@ -80,13 +93,13 @@ export function addCommands(options: ICommandOptions): void {
   commands.addCommand(CommandIDs.submit, {
     label: trans.__('Submit training'),
     caption: trans.__('Run this notebook as a job, unsaved changes included'),
-    // A toolbar shows the label only where there is no icon, and this button is what people look for.
-    icon: args => (args.isPalette || args.toolbar ? undefined : paddleGpuIcon),
+    icon: args => (args.isPalette ? undefined : paddleGpuIcon),
     isEnabled: hasNotebook,
     execute: async args => {
       if (args.shown !== true) {
         model.notebook.leave();
       }
+      await goTo(args);
       showPanel('side');
       await settled(model);
       return (await model.submit(args.anyway === true))?.id;
@@ -98,6 +111,10 @@ export function addCommands(options: ICommandOptions): void {
           anyway: {
             type: 'boolean',
             description: trans.__('Also where it will not fit what is here')
+          },
+          notebook: {
+            type: 'string',
+            description: trans.__('Id of the notebook’s widget; else the active one')
           },
           shown: {
             type: 'boolean',

@@ -65,6 +65,8 @@ export type IPreflight = Schemas['Preflight'];
 /** Answer to a placement: all that the panel shows before a submit. */
 export type IMatched = Schemas['Matched'];
 export type IEngineFeatures = Schemas['Features'];
+/** A container image with what speaks for and against it. */
+export type IImageChoice = Schemas['ImageChoice'];
 
 export type IJob = Schemas['Job'];
 export type JobState = IJob['state'];
@@ -104,8 +106,9 @@ export type ILogPage = Omit<Schemas['LogPage'], 'lines'> & { lines: ILogLine[] }
 
 /** What a person chose for a job; what is left out is the policy's to choose. */
 export type ISubmission = Partial<
-  Pick<Schemas['SubmitBody'], 'engine' | 'token' | 'anyway'>
+  Pick<Schemas['SubmitBody'], 'engine' | 'token' | 'anyway' | 'image' | 'environment'>
 > & {
+  options?: { data?: string[] };
   request?: IEstimateRequest;
   resources?: Partial<Schemas['ResourcesBody']>;
 };

@@ -8,14 +8,18 @@ import {
 } from '@jupyterlab/application';
 import {
   ICommandPalette,
+  IToolbarWidgetRegistry,
   MainAreaWidget,
   Notification,
   WidgetTracker
 } from '@jupyterlab/apputils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { ILauncher } from '@jupyterlab/launcher';
 import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { IStateDB } from '@jupyterlab/statedb';
+import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { Announcements, type IBoard } from './announcements';
@@ -28,7 +32,9 @@ import { EventStream } from './events';
 import { JobsPage } from './models/jobsPage';
 import { ActiveNotebook } from './models/notebook';
 import { PanelModel } from './models/panel';
+import { Remembered } from './models/remembered';
 import { isScript, Script } from './models/script';
+import { addPlaces } from './places';
 import { CommandIDs, DOMAIN, IPaddleGpuModel, PRODUCT } from './tokens';
 import { JobsWidget, JobWidget, PanelWidget } from './widgets';
 
@@ -40,9 +46,14 @@ const model: JupyterFrontEndPlugin<IPaddleGpuModel> = {
   description: 'What trains in the active notebook, what it takes, and the jobs.',
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ITranslator],
+  optional: [ITranslator, IStateDB],
   provides: IPaddleGpuModel,
-  activate: (app, tracker: INotebookTracker, translator: ITranslator | null) => {
+  activate: (
+    app,
+    tracker: INotebookTracker,
+    translator: ITranslator | null,
+    state: IStateDB | null
+  ) => {
     const trans = (translator ?? nullTranslator).load(DOMAIN);
     const api = new Api({
       serverSettings: app.serviceManager.serverSettings,
@@ -54,7 +65,7 @@ const model: JupyterFrontEndPlugin<IPaddleGpuModel> = {
       id => app.shell.activateById(id),
       NotebookActions.executed
     );
-    return new PanelModel(api, new EventStream(api), notebook);
+    return new PanelModel(api, new EventStream(api), notebook, new Remembered(state));
   }
 };
 
@@ -70,7 +81,11 @@ const plugin: JupyterFrontEndPlugin<void> = {
     ILayoutRestorer,
     ISettingRegistry,
     ILabShell,
-    IFileBrowserFactory
+    IFileBrowserFactory,
+    IStateDB,
+    IToolbarWidgetRegistry,
+    ILauncher,
+    IStatusBar
   ],
   activate: async (
     app: JupyterFrontEnd,
@@ -82,7 +97,11 @@ const plugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
     registry: ISettingRegistry | null,
     shell: ILabShell | null,
-    files: IFileBrowserFactory | null
+    files: IFileBrowserFactory | null,
+    state: IStateDB | null,
+    toolbars: IToolbarWidgetRegistry | null,
+    launcher: ILauncher | null,
+    statusBar: IStatusBar | null
   ) => {
     const trans = (translator ?? nullTranslator).load(DOMAIN);
     const context: IApp = {
@@ -132,6 +151,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
     const apply = () => {
       model.autoEstimate = settings?.get('autoEstimate').composite === true;
+      model.follows = settings?.get('follow').composite !== false;
     };
     settings?.changed.connect(apply);
     apply();
@@ -139,6 +159,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
       rank: 700
     });
     restorer?.add(panel, 'jupyter-paddle-gpu');
+    addPlaces({
+      ...{ app, model, panel, notebooks, trans, state, toolbars, launcher, statusBar },
+      opensOnce: () => settings?.get('openOnce').composite !== false
+    });
 
     addCommands({
       commands: app.commands,
@@ -148,6 +172,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
       showPanel: mode => {
         if (mode !== 'main') {
           app.shell.activateById(panel.id);
+          if (mode === 'focus') {
+            panel.focus();
+          }
           return;
         }
         let tab = tabs.currentWidget;
@@ -213,6 +240,26 @@ const plugin: JupyterFrontEndPlugin<void> = {
       askAndRerun: job =>
         rerunWith(context, model.jobs, job, model.inventory?.devices.length ?? 0),
       openPath: path => void documents.openOrReveal(path),
+      activate: async id => {
+        const notebook = notebooks.find(one => one.id === id);
+        if (notebook && notebook !== notebooks.currentWidget) {
+          app.shell.activateById(id);
+          await new Promise<void>(done => {
+            const slot = () => {
+              notebooks.currentChanged.disconnect(slot);
+              done();
+            };
+            notebooks.currentChanged.connect(slot);
+          });
+        }
+        await notebook?.context.ready;
+      },
+      chosenNotebook: async () => {
+        const selected = files?.tracker.currentWidget?.selectedItems().next().value;
+        const widget = selected ? documents.openOrReveal(selected.path) : undefined;
+        await widget?.revealed;
+        return widget?.id ?? null;
+      },
       chosenScript: args => {
         const context = app.shell.currentWidget
           ? documents.contextForWidget(app.shell.currentWidget)
@@ -294,6 +341,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
     model.jobs.ended.connect((_, job) => {
       // A list of jobs that is on the screen says it itself, and a message would lie over it.
+      if (model.takeOpening(job.id) && job.state === 'succeeded') {
+        void app.commands.execute(CommandIDs.openNotebook, { id: job.id });
+      }
       if (settings?.get('notify').composite !== false && !isListInView()) {
         announcements.tell(job);
       }

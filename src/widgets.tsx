@@ -3,6 +3,7 @@
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { IDisposable } from '@lumino/disposable';
+import { type ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
 
 import { AppProvider, type IApp } from './components/common/context';
@@ -31,21 +32,35 @@ export class PanelWidget extends ReactWidget {
     this.node.setAttribute('aria-label', PRODUCT);
   }
 
+  /** Emitted each time somebody gets to see it. */
+  get seen(): ISignal<this, void> {
+    return this._seen;
+  }
+
   override dispose(): void {
     this._look?.dispose();
     this._look = null;
     super.dispose();
   }
 
+  /** Give it the keyboard. */
+  focus(): void {
+    const content = this.node.querySelector<HTMLElement>('.jp-PaddleGpu-panel');
+    content?.setAttribute('tabindex', '-1');
+    content?.focus();
+  }
+
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
     this._look ??= this._model.look();
+    this._seen.emit();
   }
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     if (this.isVisible) {
       this._look ??= this._model.look();
+      this._seen.emit();
     }
   }
 
@@ -64,6 +79,7 @@ export class PanelWidget extends ReactWidget {
   }
 
   private _look: IDisposable | null = null;
+  private readonly _seen = new Signal<this, void>(this);
 }
 
 /** One job. */

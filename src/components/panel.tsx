@@ -1,70 +1,83 @@
-/** The panel from top to bottom: what trains, what it takes, where it fits, submit, jobs. */
+/** The panel: what runs first, then what trains, what it takes and where it fits; Submit is always in view. */
 
 import * as React from 'react';
 
-import type { PanelModel } from '../models/panel';
-import { PRODUCT } from '../tokens';
+import { bytes } from '../format';
+import { isOf, type PanelModel } from '../models/panel';
+import type { Training } from '../models/training';
 import { VERSION } from '../version';
-import { Button, Note } from './common/pieces';
 import { ConnectionNote } from './common/connection';
 import { useApp, useSignal } from './common/context';
-import { Facts } from './estimate/facts';
+import { useKeptFocus } from './common/keptFocus';
+import { Button, Note } from './common/pieces';
 import { Fits } from './devices/fits';
-import { JobList } from './jobs/list';
+import { Advice } from './estimate/advice';
 import { Memory } from './estimate/memory';
-import { Submit } from './submit/submit';
+import { Questions } from './estimate/questions';
+import { Head } from './head/head';
+import { JobList } from './jobs/list';
+import { Running } from './jobs/running';
+import { Submit } from './submit/foot';
 
 export function Panel({ model }: { model: PanelModel }): JSX.Element {
   useSignal(model.changed);
   useSignal(model.jobs.changed);
-  const { training, serverError, isReady } = model;
+  const root = useKeptFocus<HTMLDivElement>();
+  const { training, serverError, isReady, running } = model;
   const usable = isReady || !serverError;
   return (
-    <div className="jp-PaddleGpu-panel">
+    <div className="jp-PaddleGpu-panel" ref={root}>
       <Head model={model} />
-      <ServerState model={model} />
-      {usable && training && (
-        <>
-          <Facts
-            key={`facts ${training.source.path}`}
-            training={training}
-            retry={() => void training.read()}
-          />
-          <Memory key={`memory ${training.source.path}`} training={training} />
-        </>
-      )}
-      {usable && !training && <NoNotebook />}
-      {usable && <Fits model={model} training={training} />}
+      <div className="jp-PaddleGpu-body">
+        <ServerState model={model} />
+        {usable && running && <Running key={running.id} model={model} view={running} />}
+        {usable && training && (
+          <Before key={training.source.path} model={model} training={training} />
+        )}
+        {usable && !training && <NoNotebook />}
+        {usable && !training && <Fits model={model} training={null} />}
+        {usable && <JobList model={model} />}
+      </div>
       {usable && training && (
         <Submit key={`submit ${training.source.path}`} model={model} training={training} />
       )}
-      {usable && <JobList model={model} />}
     </div>
   );
 }
 
-function Head({ model }: { model: PanelModel }): JSX.Element {
+/** All that is to be known before a submit; folded to a line while a job of this notebook runs. */
+function Before(props: { model: PanelModel; training: Training }): JSX.Element {
   const { trans } = useApp();
-  const name = model.training?.source.name;
-  const { behind } = model.notebook;
+  const { model, training } = props;
+  const { estimate } = training;
+  const runs = model.running?.job;
+  const isRunning = !!runs && isOf(runs, training.source.path);
+  const [open, setOpen] = React.useState(false);
+  const total = estimate?.peak_bytes ?? estimate?.allocated_peak_bytes ?? null;
+  const isFolded = isRunning && !open;
   return (
-    <div className="jp-PaddleGpu-head jp-PaddleGpu-row">
-      <h1>{PRODUCT}</h1>
-      <span className="jp-PaddleGpu-space" />
-      {name && (
-        <span
-          className="jp-PaddleGpu-muted jp-PaddleGpu-name"
-          title={trans.__('Follows the active notebook: %1', model.training?.source.path ?? '')}
-        >
-          {name}
-        </span>
+    <>
+      <Questions training={training} retry={() => void training.read()} />
+      {isRunning && (
+        <div className="jp-PaddleGpu-section jp-PaddleGpu-row">
+          <b>{total === null ? trans.__('Estimate') : bytes(total)}</b>
+          <span className="jp-PaddleGpu-muted">
+            {training.stale ? trans.__('edited since') : (estimate?.device ?? '')}
+          </span>
+          <span className="jp-PaddleGpu-space" />
+          <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? trans.__('less') : trans.__('show')}
+          </Button>
+        </div>
       )}
-      {behind && (
-        <Button look="link" onClick={() => model.notebook.leave()}>
-          {trans.__('Back to %1', behind.name)}
-        </Button>
+      {!isFolded && (
+        <>
+          <Memory training={training} model={model} />
+          <Fits model={model} training={training} />
+          {estimate && <Advice estimate={estimate} training={training} />}
+        </>
       )}
-    </div>
+    </>
   );
 }
 

@@ -16,15 +16,19 @@ import type {
 } from '../domain';
 import type { EventStream } from '../events';
 import { VERSION } from '../version';
+import { Courses } from './courses';
 import { Jobs } from './jobs';
 import { JobView } from './jobView';
 import type { ActiveNotebook, IRenaming } from './notebook';
+import type { Remembered } from './remembered';
 import { Training } from './training';
 
 /** Milliseconds between two matches that nobody asked for. */
 const REMATCH_TIME = 20_000;
 /** Milliseconds after the last cell that ran before the kernel is asked for its models. */
 const KERNEL_DELAY = 500;
+/** Milliseconds after the last news of a notebook before they are kept. */
+const KEEP_DELAY = 1_000;
 /** Bytes by which a device's free memory must have moved before its verdict is made anew. */
 const REMATCH_BYTES = 512 * 2 ** 20;
 
@@ -32,7 +36,8 @@ export class PanelModel implements IDisposable {
   constructor(
     readonly api: Api,
     readonly events: EventStream,
-    readonly notebook: ActiveNotebook
+    readonly notebook: ActiveNotebook,
+    private readonly _remembered: Remembered | null = null
   ) {
     this.jobs = new Jobs(api, events);
     events.inventory.connect(this._onInventory, this);
@@ -41,10 +46,13 @@ export class PanelModel implements IDisposable {
     notebook.changed.connect(this._onNotebook, this);
     notebook.edited.connect(this._onEdit, this);
     notebook.executed.connect(this._onExecuted, this);
+    this.jobs.changed.connect(this._onJobs, this);
     this._onNotebook();
   }
 
   readonly jobs: Jobs;
+  /** The last minutes of each device. */
+  readonly courses = new Courses();
 
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -62,7 +70,7 @@ export class PanelModel implements IDisposable {
 
   /** The engine that will run it: the person's, the match's, or the first that can. */
   engineOf(training: Training): IEngineFeatures | undefined {
-    const name = training.choice.engine || training.placement?.engine;
+    const name = training.submission.choice.engine || training.placement?.engine;
     return (
       this._engines.find(engine => engine.name === name) ??
       this._engines.find(engine => engine.available) ??
@@ -100,6 +108,17 @@ export class PanelModel implements IDisposable {
   /** Estimate without being asked where the notebook is trusted. */
   autoEstimate = false;
 
+  /** Estimate anew after an edit where the notebook is trusted and was estimated before. */
+  set follows(follows: boolean) {
+    this._follows = follows;
+    this._trainings.forEach(training => (training.follows = follows));
+  }
+
+  /** The job that comes first: under way, of this notebook rather than of another; null where none is. */
+  get running(): JobView | null {
+    return this._running;
+  }
+
   /** The job whose last lines are shown in the panel. */
   get expanded(): JobView | null {
     return this._expanded;
@@ -122,6 +141,7 @@ export class PanelModel implements IDisposable {
     const watches = [this.events.watch('devices'), this.events.watch('jobs')];
     this._looking++;
     this._readActive();
+    this._onJobs();
     return new DisposableDelegate(() => {
       this._looking--;
       watches.forEach(watch => watch.dispose());
@@ -166,12 +186,20 @@ export class PanelModel implements IDisposable {
 
   /** Submit the active notebook and show the job's first lines. */
   async submit(anyway = false): Promise<IJob | null> {
-    const job = (await this._training?.submit(anyway)) ?? null;
+    const job = (await this._training?.submission.submit(anyway)) ?? null;
     if (job) {
+      if (this._training?.submission.choice.result === 'open') {
+        this._opens.add(job.id);
+      }
       this.jobs.put(job);
       this._show(job.id);
     }
     return job;
+  }
+
+  /** Whether a job's executed notebook is to be opened now that it is done; asked once. */
+  takeOpening(id: string): boolean {
+    return this._opens.delete(id);
   }
 
   /** Run a job again and show its first lines. */
@@ -189,6 +217,8 @@ export class PanelModel implements IDisposable {
     }
     this._isDisposed = true;
     this._expanded?.dispose();
+    this._running?.dispose();
+    this._keeper.dispose();
     this._kernelLook.dispose();
     this._trainings.forEach(training => training.dispose());
     this.jobs.dispose();
@@ -229,6 +259,7 @@ export class PanelModel implements IDisposable {
 
   private _onInventory(_: EventStream, inventory: IInventory): void {
     this._inventory = inventory;
+    this.courses.add(inventory);
     const training = this._training;
     if (training?.placement) {
       const { placed } = training;
@@ -267,7 +298,9 @@ export class PanelModel implements IDisposable {
       } else {
         training = new Training(this.api, source);
         training.whatIfs = this._whatIfs;
+        training.follows = this._follows;
         this._trainings.set(source.path, training);
+        this._recalled = this._recall(training);
       }
       this._training = training;
       training.changed.connect(this._onTraining, this);
@@ -281,6 +314,7 @@ export class PanelModel implements IDisposable {
   private _onRenamed(_: ActiveNotebook, { from, to }: IRenaming): void {
     const training = this._trainings.get(from);
     this._trainings.delete(from);
+    void this._remembered?.move(from, to);
     if (training && PathExt.dirname(from) === PathExt.dirname(to)) {
       this._trainings.set(to, training);
     } else {
@@ -301,6 +335,7 @@ export class PanelModel implements IDisposable {
 
   private _onTraining(): void {
     void this._readOwnDevices();
+    this._keeper.invoke().catch(() => undefined);
     this._changed.emit();
   }
 
@@ -322,6 +357,27 @@ export class PanelModel implements IDisposable {
     }
   }
 
+  /** Keep a view of the job that comes first, so that its last lines and its curves are there. */
+  private _onJobs(): void {
+    const path = this._training?.source.path;
+    const active = this.jobs.list.filter(
+      ({ state }) => state === 'running' || state === 'preparing' || state === 'stopping'
+    );
+    const first = active.find(job => path && isOf(job, path)) ?? active[0];
+    if (this._running?.id !== first?.id) {
+      this._running?.dispose();
+      this._running = first && this._looking ? this.openJob(first.id) : null;
+      this._changed.emit();
+    }
+  }
+
+  private async _recall(training: Training): Promise<void> {
+    const kept = await this._remembered?.get(training.source.path);
+    if (kept && !training.isDisposed) {
+      training.recall(kept);
+    }
+  }
+
   /** Read the active notebook where somebody looks; estimate it too where that is wanted and safe. */
   private _readActive(): void {
     const training = this._training;
@@ -329,12 +385,17 @@ export class PanelModel implements IDisposable {
       return;
     }
     void training.lookAtKernel();
-    void training.read().then(() => {
-      const trains = training.facts && training.facts.loop !== 'none';
-      if (this.autoEstimate && trains && training.source.trusted && !training.estimate) {
-        void training.measure();
-      }
-    });
+    void this._recalled
+      .then(() => training.read())
+      .then(() => {
+        const trains = training.facts && training.facts.loop !== 'none';
+        const wanted = training.estimate
+          ? this._follows && (training.isRecalled || training.stale)
+          : this.autoEstimate && trains;
+        if (wanted && training.source.trusted && !training.isEstimating) {
+          void training.measure();
+        }
+      });
   }
 
   private readonly _kernelLook = new Debouncer(async () => {
@@ -342,8 +403,20 @@ export class PanelModel implements IDisposable {
       await this._training?.lookAtKernel();
     }
   }, KERNEL_DELAY);
+  /** Writes down what is known of the notebook, once it is at rest. */
+  private readonly _keeper = new Debouncer(async () => {
+    const training = this._training;
+    if (training && !training.isEstimating && !training.isRecalled) {
+      await this._remembered?.put(training.source.path, training.toRemember());
+    }
+  }, KEEP_DELAY);
   private readonly _trainings = new Map<string, Training>();
   private _training: Training | null = null;
+  private _recalled: Promise<void> = Promise.resolve();
+  private _follows = false;
+  private _running: JobView | null = null;
+  /** Jobs whose executed notebook is to be opened. */
+  private readonly _opens = new Set<string>();
   private _inventory: IInventory | null = null;
   /** The devices of engines that have their own, by engine. */
   private readonly _own = new Map<string, IInventory>();
@@ -362,6 +435,11 @@ export class PanelModel implements IDisposable {
   private _looking = 0;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
+}
+
+/** Whether a job is of a notebook; a job knows the file, a notebook its contents path. */
+export function isOf({ spec }: IJob, path: string): boolean {
+  return spec.notebook === path || spec.notebook.endsWith(`/${path}`);
 }
 
 /** Whether a device has much more or less room than it had. */

@@ -2,47 +2,49 @@
  * What the panel knows of one notebook: what trains in it, what a step takes, where it fits, and what the person chose.
  */
 
-import { UUID } from '@lumino/coreutils';
 import { Debouncer } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import { type Api, ApiError, lasting } from '../api';
 import type {
-  IChanges,
-  IDecision,
   IEstimate,
   IEstimateRequest,
-  IJob,
-  IMessage,
+  IMatched,
   INotebookFacts,
   IPlacement,
-  IPreflight,
-  ISubmission,
   IWay,
   IWhatIf,
   Value
 } from '../domain';
+import { Batches } from './batches';
+import { AS_USUAL, type IChoice, otherwise } from './choice';
 import type { ILiveModel } from './liveKernel';
 import type { INotebookSource } from './notebook';
+import { digest, type IRemembered } from './remembered';
+import { Submission } from './submission';
 
 /** Milliseconds after the last keystroke before the notebook is read anew. */
 const READ_DELAY = 600;
-
-/** Where to run; what is null or empty is chosen by the policy. */
-export interface IChoice {
-  engine: string;
-  /** null: as the policy says; 0: on the CPU. */
-  gpus: number | null;
-  deviceIds: string[];
-}
+/** Milliseconds for which nobody typed before it is computed what would help. */
+const DETAILS_DELAY = 1_500;
 
 export class Training {
   constructor(
     private readonly _api: Api,
     private _source: INotebookSource
   ) {
-    this._reader = new Debouncer(() => this.read(), READ_DELAY);
+    this._reader = new Debouncer(() => this._follow(), READ_DELAY);
+    this.submission = new Submission(_api, {
+      source: () => this._source,
+      asked: () => this._asked()
+    });
+    this.submission.changed.connect(() => this._changed.emit(), this);
   }
+
+  /** What would become of a submit. */
+  readonly submission: Submission;
+  /** Memory over batch size, as far as it was traced. */
+  readonly batches = new Batches();
 
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -62,25 +64,22 @@ export class Training {
   estimate: IEstimate | null = null;
   placement: IPlacement | null = null;
   estimateError: ApiError | null = null;
-  submitError: ApiError | null = null;
-  /** What a submit would be refused with, as of the last match or choice. */
-  hindrances: IMessage[] = [];
-  /** What the job's copy has otherwise than the notebook; null where nothing was asked for. */
-  changes: IChanges | null = null;
-  /** What becomes of the job as it will run, as of the last match or choice; null: nobody can say. */
-  decision: IDecision | null = null;
   /** When the last match was made, in milliseconds since the epoch. */
   placed = 0;
   request: IEstimateRequest = {};
   /** What can be asked for, as the server says. */
   whatIfs: readonly IWhatIf[] = [];
-  choice: IChoice = { engine: '', gpus: null, deviceIds: [] };
   /** The notebook was edited since the estimate. */
   stale = false;
   isEstimating = false;
   /** What helps is still being computed. */
   isDetailing = false;
-  isSubmitting = false;
+  /** The estimate of the notebook as it is, beside one that something else was asked of. */
+  own: IEstimate | null = null;
+  /** Estimate anew by itself after an edit, where the notebook is trusted and was estimated before. */
+  follows = false;
+  /** What is shown was kept over a reload and waits for the server's word. */
+  isRecalled = false;
   /** The models that the notebook's kernel holds, as of the last look. */
   liveModels: readonly ILiveModel[] = [];
   /** The name of the live model that the estimate is of; empty: of the notebook's cells. */
@@ -93,7 +92,7 @@ export class Training {
 
   /** Read the notebook without running it; not again while its code is as it was. */
   async read(): Promise<void> {
-    const code = this._source.fingerprint();
+    const code = this._code();
     this.stale = this._isStale(code);
     if (code === this._read && this.facts && !this.factsError) {
       this._changed.emit();
@@ -148,13 +147,17 @@ export class Training {
       return;
     }
     this.isEstimating = false;
-    void this.preflight();
-    void this.compare();
+    void this.submission.preflight();
+    void this.submission.compare();
     // Each advice is a trace more, and the kernel is the person's.
     this.isDetailing = this.estimate?.status === 'ok' && !this.estimateError && !live;
     this._changed.emit();
     if (this.isDetailing) {
       try {
+        await pause(this.follows ? DETAILS_DELAY : 0);
+        if (run !== this._estimates) {
+          return;
+        }
         await this._place(run, true);
       } catch {
         // The number stands; only the advice is missing.
@@ -162,8 +165,8 @@ export class Training {
       if (run === this._estimates) {
         this.isDetailing = false;
         this._changed.emit();
-        if (this.decision?.outcome === 'refuse') {
-          void this.preflight(); // now the ways out are known
+        if (this.submission.decision?.outcome === 'refuse') {
+          void this.submission.preflight(); // now the ways out are known
         }
       }
     }
@@ -191,7 +194,7 @@ export class Training {
 
   /** The server is back: what failed only for want of it is not a failure any more. */
   recover(): void {
-    this.submitError = lasting(this.submitError);
+    this.submission.recover();
     this.estimateError = lasting(this.estimateError);
     if (this.factsError && !lasting(this.factsError)) {
       void this.read();
@@ -218,60 +221,31 @@ export class Training {
     return this.ask({ answers: { ...this.request.answers, [name]: value } });
   }
 
-  /** Choose engine or devices; the match is made anew where there is an estimate. */
+  /** Choose for the job; the match is made anew where devices or engine are others and there is an estimate. */
   choose(choice: Partial<IChoice>): void {
-    this.choice = { ...this.choice, ...choice };
+    const before = this.submission.choice;
+    this.submission.choose(choice);
+    const isElsewhere = ['engine', 'gpus', 'deviceIds'].some(
+      name =>
+        JSON.stringify(before[name as keyof IChoice]) !==
+        JSON.stringify(this.submission.choice[name as keyof IChoice])
+    );
     if (choice.deviceIds) {
       // Several devices are there to train together: the job's copy gets what it lacks for that.
       const { length } = choice.deviceIds;
       this.request = { ...this.request, devices: length > 1 ? length : null };
     }
-    this._forget();
-    void (this.estimate ? this.measure() : this.preflight());
-  }
-
-  /** Ask what a submit would be refused with, before somebody tries. */
-  async preflight(): Promise<void> {
-    const run = ++this._preflights;
-    let found: IPreflight = { problems: [], notes: [], decision: null };
-    try {
-      found = await this._api.preflight(this._source.body(), this._wanted());
-    } catch {
-      // The submit itself will say it.
-    }
-    if (run === this._preflights) {
-      this.hindrances = [...found.problems, ...found.notes];
-      this.decision = found.decision;
-      this._changed.emit();
-    }
-  }
-
-  /** Ask what a job has otherwise than the notebook, before it is submitted. */
-  async compare(): Promise<void> {
-    const run = ++this._compares;
-    let found: IChanges | null = null;
-    try {
-      const { answers: _, ...asked } = this._asked();
-      found = Object.keys(asked).length
-        ? await this._api.changes(this._source.body(), this._asked())
-        : null;
-    } catch {
-      // The submit itself will say it.
-    }
-    if (run === this._compares) {
-      this.changes = found;
-      this._changed.emit();
-    }
+    void (this.estimate && isElsewhere ? this.measure() : this.submission.preflight());
   }
 
   /** Write what the job has otherwise into the notebook; from then on it is the notebook's own. */
   async write(): Promise<void> {
-    const changes = this.changes;
+    const { changes } = this.submission;
     if (!changes?.cells.length) {
       return;
     }
     this._source.write?.(changes.cells);
-    this.changes = null;
+    this.submission.changes = null;
     const refused = new Set(changes.refused.map(({ change }) => change));
     const kept = this.whatIfs.filter(({ in_jobs, name }) => !in_jobs || refused.has(name));
     const names = new Set(['answers', 'target', 'device', ...kept.map(({ name }) => name)]);
@@ -281,40 +255,51 @@ export class Training {
     await this.measure();
   }
 
-  /** Submit the notebook as it is on the screen; `anyway`: though it will not fit. */
-  async submit(anyway = false): Promise<IJob | null> {
-    if (this.isSubmitting) {
-      return null;
+  /** What is to be kept of this over a reload. */
+  toRemember(): IRemembered {
+    const { facts, estimate, placement, request } = this;
+    const isWhole = facts && placement && estimate?.status === 'ok' && !this.live;
+    return {
+      code: this._estimated ?? '',
+      request,
+      choice: otherwise(this.submission.choice),
+      matched: isWhole ? { facts, estimate, placement } : null,
+      time: Date.now()
+    };
+  }
+
+  /** Take what was kept, unless something newer is known; it is stale until the server has said it again. */
+  recall({ code, request, choice, matched }: IRemembered): void {
+    if (this.estimate || this.isEstimating) {
+      return;
     }
-    this.isSubmitting = true;
-    this.submitError = null;
-    this.hindrances = [];
+    this.request = request;
+    this.submission.choice = { ...AS_USUAL, ...choice };
+    if (matched) {
+      this.estimate = matched.estimate;
+      this.placement = matched.placement;
+      this._estimated = code;
+      this.own = this._hasOthers() ? null : matched.estimate;
+      this.isRecalled = true;
+      this.stale = this._isStale(this._code());
+    }
     this._changed.emit();
-    try {
-      return await this._api.submit(this._source.body(), {
-        token: UUID.uuid4(),
-        ...this._wanted(),
-        ...(anyway ? { anyway } : {})
-      });
-    } catch (reason) {
-      this.submitError = reason as ApiError;
-      void this.preflight(); // what would lead to a job
-      return null;
-    } finally {
-      this.isSubmitting = false;
-      this._changed.emit();
-    }
+  }
+
+  get isDisposed(): boolean {
+    return this._reader.isDisposed;
   }
 
   dispose(): void {
     this._reader.dispose();
-    this._reads = this._estimates = this._preflights = this._compares = NaN;
+    this._reads = this._estimates = NaN;
+    this.submission.dispose();
     Signal.clearData(this);
   }
 
   private async _place(run: number, details: boolean): Promise<void> {
-    const { engine, gpus, deviceIds } = this.choice;
-    const code = this._source.fingerprint();
+    const { engine, gpus, deviceIds } = this.submission.choice;
+    const code = this._code();
     if (this.live && !this._trace) {
       this._trace = await this._traceLive();
     }
@@ -328,16 +313,54 @@ export class Training {
       }
     );
     if (run === this._estimates) {
-      this.facts = answer.facts;
-      this.factsError = null;
-      this.estimate = answer.estimate;
-      this.placement = answer.placement;
+      this._take(answer, code, details);
       this.placed = Date.now();
       this._estimated = this.live ? null : code;
       this._read = code;
-      this.stale = this._isStale(this._source.fingerprint());
+      this.stale = this._isStale(this._code());
       this._changed.emit();
     }
+  }
+
+  /** Show an answer of the server's. */
+  private _take(answer: IMatched, code: string, details: boolean): void {
+    const before = this.estimate;
+    this.facts = answer.facts;
+    this.factsError = null;
+    // What the advice took is not what the number took.
+    this.estimate =
+      details && before
+        ? { ...answer.estimate, seconds: before.seconds }
+        : { ...answer.estimate, remedies: keptRemedies(before, answer.estimate) };
+    this.placement = answer.placement;
+    this.isRecalled = false;
+    if (this.estimate.status === 'ok' && !this._hasOthers()) {
+      this.own = this.estimate;
+    }
+    if (!this.live) {
+      const { batch_size: _, ...rest } = this._asked();
+      this.batches.add(
+        this.estimate,
+        JSON.stringify([code, rest, this.estimate.training, answer.estimate.device])
+      );
+    }
+  }
+
+  /** An edit came to rest: read the notebook, and estimate it where that is wanted and safe. */
+  private async _follow(): Promise<void> {
+    await this.read();
+    if (this.stale && this.follows && this._source.trusted && !this.isEstimating) {
+      await this.measure();
+    }
+  }
+
+  /** Whether something else is asked for than the notebook has; an answer to a question is its own. */
+  private _hasOthers(): boolean {
+    return Object.keys(this._asked()).some(name => !AS_IN_THE_NOTEBOOK.has(name));
+  }
+
+  private _code(): string {
+    return digest(this._source.fingerprint());
   }
 
   /** Whether the estimate is of other code than this. */
@@ -363,24 +386,6 @@ export class Training {
     return answer.trace;
   }
 
-  /** What was said of another choice does not hold for this one. */
-  private _forget(): void {
-    this.submitError = null;
-    this.hindrances = [];
-    this.decision = null;
-    this._changed.emit();
-  }
-
-  /** What was chosen for the job. */
-  private _wanted(): ISubmission {
-    const { engine, gpus, deviceIds } = this.choice;
-    return {
-      request: this._asked(),
-      ...(engine ? { engine } : {}),
-      ...(gpus !== null ? { resources: { gpus, device_ids: deviceIds } } : {})
-    };
-  }
-
   /** The request without what was taken back. */
   private _asked(): IEstimateRequest {
     return Object.fromEntries(
@@ -397,6 +402,20 @@ export class Training {
   private _trace = '';
   private _reads = 0;
   private _estimates = 0;
-  private _preflights = 0;
-  private _compares = 0;
+}
+
+/** What a request may have without asking for something else than the notebook does. */
+const AS_IN_THE_NOTEBOOK = new Set(['answers', 'target', 'device', 'training', 'details']);
+
+/** What helped before helps until it is computed anew, where the figure is the same. */
+function keptRemedies(before: IEstimate | null, now: IEstimate): IEstimate['remedies'] {
+  const isSame =
+    before?.allocated_peak_bytes === now.allocated_peak_bytes && before.device === now.device;
+  return now.remedies.length || !isSame ? now.remedies : before.remedies;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return milliseconds > 0
+    ? new Promise(done => setTimeout(done, milliseconds))
+    : Promise.resolve();
 }

@@ -15,6 +15,9 @@ export function curveColor(index: number): string {
   return `var(${CURVES[index % CURVES.length]})`;
 }
 
+/** Size of a chart's words beside those of the page. */
+const SMALL = 0.82;
+
 export interface IPalette {
   curve: (index: number) => string;
   text: string;
@@ -34,8 +37,8 @@ export function palette(node: Element): IPalette {
     grid: read('--jp-border-color2') || 'lightgray',
     quiet: read('--jp-ui-font-color3') || 'gray',
     limit: read('--jp-warn-color1') || 'darkorange',
-    // Whole pixels: a canvas computes no sizes, and uPlot reads no fractions.
-    font: `${Math.round(parseFloat(style.fontSize) || 11)}px ${style.fontFamily || 'sans-serif'}`
+    // A canvas knows pixels only.
+    font: `${Math.round((parseFloat(style.fontSize) || 13) * SMALL)}px ${style.fontFamily || 'sans-serif'}`
   };
 }
 

@@ -21,7 +21,7 @@ test('a difference is shown, written, and taken back', async ({ page, server }) 
   await openNotebook(page, server, 'advice.ipynb');
   const panel = await openPanel(page);
   await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
-  await panel.getByText('What if…').click({ timeout: 180_000 });
+  await panel.getByRole('button', { name: 'more, what if…' }).click({ timeout: 180_000 });
   await panel.getByLabel('Gradients between steps').selectOption({ label: 'freed' });
   await panel.getByRole('button', { name: 'Estimate with these' }).click();
   const added = panel.getByText('+    opt.clear_grad(set_to_zero=False)');

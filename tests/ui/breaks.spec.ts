@@ -2,7 +2,7 @@
 
 import type { Locator } from '@playwright/test';
 
-import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import { expect, jobRow, openNotebook, openPanel, submitButton, test } from './fixtures';
 import { type LabServer, LINES } from './server';
 
 /** Every numbered line of the newest job is in its log once and in order. */
@@ -51,7 +51,7 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   await openNotebook(page, server, 'counting.ipynb');
   let panel = await openPanel(page);
   server.hold(true);
-  await panel.getByRole('button', { name: 'Submit training' }).click();
+  await submitButton(panel).click();
   let row = jobRow(panel, 'counting');
   await expect(row.getByRole('log')).toContainText(/line \d+/);
   await row.getByRole('button', { name: 'counting', exact: true }).click();
@@ -81,7 +81,7 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   const submit = panel.getByRole('region', { name: 'Submit' });
   await expect(panel.getByText('The server does not answer.')).toBeVisible();
   // Without a pointer, which JupyterLab's announcement would stop again and again.
-  await submit.getByRole('button', { name: 'Submit training' }).dispatchEvent('click');
+  await submitButton(panel).dispatchEvent('click');
   await expect(submit.getByRole('alert')).toContainText('cannot be reached');
   server.hold(false);
   await server.start();
@@ -103,7 +103,7 @@ test('where sockets are closed, polling shows the same', async ({ page, server }
   await openNotebook(page, server, 'counting.ipynb');
   const panel = await openPanel(page);
   // By keyboard alone.
-  await panel.getByRole('button', { name: 'Submit training' }).focus();
+  await submitButton(panel).focus();
   await page.keyboard.press('Enter');
   const row = jobRow(panel, 'counting');
   await expect(row.getByRole('log')).toContainText(/line \d+/);
@@ -125,7 +125,7 @@ test('a stopped job keeps what it has, and a deleted one can be kept', async ({
   await openNotebook(page, server, 'counting.ipynb');
   const panel = await openPanel(page);
   server.hold(true);
-  await panel.getByRole('button', { name: 'Submit training' }).click();
+  await submitButton(panel).click();
   const row = jobRow(panel, 'counting');
   await expect(row.getByRole('log')).toContainText(/line \d+/);
   await row.getByRole('button', { name: 'Stop' }).click();

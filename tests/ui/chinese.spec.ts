@@ -11,9 +11,9 @@ test.use({
 test('panel, server and commands speak it', async ({ page, server }) => {
   await openNotebook(page, server, 'digits_fit.ipynb');
   const panel = await openPanel(page);
-  await expect(panel.getByRole('region', { name: '训练内容' })).toContainText('批大小 64');
-  await expect(panel.getByRole('button', { name: '提交训练' })).toBeVisible();
-  await expect(panel.getByRole('region', { name: '适合的设备' })).toContainText('GPU');
+  await expect(panel.getByRole('button', { name: '批大小 64，转到单元 9' })).toBeVisible();
+  await expect(panel.getByRole('button', { name: '提交 digits_fit.ipynb' })).toBeVisible();
+  await expect(panel.getByRole('region', { name: '设备' })).toContainText('GPU');
   await expect(
     page.locator('.jp-NotebookPanel-toolbar').getByRole('button', { name: '提交训练' })
   ).toBeVisible();

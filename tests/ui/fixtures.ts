@@ -111,6 +111,13 @@ export async function openPanel(page: Page): Promise<Locator> {
   return panel;
 }
 
+/** The panel's own Submit, which names what it submits. */
+export function submitButton(panel: Locator): Locator {
+  return panel
+    .getByRole('region', { name: 'Submit' })
+    .getByRole('button', { name: /^Submit (?!anyway)/ });
+}
+
 /** The row of the newest job of a name. */
 export function jobRow(panel: Locator, name: string): Locator {
   return panel.getByRole('listitem', { name, exact: true }).first();

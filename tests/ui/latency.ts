@@ -6,7 +6,7 @@
 import { writeFileSync } from 'fs';
 import { join, resolve } from 'path';
 
-import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import { expect, jobRow, openNotebook, openPanel, submitButton, test } from './fixtures';
 import { notebook } from './server';
 
 const RESULTS = resolve(__dirname, '..', '..', 'benchmarks', 'results', 'screen_latency.json');
@@ -21,7 +21,7 @@ test('a printed line reaches the screen', async ({ page, server }) => {
   writeFileSync(join(server.root, 'clock.ipynb'), JSON.stringify(notebook([PRINT])));
   await openNotebook(page, server, 'clock.ipynb');
   const panel = await openPanel(page);
-  await panel.getByRole('button', { name: 'Submit training' }).click();
+  await submitButton(panel).click();
   const row = jobRow(panel, 'clock');
   await row.getByRole('button', { name: 'clock', exact: true }).click();
   const log = page.locator('.jp-PaddleGpu-view').getByRole('log');

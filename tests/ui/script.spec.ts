@@ -26,7 +26,7 @@ test('a script is estimated and run', async ({ page, server }) => {
   // From the file browser; the notebook stays where it is.
   await page.locator('.jp-DirListing-item', { hasText: 'train.py' }).click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Estimate training memory' }).click();
-  await expect(panel.locator('.jp-PaddleGpu-name', { hasText: 'train.py' })).toBeVisible();
+  await expect(panel.getByRole('heading', { name: 'train.py' })).toBeVisible();
   await expect(panel.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 180_000 });
   await panel.getByRole('button', { name: 'Back to empty.ipynb' }).click();
   await expect(panel.locator('.jp-PaddleGpu-big')).toHaveCount(0);

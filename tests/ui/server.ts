@@ -126,7 +126,12 @@ export class LabServer {
         fetchNews: 'false',
         checkForUpdates: false
       },
-      ...options.settings
+      ...options.settings,
+      'jupyter-paddle-gpu:plugin': {
+        // A panel that opens by itself would be closed by a test's click.
+        openOnce: false,
+        ...options.settings?.['jupyter-paddle-gpu:plugin']
+      }
     };
     for (const [plugin, values] of Object.entries(settings)) {
       const [name, id] = plugin.split(':');

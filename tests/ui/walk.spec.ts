@@ -1,6 +1,6 @@
 /** The whole walk: open a notebook, see what it takes, submit it, watch it, open the result. */
 
-import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import { expect, jobRow, openNotebook, openPanel, submitButton, test } from './fixtures';
 
 test('from an open notebook to its executed copy', async ({ page, server }) => {
   await openNotebook(page, server, 'digits_fit.ipynb');
@@ -9,7 +9,7 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
   // What trains is read without a click, and leads to its cell.
   await expect(panel.getByText('DigitNet')).toBeVisible();
   await expect(panel.getByText('batch 64')).toBeVisible();
-  await panel.getByRole('button', { name: 'cell 9' }).first().click();
+  await panel.getByRole('button', { name: 'batch 64, go to cell 9' }).click();
   await expect(page.locator('.jp-Notebook .jp-Cell.jp-mod-active')).toContainText(
     'BATCH_SIZE = 64'
   );
@@ -22,20 +22,21 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
     timeout: 180_000
   });
   await expect(memory.getByRole('term').filter({ hasText: 'Activations' })).toBeVisible();
-  await expect(memory.getByRole('img', { name: /Memory over one step/ })).toBeVisible();
-  await expect(panel.getByText('544.9 k parameters')).toBeVisible();
+  await expect(memory.getByRole('slider', { name: 'Memory over one step' })).toBeVisible();
+  await expect(panel.getByTitle('544.9 k parameters')).toBeVisible();
 
   // A size that the model refuses is told with its reason, and taken back.
-  await memory.getByText('What if…').click();
-  await memory.getByLabel('Images, pixels a side').fill('64');
-  await memory.getByLabel('Images, pixels a side').press('Enter');
+  const advice = panel.getByRole('region', { name: 'Could save' });
+  await advice.getByRole('button', { name: 'more, what if…' }).click();
+  await advice.getByLabel('Images, pixels a side').fill('64');
+  await advice.getByLabel('Images, pixels a side').press('Enter');
   await expect(memory).toContainText('There is no number for this', { timeout: 180_000 });
   await expect(memory.getByRole('note')).toContainText('With images of 64 × 64 pixels');
-  await memory.getByRole('button', { name: 'As in the notebook' }).click();
+  await advice.getByRole('button', { name: 'As in the notebook' }).click();
   await expect(memory.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 180_000 });
 
   // Where it fits: known cards where none is here.
-  const fits = panel.getByRole('region', { name: 'Where it fits' });
+  const fits = panel.getByRole('region', { name: 'Devices' });
   await expect(fits.getByText('This machine', { exact: true })).toBeVisible();
 
   // Submit from the notebook's toolbar; the job and its log appear at once.
@@ -68,7 +69,7 @@ test('from an open notebook to its executed copy', async ({ page, server }) => {
 test('a training that fails names the cell and the next step', async ({ page, server }) => {
   await openNotebook(page, server, 'wine_broken.ipynb');
   const panel = await openPanel(page);
-  await panel.getByRole('button', { name: 'Submit training' }).click();
+  await submitButton(panel).click();
   const row = jobRow(panel, 'wine_broken');
   await expect(row).toHaveAttribute('data-state', 'failed', { timeout: 180_000 });
   await expect(row.getByRole('alert')).toContainText('Cell 6, line 5 failed');
@@ -92,7 +93,7 @@ test('an empty notebook is refused with a reason', async ({ page, server }) => {
   const panel = await openPanel(page);
   await expect(panel.getByText('There is no code in this notebook yet.')).toBeVisible();
   await expect(panel.getByRole('button', { name: 'Estimate' })).toBeDisabled();
-  await panel.getByRole('button', { name: 'Submit training' }).click();
+  await submitButton(panel).click();
   const submit = panel.getByRole('region', { name: 'Submit' });
   await expect(submit.getByRole('alert')).toContainText('has no code to run');
   await expect(jobRow(panel, 'empty')).toHaveCount(0);

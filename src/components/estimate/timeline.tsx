@@ -1,19 +1,23 @@
-/** Bytes over one training step, with its phases and the peak. */
+/** Bytes over one training step: its scale, its phases, the peak, and what is alive under pointer or arrow keys. */
 
 import * as React from 'react';
 
 import type { IEstimate, ITimelinePoint, Phase } from '../../domain';
 import { bytes } from '../../format';
 import { useApp, useWidth } from '../common/context';
+import { kindNames } from './words';
 
-const HEIGHT = 64;
+const HEIGHT = 76;
 const TOP = 14;
 /** A text of the axis needs about this many pixels. */
 const LABEL_ROOM = 52;
+/** Largest tensors that are named at the peak. */
+const NAMED = 3;
 
 export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | null {
   const { trans } = useApp();
   const [ref, width] = useWidth();
+  const [chosen, setChosen] = React.useState<number | null>(null);
   const points = estimate.timeline;
   if (points.length < 2) {
     return null;
@@ -35,6 +39,28 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
   const what = [peak.op, peak.layer].filter(Boolean).join(', ');
   const label = trans.__('peak: %1', what || names[peak.phase]);
   const onLeft = x(peak.index) > width / 2;
+  const shown = chosen === null ? null : points[Math.min(chosen, points.length - 1)];
+  const keys: Record<string, number> = {
+    ArrowLeft: (chosen ?? points.length) - 1,
+    ArrowRight: (chosen ?? -1) + 1,
+    Home: 0,
+    End: points.length - 1,
+    PageUp: points.findIndex(({ index }) => index >= peak.index),
+    PageDown: points.findIndex(({ index }) => index >= peak.index)
+  };
+  const choose = (index: number) => setChosen(Math.max(0, Math.min(points.length - 1, index)));
+  const kinds = kindNames(trans);
+  /** `lstm, rnn_grad · backward · 1.4 GiB, 130 MiB of it kept all the time`. */
+  const alive = (point: ITimelinePoint) =>
+    [
+      [point.layer, point.op].filter(Boolean).join(', '),
+      names[point.phase],
+      kept > 0
+        ? trans.__('%1, of it %2 kept all the time', bytes(point.bytes), bytes(kept))
+        : bytes(point.bytes)
+    ]
+      .filter(Boolean)
+      .join(' · ');
   return (
     <div className="jp-PaddleGpu-timeline" ref={ref}>
       {width > 0 && (
@@ -60,6 +86,23 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
             >
               <title>{trans.__('Parameters and optimizer state, kept all the time')}</title>
             </rect>
+          )}
+          {scale(highest).map(size => (
+            <g key={size}>
+              <line className="jp-PaddleGpu-grid" x1={0} x2={width} y1={y(size)} y2={y(size)} />
+              <text className="jp-PaddleGpu-scale" x={width - 2} y={y(size) - 2}>
+                {bytes(size)}
+              </text>
+            </g>
+          ))}
+          {shown && (
+            <line
+              className="jp-PaddleGpu-cursor"
+              x1={x(shown.index)}
+              x2={x(shown.index)}
+              y1={TOP}
+              y2={HEIGHT}
+            />
           )}
           <line
             className="jp-PaddleGpu-peak"
@@ -87,6 +130,51 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
       >
         {label}
       </div>
+      <div
+        className="jp-PaddleGpu-reader"
+        style={{ height: HEIGHT }}
+        role="slider"
+        tabIndex={0}
+        aria-readonly="true"
+        aria-label={trans.__('Memory over one step')}
+        aria-valuemin={0}
+        aria-valuemax={points.length - 1}
+        aria-valuenow={chosen ?? 0}
+        aria-valuetext={shown ? alive(shown) : label}
+        onKeyDown={event => {
+          if (event.key in keys) {
+            event.preventDefault();
+            choose(keys[event.key]);
+          } else if (event.key === 'Escape') {
+            setChosen(null);
+          }
+        }}
+        onBlur={() => setChosen(null)}
+        onPointerLeave={() => setChosen(null)}
+        onPointerMove={event => {
+          const box = event.currentTarget.getBoundingClientRect();
+          const place = ((event.clientX - box.left) / (box.width || 1)) * last;
+          const next = points.findIndex(({ index }) => index >= place);
+          choose(next < 0 ? points.length - 1 : next);
+        }}
+      />
+      {shown && (
+        <div className="jp-PaddleGpu-alive" aria-hidden="true">
+          {alive(shown)}
+          {shown.index === peak.index &&
+            estimate.alive_at_peak.slice(0, NAMED).map((tensor, index) => (
+              <div key={index} className="jp-PaddleGpu-row">
+                <i className={`jp-PaddleGpu-fill jp-mod-${tensor.kind}`} />
+                <span className="jp-PaddleGpu-name">
+                  {kinds[tensor.kind as keyof typeof kinds] ?? tensor.kind}
+                  {tensor.layer && ` · ${tensor.layer}`}
+                </span>
+                <span className="jp-PaddleGpu-space" />
+                {bytes(tensor.bytes)}
+              </div>
+            ))}
+        </div>
+      )}
       <div className="jp-PaddleGpu-phases" aria-hidden="true">
         {phases(points).map(([phase, from, to]) => (
           <span
@@ -131,4 +219,10 @@ function phases(points: ITimelinePoint[]): [Phase, number, number][] {
     }
   }
   return found;
+}
+
+/** Round sizes below the highest: powers of two, so that they are short to read. */
+function scale(highest: number): number[] {
+  const unit = 2 ** Math.floor(Math.log2(highest));
+  return highest >= 1.25 * unit ? [unit, unit / 2] : [unit / 2];
 }

@@ -11,7 +11,7 @@ import { useApp } from '../common/context';
 /** What stands in the fields, by what-if; empty is the notebook's own. */
 type Values = Record<string, string>;
 
-/** Fields for what can be asked of this training, folded away until somebody wonders. */
+/** Fields for what can be asked of this training. */
 export function WhatIfForm(props: {
   estimate: IEstimate;
   training: Training;
@@ -44,8 +44,7 @@ export function WhatIfForm(props: {
     void training.ask(Object.fromEntries(nothing) as IEstimateRequest);
   };
   return (
-    <details className="jp-PaddleGpu-whatIf">
-      <summary>{trans.__('What if…')}</summary>
+    <div className="jp-PaddleGpu-whatIf">
       <form
         onSubmit={event => {
           event.preventDefault();
@@ -78,7 +77,7 @@ export function WhatIfForm(props: {
           )}
         </div>
       </form>
-    </details>
+    </div>
   );
 }
 

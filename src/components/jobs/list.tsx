@@ -6,12 +6,13 @@ import * as React from 'react';
 import { type IJob, isEnded } from '../../domain';
 import type { PanelModel } from '../../models/panel';
 import { useApp } from '../common/context';
+import { Info } from '../common/info';
 import { Busy, Button, Section } from '../common/pieces';
 import { JobItem } from './row';
 import { stateName } from './words';
 
 /** Jobs that wait or have ended, shown before somebody asks for more, and how many more come at a time. */
-const SHOWN = 6;
+const SHOWN = 3;
 const MORE = 30;
 
 export function JobList({ model }: { model: PanelModel }): JSX.Element {
@@ -19,7 +20,8 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
   const { jobs } = model;
   const [most, setMost] = React.useState(SHOWN);
   const [word, setWord] = React.useState('');
-  const list = jobs.list;
+  // The job that runs stands above all else.
+  const list = jobs.list.filter(({ id }) => id !== model.running?.id);
   const found = findJobs(list, most > SHOWN ? word : '', trans);
   const active = found.filter(isActive);
   const others = found.filter(job => !isActive(job));
@@ -31,11 +33,14 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
   return (
     <Section title={trans.__('Jobs')}>
       {!jobs.isLoaded && !model.serverError && <Busy>{trans.__('Looking for jobs…')}</Busy>}
-      {jobs.isLoaded && !list.length && (
+      {jobs.isLoaded && !jobs.list.length && (
         <p className="jp-PaddleGpu-muted" role="status">
-          {trans.__(
-            'No jobs yet. A submitted training runs on its own: you may close this page and come back.'
-          )}
+          {trans.__('No jobs yet.')}{' '}
+          <Info about={trans.__('Jobs')}>
+            {trans.__(
+              'A submitted training runs on its own: you may close this page and come back.'
+            )}
+          </Info>
         </p>
       )}
       {most > SHOWN && (

@@ -7,10 +7,10 @@ import { type IJob, isEnded } from '../../domain';
 import type { JobView } from '../../models/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
-import { useApp, useInView, useSignal } from '../common/context';
-import { LogText } from '../common/logLine';
+import { useApp, useInView } from '../common/context';
 import { Bar, Button, Note } from '../common/pieces';
 import { StateSign, StopButton } from './state';
+import { Tail } from './tail';
 import { jobRemark, jobSentence, share } from './words';
 
 interface IItemProps {
@@ -136,37 +136,6 @@ function JobRow(props: IItemProps): JSX.Element {
         </Note>
       )}
     </li>
-  );
-}
-
-/** Lines of a job's log in the panel. */
-const TAIL = 8;
-
-/** The job's last lines, as they come. */
-function Tail(props: { view: JobView; running: boolean }): JSX.Element {
-  const { trans } = useApp();
-  const { view, running } = props;
-  useSignal(view.log.changed);
-  const lines = view.log.tail(TAIL);
-  return (
-    <div
-      className={`jp-PaddleGpu-tail${running ? ' jp-mod-running' : ''}`}
-      role="log"
-      aria-live="polite"
-      aria-label={trans.__('Last lines of the log')}
-      tabIndex={0}
-    >
-      {lines.map(line => (
-        <div key={line.n} className="jp-PaddleGpu-tailLine">
-          <LogText line={line} />
-        </div>
-      ))}
-      {!lines.length && (
-        <div className="jp-PaddleGpu-muted">
-          {view.log.isOpen ? trans.__('Nothing printed yet.') : trans.__('Reading the log…')}
-        </div>
-      )}
-    </div>
   );
 }
 

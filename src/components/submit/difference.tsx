@@ -8,7 +8,7 @@ import { useApp } from '../common/context';
 
 export function Difference({ training }: { training: Training }): JSX.Element | null {
   const { trans } = useApp();
-  const { changes } = training;
+  const { changes } = training.submission;
   if (!changes || training.stale) {
     return null;
   }

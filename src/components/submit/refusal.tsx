@@ -32,7 +32,7 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
       {(decision.ways as IWay[]).map((way, index) => (
         <Button
           key={index}
-          disabled={training.isEstimating || training.isSubmitting}
+          disabled={training.isEstimating || training.submission.isSubmitting}
           onClick={() => void training.take(way)}
         >
           {way.label.message}
@@ -41,7 +41,7 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
       {!waits && (
         <Button
           look="link"
-          disabled={training.isSubmitting}
+          disabled={training.submission.isSubmitting}
           title={trans.__(
             'The job starts as soon as a device is free, and may run out of memory'
           )}

@@ -3,8 +3,8 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { Facts } from '../../../src/components/estimate/facts';
 import { Memory } from '../../../src/components/estimate/memory';
+import { FactLine } from '../../../src/components/head/factLine';
 import type { INotebookFacts } from '../../../src/domain';
 import type { Training } from '../../../src/models/training';
 import { draw } from '../drawing';
@@ -39,7 +39,7 @@ test.each([
   'a notebook with loop %s that uses Paddle can be estimated',
   (loop, paddle, said) => {
     const counted = training({ loop, imports_paddle: paddle });
-    const box = draw(<Memory training={counted.training} />);
+    const box = draw(<Memory training={counted.training} model={null} />);
     expect(box.textContent).toContain(said);
     act(() => button(box).click());
     expect(counted.asked).toBe(1);
@@ -48,7 +48,7 @@ test.each([
 
 test('a notebook without Paddle has nothing to estimate', () => {
   const counted = training({ loop: 'none', imports_paddle: false });
-  const box = draw(<Memory training={counted.training} />);
+  const box = draw(<Memory training={counted.training} model={null} />);
   expect(button(box).disabled).toBe(true);
   expect(box.textContent).toContain('There is no training step to estimate.');
 });
@@ -70,8 +70,6 @@ test.each([
   [{ imports_paddle: false, problems: [broken] }, 'Nothing that could be read here trains'],
   [{ imports_paddle: false, cells: [BLANK] }, 'There is no code in this notebook']
 ])('where nothing trains, no more is said than is known: %j', (facts, said) => {
-  const box = draw(
-    <Facts training={training({ loop: 'none', ...facts }).training} retry={() => undefined} />
-  );
+  const box = draw(<FactLine training={training({ loop: 'none', ...facts }).training} />);
   expect(box.querySelector('[role=status]')?.textContent).toContain(said);
 });

@@ -3,12 +3,13 @@
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 
-import { Submit } from '../../../src/components/submit/submit';
+import { ChoiceForm } from '../../../src/components/submit/choiceForm';
 import { EventStream } from '../../../src/events';
 import type { ActiveNotebook } from '../../../src/models/notebook';
+import { otherwise } from '../../../src/models/choice';
 import { PanelModel } from '../../../src/models/panel';
 import type { Training } from '../../../src/models/training';
-import { draw, press } from '../drawing';
+import { draw } from '../drawing';
 import { answer, apiOn, settle, source } from '../helpers';
 
 const engine = (name: string, more: object = {}) => ({
@@ -31,7 +32,9 @@ const inventory = (...names: string[]) => ({
     name,
     index,
     simulated: false,
-    checked: true
+    checked: true,
+    memory_total: null,
+    processes: []
   })),
   drivers: {},
   problems: []
@@ -64,10 +67,15 @@ async function panel(more: object = {}): Promise<{ model: PanelModel; training: 
 }
 
 function shown({ model, training }: { model: PanelModel; training: Training }): string[] {
-  const box = draw(<Submit model={model} training={training} />);
-  if (!box.querySelector('fieldset')) {
-    press('Change…');
-  }
+  const box = draw(
+    <ChoiceForm
+      model={model}
+      training={training}
+      choice={training.submission.choice}
+      images={[]}
+      choose={choice => training.choose(choice)}
+    />
+  );
   return [...box.querySelectorAll('input[type=checkbox]')].map(
     one => one.parentElement?.textContent ?? ''
   );
@@ -94,7 +102,7 @@ test('a device that was chosen does not go along to an engine that has others', 
   shown(it);
   const [, cluster] = document.querySelectorAll<HTMLInputElement>('fieldset input[type=radio]');
   cluster.click();
-  expect(it.training.choice).toEqual({ engine: 'cluster', gpus: null, deviceIds: [] });
+  expect(otherwise(it.training.submission.choice)).toEqual({ engine: 'cluster' });
   it.model.dispose();
 });
 

@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import { Submit } from '../../../src/components/submit/submit';
+import { Submit } from '../../../src/components/submit/foot';
 import type { PanelModel } from '../../../src/models/panel';
 import { Training } from '../../../src/models/training';
 import { draw } from '../drawing';
@@ -16,7 +16,8 @@ const problem = {
 const model = {
   engines: [],
   engineOf: () => undefined,
-  devicesOf: () => null
+  devicesOf: () => null,
+  jobs: { list: [] }
 } as unknown as PanelModel;
 
 beforeAll(() => {
@@ -57,15 +58,15 @@ test('a choice is looked at at once, and the next step stands beside the button'
   expect(box.querySelector('[role=note]')?.textContent).toContain('sudo nvidia-ctk');
   expect(box.querySelector('button')?.disabled).toBe(false);
   training.choose({ engine: 'local' });
-  expect(training.hindrances).toEqual([]);
+  expect(training.submission.hindrances).toEqual([]);
   await settle();
-  expect(training.hindrances).toEqual([]);
+  expect(training.submission.hindrances).toEqual([]);
 });
 
 test('what the submit itself says is not said twice', async () => {
   const { training } = server([problem]);
-  await training.preflight();
-  await training.submit();
+  await training.submission.preflight();
+  await training.submission.submit();
   const box = draw(<Submit model={model} training={training} />);
   expect(box.textContent?.split(problem.message)).toHaveLength(2);
 });
@@ -73,6 +74,6 @@ test('what the submit itself says is not said twice', async () => {
 test('where nobody can say, nothing is said', async () => {
   const api = apiOn(() => Promise.reject(new Error('There is nobody.')));
   const training = new Training(api, source);
-  await training.preflight();
-  expect(training.hindrances).toEqual([]);
+  await training.submission.preflight();
+  expect(training.submission.hindrances).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** A training that fits nothing here: the sentence, and each way out as a button that leads on. */
 
-import { Submit } from '../../../src/components/submit/submit';
+import { Submit } from '../../../src/components/submit/foot';
 import type { PanelModel } from '../../../src/models/panel';
 import { Training } from '../../../src/models/training';
 import { draw } from '../drawing';
@@ -10,7 +10,8 @@ import * as React from 'react';
 const model = {
   engines: [],
   engineOf: () => undefined,
-  devicesOf: () => null
+  devicesOf: () => null,
+  jobs: { list: [] }
 } as unknown as PanelModel;
 const sentence = (message: string, code = '') => ({ code, message, hint: '' });
 const decision = {
@@ -65,7 +66,7 @@ async function refused(): Promise<{ training: Training; sent: [string, object][]
       : Promise.resolve(answer(409, JSON.stringify(decision.reason)));
   });
   const training = new Training(api, source);
-  await training.preflight();
+  await training.submission.preflight();
   return { training, sent };
 }
 
@@ -75,7 +76,7 @@ const buttons = (box: HTMLElement) => [
 
 test('the sentence stands once, with a button for each way out', async () => {
   const { training } = await refused();
-  await training.submit();
+  await training.submission.submit();
   await settle();
   const box = draw(<Submit model={model} training={training} />);
   expect(box.textContent?.split(decision.reason.message)).toHaveLength(2);
@@ -100,18 +101,23 @@ test('a way out is asked for, or chosen', async () => {
   ]);
   buttons(box)[2].click();
   await settle();
-  expect(training.choice.gpus).toBe(1);
+  expect(training.submission.choice.gpus).toBe(1);
 });
 
 test('whoever insists says so to the server', async () => {
   const { training, sent } = await refused();
-  await training.submit(true);
+  await training.submission.submit(true);
   expect(sent[1][1]).toMatchObject({ anyway: true });
 });
 
 test('while it is looked for, that is said', async () => {
   const { training } = await refused();
-  training.decision = { ...decision, searched: false, ways: [] } as typeof training.decision;
+  const { submission } = training;
+  submission.decision = {
+    ...decision,
+    searched: false,
+    ways: []
+  } as unknown as typeof submission.decision;
   training.isDetailing = true;
   const box = draw(<Submit model={model} training={training} />);
   expect(box.querySelector('[role=status]')?.textContent).toBe('Looking for what would fit…');

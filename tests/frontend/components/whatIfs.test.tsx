@@ -4,9 +4,10 @@ import * as React from 'react';
 import { act } from 'react';
 
 import { AskedFor } from '../../../src/components/estimate/askedFor';
-import { Submit } from '../../../src/components/submit/submit';
+import { Submit } from '../../../src/components/submit/foot';
 import { WhatIfForm } from '../../../src/components/estimate/whatIfForm';
 import type { IEstimate, IEstimateRequest, IWhatIf } from '../../../src/domain';
+import { AS_USUAL } from '../../../src/models/choice';
 import type { PanelModel } from '../../../src/models/panel';
 import type { Training } from '../../../src/models/training';
 import { askedFor } from '../../../src/models/whatIfs';
@@ -77,12 +78,16 @@ function training(request: object, more: object = {}): Training {
     whatIfs: TABLE,
     facts: { stages: { value: 8 } },
     factsError: null,
-    submitError: null,
-    hindrances: [],
     placement: null,
     isEstimating: false,
-    isSubmitting: false,
-    choice: { engine: '', gpus: null, deviceIds: [] },
+    submission: {
+      choice: AS_USUAL,
+      hindrances: [],
+      changes: null,
+      decision: null,
+      error: null
+    },
+    source: { name: 'a.ipynb' },
     liveModels: [],
     ...more
   } as unknown as Training;
@@ -116,7 +121,8 @@ test('a submit says what its job has, and what only the estimate was asked for',
   const model = {
     engines: [],
     engineOf: () => undefined,
-    devicesOf: () => null
+    devicesOf: () => null,
+    jobs: { list: [] }
   } as unknown as PanelModel;
   const asked = { stages: 4, packing: 'dense', answers: { vocab_size: 8 } };
   const box = draw(<Submit model={model} training={training(asked)} />);

@@ -1,5 +1,5 @@
 import { jobRemark, share } from '../../../src/components/jobs/words';
-import { parse } from '../../../src/components/estimate/facts';
+import { parse } from '../../../src/components/estimate/questions';
 import { type IJobResult, measuredPeak } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
 import { parseAnsi } from '../../../src/models/ansi';

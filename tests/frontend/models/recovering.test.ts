@@ -13,10 +13,10 @@ const refused = () =>
 async function errors(api: Api): Promise<(string | undefined)[]> {
   const training = new Training(api, source);
   const jobs = new Jobs(api, new EventStream(api));
-  await training.submit();
+  await training.submission.submit();
   await training.measure();
   await jobs.cancel('a');
-  const told = () => [training.submitError, training.estimateError, jobs.failure?.error];
+  const told = () => [training.submission.error, training.estimateError, jobs.failure?.error];
   expect(told().every(error => error)).toBe(true);
   training.recover();
   jobs.recover();

@@ -1,0 +1,42 @@
+/** An explanation behind ⓘ: there for those who ask, out of the way for all others. */
+
+import * as React from 'react';
+
+import { useApp } from './context';
+import { Prose } from './pieces';
+
+export function Info(props: { about: string; children: string }): JSX.Element {
+  const { trans } = useApp();
+  const [open, setOpen] = React.useState(false);
+  const id = React.useId();
+  return (
+    <span
+      className="jp-PaddleGpu-info"
+      onBlur={event => {
+        if (!event.currentTarget.contains(event.relatedTarget)) {
+          setOpen(false);
+        }
+      }}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && open) {
+          event.stopPropagation();
+          setOpen(false);
+        }
+      }}
+    >
+      <button
+        type="button"
+        className="jp-PaddleGpu-infoButton"
+        aria-label={trans.__('About: %1', props.about)}
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpen(!open)}
+      >
+        <span aria-hidden="true">ⓘ</span>
+      </button>
+      <span id={id} className="jp-PaddleGpu-bubble" role="status" hidden={!open}>
+        {open && <Prose text={props.children} />}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,51 @@
+/** Keeps the focus inside when the element that has it goes: a button whose answer takes its place, a row that moves. */
+
+import * as React from 'react';
+
+/** Put on the root of what is drawn; the focus goes to the nearest element around the lost one that is still there. */
+export function useKeptFocus<T extends HTMLElement>(): React.RefObject<T> {
+  const root = React.useRef<T>(null);
+  React.useEffect(() => {
+    const node = root.current;
+    if (!node) {
+      return;
+    }
+    let path: HTMLElement[] = [];
+    const remember = (event: FocusEvent) => {
+      path = [];
+      for (let at = event.target as HTMLElement | null; at; at = at.parentElement) {
+        path.push(at);
+        if (at === node) {
+          break;
+        }
+      }
+    };
+    const leave = (event: FocusEvent) => {
+      // An element that goes while it has the focus has nobody to give it to.
+      if (event.relatedTarget && !node.contains(event.relatedTarget as Node)) {
+        path = [];
+      }
+    };
+    const rescue = () => {
+      const lost = path[0];
+      if (!lost || lost.isConnected || document.activeElement !== document.body) {
+        return;
+      }
+      const around = path.find(one => one.isConnected && node.contains(one)) ?? node;
+      if (!around.hasAttribute('tabindex')) {
+        around.setAttribute('tabindex', '-1');
+      }
+      around.focus({ preventScroll: true });
+    };
+    const observer = new MutationObserver(rescue);
+    observer.observe(node, { childList: true, subtree: true });
+    node.addEventListener('focusin', remember);
+    node.addEventListener('focusout', leave);
+    return () => {
+      observer.disconnect();
+      node.removeEventListener('focusin', remember);
+      node.removeEventListener('focusout', leave);
+    };
+  }, []);
+  return root;
+}

@@ -1,0 +1,66 @@
+/** Known cards that are not here, in one line: on how many it would fit, and the smallest of them. */
+
+import * as React from 'react';
+
+import type { IVerdict } from '../../domain';
+import { bytes } from '../../format';
+import { useApp } from '../common/context';
+import { Button } from '../common/pieces';
+import { Sentence } from './sentence';
+import { shortName } from './words';
+
+export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.Element {
+  const { trans } = useApp();
+  const [open, setOpen] = React.useState(false);
+  const isIn = ({ fit }: IVerdict) => fit === 'fits' || fit === 'tight';
+  const fitting = bySize(verdicts.filter(isIn));
+  const others = bySize(verdicts.filter(verdict => !isIn(verdict)));
+  // Those that would do come first; where none does, the largest.
+  const listed = [...fitting, ...[...others].reverse()];
+  const line = fitting.length
+    ? trans.__(
+        'Fits %1 of %2 known cards; smallest: %3',
+        fitting.length,
+        verdicts.length,
+        named(fitting[0])
+      )
+    : trans.__('Fits none of %1 known cards; largest: %2', verdicts.length, named(listed[0]));
+  return (
+    <div className="jp-PaddleGpu-catalogue">
+      <Button
+        look="link"
+        className="jp-PaddleGpu-fold"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        {line} <span aria-hidden="true">{open ? '▾' : '▸'}</span>
+      </Button>
+      {open && (
+        <ul>
+          {listed.map(verdict => (
+            <li key={verdict.device_id || verdict.device_name} data-fit={verdict.fit}>
+              <div className="jp-PaddleGpu-row">
+                <span className="jp-PaddleGpu-name" title={verdict.device_name}>
+                  {shortName(verdict.device_name)}
+                </span>
+                <span className="jp-PaddleGpu-space" />
+                {verdict.free_bytes !== null && (
+                  <span className="jp-PaddleGpu-muted">{bytes(verdict.free_bytes)}</span>
+                )}
+              </div>
+              <Sentence verdict={verdict} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function named(verdict: IVerdict): string {
+  return `${shortName(verdict.device_name)} · ${bytes(verdict.free_bytes)}`;
+}
+
+function bySize(verdicts: IVerdict[]): IVerdict[] {
+  return [...verdicts].sort((a, b) => (a.free_bytes ?? 0) - (b.free_bytes ?? 0));
+}

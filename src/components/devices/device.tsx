@@ -1,0 +1,190 @@
+/** One device: a line with its use, a bar with what it holds, a line with whether this fits and who holds it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { IDevice, IEstimate, IHostSample, IVerdict } from '../../domain';
+import { bytes } from '../../format';
+import type { PanelModel } from '../../models/panel';
+import { Sparkline } from '../../plots';
+import { useApp } from '../common/context';
+import { Info } from '../common/info';
+import { Bar, type IBarPart } from '../common/pieces';
+import { Sentence } from './sentence';
+import { deviceName, figures, shortName } from './words';
+
+/** Samples with which a course begins to say something. */
+const LEAST_SAMPLES = 2;
+
+export function Device(props: {
+  device: IDevice;
+  estimate: IEstimate | null;
+  verdict?: IVerdict;
+  chosen: boolean;
+  model: PanelModel;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { device, estimate, chosen, model } = props;
+  // Without an estimate there is nothing to say of any device; a device's own problem is told once.
+  const silent =
+    props.verdict?.fit === 'unknown' && (!!device.problem || estimate?.status !== 'ok');
+  const verdict = silent ? undefined : props.verdict;
+  const need = verdict?.needed_bytes ?? estimate?.peak_bytes ?? null;
+  const holder = <Holder device={device} model={model} />;
+  const course = model.courses.utilization(device.id);
+  return (
+    <div className="jp-PaddleGpu-device" data-fit={verdict?.fit ?? 'unknown'}>
+      <div className="jp-PaddleGpu-row">
+        <b>{deviceName(device, trans)}</b>
+        <span className="jp-PaddleGpu-name jp-PaddleGpu-card" title={device.name}>
+          {shortName(device.name)}
+        </span>
+        {chosen && (
+          <span
+            className="jp-PaddleGpu-tag jp-mod-ok"
+            title={trans.__('The job would run here')}
+          >
+            {trans.__('chosen')}
+          </span>
+        )}
+        {device.simulated && <span className="jp-PaddleGpu-tag">{trans.__('simulated')}</span>}
+        {!device.checked && (
+          <span
+            className="jp-PaddleGpu-tag"
+            title={trans.__('not checked on hardware')}
+            aria-label={trans.__('not checked on hardware')}
+            role="img"
+          >
+            ?
+          </span>
+        )}
+        {course.length >= LEAST_SAMPLES && (
+          <Sparkline
+            values={course}
+            low={0}
+            high={100}
+            width={44}
+            label={trans.__('How busy it was in the last minutes')}
+          />
+        )}
+        <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures" title={figures(device)}>
+          {device.utilization === null ? '' : `${device.utilization} %`}
+        </span>
+      </div>
+      {device.memory_total !== null && (
+        <Bar
+          label={trans.__(
+            '%1 of %2 in use',
+            bytes(device.memory_used),
+            bytes(device.memory_total)
+          )}
+          parts={barParts(device.memory_used ?? 0, device.memory_total, need, verdict, trans)}
+        />
+      )}
+      <Sentence verdict={verdict}>{holder}</Sentence>
+      {!verdict && device.memory_total !== null && (
+        <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+          {trans.__('%1 of %2 free', bytes(device.memory_free), bytes(device.memory_total))}
+        </div>
+      )}
+      {!verdict && holder}
+      {device.problem && (
+        <div className="jp-PaddleGpu-small" role="note" data-code={device.problem.code}>
+          {device.problem.message}{' '}
+          {device.problem.hint && (
+            <Info about={device.problem.message}>{device.problem.hint}</Info>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Who has most of a device: a job of ours by its name, else a person and a program. */
+function Holder(props: { device: IDevice; model: PanelModel }): JSX.Element | null {
+  const { trans } = useApp();
+  const { device, model } = props;
+  const [first] = [...device.processes].sort(
+    (a, b) => (b.memory_bytes ?? 0) - (a.memory_bytes ?? 0)
+  );
+  if (!first) {
+    return null;
+  }
+  const job = first.job_id ? model.jobs.get(first.job_id) : undefined;
+  const program = first.command?.split(/\s/)[0].split('/').pop() ?? '';
+  const words = [first.user, job?.spec.name ?? program];
+  const rest = device.processes.length - 1;
+  return (
+    <span
+      className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-name"
+      title={[bytes(first.memory_bytes), first.command].filter(Boolean).join(' · ')}
+    >
+      {words.filter(Boolean).join(' · ')}
+      {rest > 0 && ` ${trans.__('and %1 more', rest)}`}
+    </span>
+  );
+}
+
+/** The machine itself: always there, also where no accelerator is. */
+export function Host(props: { host: IHostSample; estimate: IEstimate | null }): JSX.Element {
+  const { trans } = useApp();
+  const { host, estimate } = props;
+  const used = host.memory_total - host.memory_available;
+  const need = estimate?.target === 'cpu' ? estimate.peak_bytes : null;
+  const share = (size: number) => (100 * size) / host.memory_total;
+  return (
+    <div className="jp-PaddleGpu-device">
+      <div className="jp-PaddleGpu-row">
+        <b>{trans.__('This machine')}</b>
+        <span
+          className="jp-PaddleGpu-name jp-PaddleGpu-muted"
+          title={trans._n('%1 CPU', '%1 CPUs', host.cpu_count)}
+        >
+          {trans.__('%1 free', bytes(host.memory_available))}
+        </span>
+        <span
+          className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
+          title={trans.__('How busy the processors are')}
+        >
+          {Math.round(host.cpu_percent)} %
+        </span>
+      </div>
+      <Bar
+        label={trans.__('%1 of %2 in use', bytes(used), bytes(host.memory_total))}
+        parts={[
+          { share: share(used), look: 'used' },
+          ...(need === null
+            ? []
+            : [
+                {
+                  share: Math.min(share(need), 100 - share(used)),
+                  look: need > host.memory_available ? 'short' : 'need'
+                }
+              ])
+        ]}
+      />
+    </div>
+  );
+}
+
+export function barParts(
+  used: number,
+  total: number,
+  need: number | null,
+  verdict: IVerdict | undefined,
+  trans: TranslationBundle
+): IBarPart[] {
+  const share = (size: number) => (100 * size) / total;
+  const bar: IBarPart[] = [
+    { share: share(used), look: 'used', title: trans.__('in use: %1', bytes(used)) }
+  ];
+  if (need !== null) {
+    const short = verdict?.fit === 'short' || verdict?.fit === 'never';
+    bar.push({
+      share: Math.min(share(need), 100 - share(used)),
+      look: short ? 'short' : verdict?.simulated ? 'simulated' : 'need',
+      title: trans.__('this training: %1', bytes(need))
+    });
+  }
+  return bar;
+}

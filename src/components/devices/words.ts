@@ -1,0 +1,47 @@
+/** Devices in words: what a card is called, how busy it is, how long a step takes. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IDevice } from '../../domain';
+import { duration } from '../../format';
+
+/** `GPU 1`; a simulated card beside a real one of the same number is told apart. */
+export function deviceName(device: IDevice, trans: TranslationBundle): string {
+  return device.simulated
+    ? trans.__('Simulated %1', device.index)
+    : trans.__('GPU %1', device.index);
+}
+
+/** `GPU 0, GPU 1` of those with these ids. */
+export function deviceNames(
+  devices: readonly IDevice[],
+  ids: readonly string[],
+  trans: TranslationBundle
+): string {
+  return devices
+    .filter(({ id }) => ids.includes(id))
+    .map(device => deviceName(device, trans))
+    .join(', ');
+}
+
+/** A card's name without what every card of its maker is called. */
+export function shortName(name: string): string {
+  return name.replace(/^(NVIDIA|AMD)\s+/i, '').replace(/^GeForce\s+/i, '');
+}
+
+/** `97 % · 61 °C · 284 W`, as far as the device tells. */
+export function figures(device: IDevice): string {
+  return [
+    device.utilization === null ? '' : `${device.utilization} %`,
+    device.temperature === null ? '' : `${device.temperature} °C`,
+    device.power === null ? '' : `${Math.round(device.power)} W`
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+export function stepTime(seconds: number, trans: TranslationBundle): string {
+  return seconds < 1
+    ? trans.__('%1 ms', Number((1000 * seconds).toPrecision(2)))
+    : duration(seconds, trans);
+}

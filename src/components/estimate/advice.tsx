@@ -1,0 +1,94 @@
+/** The advice that is worth it, with what it gives; all of it, and what else can be asked, for those who wonder. */
+
+import * as React from 'react';
+
+import type { IEstimate, IRemedy } from '../../domain';
+import { bytes } from '../../format';
+import type { Training } from '../../models/training';
+import { askedFor } from '../../models/whatIfs';
+import { useApp } from '../common/context';
+import { Busy, Button, Prose, Section } from '../common/pieces';
+import { WhatIfForm } from './whatIfForm';
+
+/** Share of the figure that an advice has to save to be shown where everything fits. */
+const WORTH = 0.1;
+/** Pieces of advice that stand there before somebody asks for more. */
+const SHOWN = 2;
+
+export function Advice(props: { estimate: IEstimate; training: Training }): JSX.Element | null {
+  const { trans } = useApp();
+  const { estimate, training } = props;
+  const isAsked = askedFor(training).some(({ isAnswer }) => !isAnswer);
+  const [more, setMore] = React.useState(false);
+  const open = more || (isAsked && estimate.status !== 'ok');
+  if (estimate.status !== 'ok' && !isAsked) {
+    return null;
+  }
+  const remedies = estimate.remedies as IRemedy[];
+  const total = estimate.peak_bytes ?? estimate.allocated_peak_bytes ?? 0;
+  const decision = training.submission.decision ?? training.placement?.decision;
+  const isShort = decision?.outcome === 'refuse';
+  const worth = remedies.filter(
+    ({ saves_bytes, refused }) => !refused && (isShort || saves_bytes >= WORTH * total)
+  );
+  const shown = open ? remedies : worth.slice(0, SHOWN);
+  return (
+    <Section
+      title={isShort ? trans.__('What would help') : trans.__('Could save')}
+      aside={
+        <Button look="link" aria-expanded={open} onClick={() => setMore(!more)}>
+          {open ? trans.__('less') : trans.__('more, what if…')}
+        </Button>
+      }
+    >
+      {training.isDetailing && !remedies.length && (
+        <Busy>{trans.__('Computing what would help…')}</Busy>
+      )}
+      {shown.length > 0 && (
+        <div
+          className="jp-PaddleGpu-remedies"
+          role="group"
+          aria-label={trans.__('What would help')}
+        >
+          {shown.map((remedy, index) => (
+            <Remedy key={index} remedy={remedy} training={training} />
+          ))}
+        </div>
+      )}
+      {!training.isDetailing && !shown.length && !open && (
+        <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+          {trans.__('Nothing worth 10 % of it.')}
+        </p>
+      )}
+      {open && <WhatIfForm estimate={estimate} training={training} />}
+    </Section>
+  );
+}
+
+/** A button with what it was computed to give; or why it cannot be had. */
+function Remedy(props: { remedy: IRemedy; training: Training }): JSX.Element {
+  const { trans } = useApp();
+  const { remedy, training } = props;
+  if (remedy.refused) {
+    return (
+      <div className="jp-PaddleGpu-refused">
+        {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
+        <div className="jp-PaddleGpu-muted">
+          <Prose text={`${remedy.refused.message} ${remedy.refused.hint}`} />
+        </div>
+      </div>
+    );
+  }
+  return (
+    <Button
+      disabled={training.isEstimating}
+      title={trans.__(
+        'Saves %1. Click to estimate with it; the job is run with it too.',
+        bytes(remedy.saves_bytes)
+      )}
+      onClick={() => void training.ask({ ...remedy.request, details: undefined })}
+    >
+      {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
+    </Button>
+  );
+}

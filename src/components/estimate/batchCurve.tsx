@@ -1,0 +1,270 @@
+/** Memory over batch size, with each card's limit drawn in and a handle to ask for another batch. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Debouncer } from '@lumino/polling';
+import * as React from 'react';
+
+import { bytes, group } from '../../format';
+import {
+  at,
+  axis,
+  type IBatchPoint,
+  type ICardLimit,
+  reaches,
+  USABLE
+} from '../../models/batches';
+import type { PanelModel } from '../../models/panel';
+import type { Training } from '../../models/training';
+import { useApp, useWidth } from '../common/context';
+import { Info } from '../common/info';
+import { Button } from '../common/pieces';
+import { shortName } from '../devices/words';
+
+const HEIGHT = 74;
+const TOP = 12;
+/** Milliseconds for which the handle rests before the step is traced at its place. */
+const ASK_DELAY = 350;
+/** Cards that are drawn in; more would hide the curve. */
+const MOST_CARDS = 2;
+/** Share of the axis that lies between two of them at least, so that their names do. */
+const LEAST_GAP = 0.25;
+
+export function BatchCurve(props: {
+  training: Training;
+  model: PanelModel;
+}): JSX.Element | null {
+  const { trans } = useApp();
+  const { training, model } = props;
+  const { estimate, request } = training;
+  const { points } = training.batches;
+  const [ref, width] = useWidth();
+  const [held, setHeld] = React.useState<number | null>(null);
+  const asker = React.useRef<Debouncer<void, void, [number | null]> | null>(null);
+  React.useEffect(() => {
+    const made = new Debouncer<void, void, [number | null]>(async batch => {
+      setHeld(null);
+      await training.ask({ batch_size: batch });
+    }, ASK_DELAY);
+    asker.current = made;
+    return () => made.dispose();
+  }, [training]);
+  const asked = estimate?.batch_size ?? null;
+  const own = training.own?.batch_size ?? asked;
+  const canAsk = training.whatIfs.some(({ name }) => name === 'batch_size');
+  if (!estimate || asked === null || own === null || points.length < 2 || !canAsk) {
+    return null;
+  }
+  const limits = cardsHere(training, model, points);
+  const { end, step } = axis(own, limits);
+  const here = held ?? asked;
+  const value = at(points, here);
+  const last = at(points, end);
+  if (!value || !last) {
+    return null;
+  }
+  const inside = limits.filter(({ batch }) => batch <= end).slice(0, MOST_CARDS);
+  const most = Math.max(last.high, ...inside.map(({ bytes }) => bytes * 1.05));
+  const shown = knownCards(model, points, inside, end, most);
+  const x = (batch: number) => (batch / end) * width;
+  const y = (size: number) => TOP + (1 - size / most) * (HEIGHT - TOP);
+  const move = (batch: number) => {
+    const next = Math.max(1, Math.min(end, Math.round(batch)));
+    setHeld(next);
+    void asker.current?.invoke(next === own ? null : next).catch(() => undefined);
+  };
+  const toPointer = (event: React.PointerEvent) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const batch = ((event.clientX - box.left) / box.width) * end;
+    move(Math.round(batch / step) * step || 1);
+  };
+  const keys: Record<string, number> = {
+    ArrowLeft: here - step,
+    ArrowDown: here - step,
+    ArrowRight: here === 1 ? step : here + step,
+    ArrowUp: here === 1 ? step : here + step,
+    PageDown: Math.floor(here / 2),
+    PageUp: here * 2,
+    Home: 1,
+    End: end,
+    Escape: own
+  };
+  const isGuess = !points.some(({ batch }) => batch === here) || held !== null;
+  const beyond = limits.find(({ batch }) => batch > end);
+  return (
+    <div className="jp-PaddleGpu-batch">
+      <div className="jp-PaddleGpu-row">
+        <h2>{trans.__('Batch size')}</h2>
+        <Info about={trans.__('Batch size')}>
+          {trans.__(
+            'The step is traced at the sizes that were asked for; between them and beyond, a straight line is drawn with its range. A dashed line is what a card can give. Drag the handle, or use the arrow keys: number and job follow.'
+          )}
+        </Info>
+        <span className="jp-PaddleGpu-space" />
+        {here !== own && (
+          <Button look="link" onClick={() => move(own)}>
+            {trans.__('back to %1', group(own))}
+          </Button>
+        )}
+        <b>{group(here)}</b>
+        {here !== own && (
+          <span className="jp-PaddleGpu-muted">
+            {isGuess && '≈ '}
+            {bytes(value.bytes)}
+          </span>
+        )}
+      </div>
+      <div ref={ref} className="jp-PaddleGpu-batchPlot">
+        {width > 0 && (
+          <svg width={width} height={HEIGHT} aria-hidden="true">
+            <path className="jp-PaddleGpu-range" d={band(points, end, x, y)} />
+            <line
+              className="jp-PaddleGpu-line"
+              x1={x(1)}
+              y1={y(at(points, 1)?.bytes ?? 0)}
+              x2={x(end)}
+              y2={y(last.bytes)}
+            />
+            {shown.map(card => (
+              <g key={card.name}>
+                <line
+                  className="jp-PaddleGpu-mark"
+                  x1={0}
+                  x2={width}
+                  y1={y(card.bytes)}
+                  y2={y(card.bytes)}
+                />
+                <text className="jp-PaddleGpu-markText" x={2} y={y(card.bytes) - 3}>
+                  {`${shortName(card.name)} → ${group(card.batch)}`}
+                </text>
+              </g>
+            ))}
+            <circle className="jp-PaddleGpu-handle" cx={x(here)} cy={y(value.bytes)} r={6} />
+          </svg>
+        )}
+        <div
+          className="jp-PaddleGpu-reader"
+          role="slider"
+          tabIndex={0}
+          aria-label={trans.__('Batch size')}
+          aria-valuemin={1}
+          aria-valuemax={end}
+          aria-valuenow={here}
+          aria-valuetext={trans.__('batch %1: %2', here, bytes(value.bytes))}
+          onKeyDown={event => {
+            if (event.key in keys && (event.key !== 'Escape' || here !== own)) {
+              event.preventDefault();
+              event.stopPropagation();
+              move(keys[event.key]);
+            }
+          }}
+          onPointerDown={event => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+            toPointer(event);
+          }}
+          onPointerMove={event => {
+            if (event.buttons & 1) {
+              toPointer(event);
+            }
+          }}
+        />
+      </div>
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-axisText" aria-hidden="true">
+        {[0, 0.5, 1].map(part => (
+          <span key={part}>{group(part * end)}</span>
+        ))}
+      </div>
+      {beyond && (
+        <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+          {trans.__('%1 holds batch %2', shortName(beyond.name), group(beyond.batch))}
+        </div>
+      )}
+      <Told training={training} isAsked={!!request.batch_size} trans={trans} />
+    </div>
+  );
+}
+
+/** What screen readers are told once the handle has come to rest. */
+function Told(props: {
+  training: Training;
+  isAsked: boolean;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { training, isAsked, trans } = props;
+  const { estimate, isEstimating } = training;
+  return (
+    <span className="jp-PaddleGpu-unseen" role="status">
+      {isAsked && !isEstimating && estimate
+        ? trans.__('batch %1: %2', String(estimate.batch_size), bytes(estimate.peak_bytes))
+        : ''}
+    </span>
+  );
+}
+
+/** The range from the first batch to the last of the axis, as an area. */
+function band(
+  points: readonly IBatchPoint[],
+  end: number,
+  x: (batch: number) => number,
+  y: (size: number) => number
+): string {
+  const places = [1, ...points.map(({ batch }) => batch).filter(b => b > 1 && b < end), end];
+  const ends = places.map(batch => at(points, batch) as IBatchPoint);
+  const place = (batch: number, size: number) => `${x(batch).toFixed(1)} ${y(size).toFixed(1)}`;
+  const upper = ends.map(({ batch, high }) => place(batch, high));
+  const lower = [...ends].reverse().map(({ batch, low }) => place(batch, low));
+  return `M${[...upper, ...lower].join('L')}Z`;
+}
+
+/** The cards that are here, each once, with the largest batch that they hold; the smallest first. */
+function cardsHere(
+  training: Training,
+  model: PanelModel,
+  points: readonly IBatchPoint[]
+): ICardLimit[] {
+  const inventory = model.devicesOf(model.engineOf(training));
+  const found = (inventory?.devices ?? []).flatMap(({ id, name, memory_total }) => {
+    const verdict = training.placement?.verdicts.find(one => one.device_id === id);
+    return memory_total === null
+      ? []
+      : limit(name, memory_total, points, verdict?.largest_batch ?? null);
+  });
+  return once(found);
+}
+
+/** Known cards whose limit lies on the axis, far enough from those that are drawn already. */
+function knownCards(
+  model: PanelModel,
+  points: readonly IBatchPoint[],
+  drawn: readonly ICardLimit[],
+  end: number,
+  most: number
+): ICardLimit[] {
+  const shown = [...drawn];
+  const known = model.accelerators.flatMap(({ name, memory_bytes }) =>
+    limit(name, memory_bytes, points, null)
+  );
+  for (const card of once(known)) {
+    const isClear = shown.every(({ bytes }) => Math.abs(bytes - card.bytes) > LEAST_GAP * most);
+    if (shown.length < MOST_CARDS && card.batch <= end && card.bytes < most && isClear) {
+      shown.push(card);
+    }
+  }
+  return shown;
+}
+
+function limit(
+  name: string,
+  memory: number,
+  points: readonly IBatchPoint[],
+  largest: number | null
+): ICardLimit[] {
+  const usable = USABLE * memory;
+  const batch = largest ?? reaches(points, usable);
+  return batch !== null && batch > 0 ? [{ name, bytes: usable, batch }] : [];
+}
+
+/** Each size of memory once; the smallest first. */
+function once(cards: readonly ICardLimit[]): ICardLimit[] {
+  const sizes = new Map(cards.map(card => [card.bytes, card]));
+  return [...sizes.values()].sort((a, b) => a.bytes - b.bytes);
+}

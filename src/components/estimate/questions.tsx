@@ -1,0 +1,104 @@
+/** What only the reader can answer, and what hinders reading. */
+
+import * as React from 'react';
+
+import type { IQuestion, Value } from '../../domain';
+import type { Training } from '../../models/training';
+import { useApp } from '../common/context';
+import { Busy, Button, Note } from '../common/pieces';
+import { CellLink } from '../head/factLine';
+
+/** What is in the way of an answer: a notebook that cannot be read, its problems, open questions. */
+export function Questions(props: {
+  training: Training;
+  retry: () => void;
+}): JSX.Element | null {
+  const { trans } = useApp();
+  const { facts, factsError, estimate } = props.training;
+  if (facts && !factsError && !facts.problems.length && !estimate?.questions.length) {
+    return null;
+  }
+  return (
+    <div className="jp-PaddleGpu-section">
+      {factsError && (
+        <Note kind="error" message={factsError}>
+          <Button onClick={props.retry}>{trans.__('Try again')}</Button>
+        </Note>
+      )}
+      {!facts && !factsError && <Busy>{trans.__('Reading the notebook…')}</Busy>}
+      {facts?.problems.map((problem, index) => (
+        <Note key={index} kind="warning" message={problem} />
+      ))}
+      {estimate?.questions.map((question, index) => (
+        <Question key={question.name || index} question={question} training={props.training} />
+      ))}
+    </div>
+  );
+}
+
+/** How a batch is written. */
+const BATCH_EXAMPLE = 'float32[32,3,224,224] int64[32,1]';
+
+/** Characters that an answer takes, by the kind of its question. */
+const WIDTHS: Record<IQuestion['kind'], number> = {
+  value: 6,
+  environment: 10,
+  path: 24,
+  batch: 32
+};
+
+function Question(props: { question: IQuestion; training: Training }): JSX.Element {
+  const { trans } = useApp();
+  const { question, training } = props;
+  const given = training.request.answers?.[question.name] ?? question.suggestion;
+  const [value, setValue] = React.useState(given === null ? '' : String(given));
+  // An environment variable is text, and what a batch looks like is no number either.
+  const isText = question.kind === 'environment' || question.kind === 'batch';
+  const use = () => {
+    if (value.trim()) {
+      void training.answer(question.name, isText ? value.trim() : parse(value.trim()));
+    }
+  };
+  return (
+    <Note kind="warning" message={question.why}>
+      {question.name && (
+        <>
+          <label className="jp-PaddleGpu-row jp-PaddleGpu-question">
+            <code>
+              {question.name}
+              {question.kind === 'environment' ? '=' : ' ='}
+            </code>
+            <input
+              className="jp-PaddleGpu-input"
+              value={value}
+              size={WIDTHS[question.kind]}
+              placeholder={question.kind === 'batch' ? BATCH_EXAMPLE : ''}
+              spellCheck={false}
+              data-kind={question.kind}
+              onChange={event => setValue(event.target.value)}
+              onKeyDown={event => event.key === 'Enter' && use()}
+            />
+          </label>
+          <Button onClick={use} disabled={!value.trim() || training.isEstimating}>
+            {trans.__('Use')}
+          </Button>
+        </>
+      )}
+      <CellLink place={question.where} training={training} />
+    </Note>
+  );
+}
+
+/** What a person typed, as the value that Python would see. */
+export function parse(value: string): Value {
+  if (/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value)) {
+    return Number(value);
+  }
+  const words: Record<string, Value> = {
+    true: true,
+    false: false,
+    none: null
+  };
+  const word = value.toLowerCase();
+  return word in words ? words[word] : value.replace(/^(['"])(.*)\1$/, '$2');
+}

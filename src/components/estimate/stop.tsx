@@ -1,0 +1,52 @@
+/** Where the notebook would end with an error, before anybody waits for a job to find it. */
+
+import * as React from 'react';
+
+import type { IEstimate } from '../../domain';
+import type { Training } from '../../models/training';
+import { useApp } from '../common/context';
+import { Button, Note } from '../common/pieces';
+
+/** Where the notebook would end with an error. It can be submitted all the same. */
+export function Stop(props: { estimate: IEstimate; training: Training }): JSX.Element | null {
+  const { trans } = useApp();
+  const { estimate, training } = props;
+  const { stop } = estimate;
+  if (!stop) {
+    return null;
+  }
+  const cell = stop.cell;
+  const line = stop.line ?? 1;
+  const isBehind = estimate.status === 'ok';
+  return (
+    <Note
+      kind={isBehind ? 'warning' : 'error'}
+      message={{
+        code: 'would_stop',
+        message:
+          cell === null
+            ? trans.__('The notebook would stop: %1', stop.error)
+            : isBehind
+              ? trans.__(
+                  'Behind this training the notebook would stop in cell %1, line %2: %3',
+                  cell + 1,
+                  line,
+                  stop.error
+                )
+              : trans.__(
+                  'The notebook would stop in cell %1, line %2: %3',
+                  cell + 1,
+                  line,
+                  stop.error
+                ),
+        hint: trans.__('Correct it before you submit, or the job ends there.')
+      }}
+    >
+      {cell !== null && (
+        <Button look="link" onClick={() => training.source.reveal(cell)}>
+          {trans.__('Go to cell %1', cell + 1)}
+        </Button>
+      )}
+    </Note>
+  );
+}

@@ -1,0 +1,91 @@
+/** What stands above all: the notebook, whether it fits, what trains in it. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { IDecision } from '../../domain';
+import type { PanelModel } from '../../models/panel';
+import type { Training } from '../../models/training';
+import { useApp } from '../common/context';
+import { Button } from '../common/pieces';
+import { deviceNames } from '../devices/words';
+import { PRODUCT } from '../../tokens';
+import { FactLine } from './factLine';
+
+export function Head({ model }: { model: PanelModel }): JSX.Element {
+  const { trans } = useApp();
+  const { training } = model;
+  const { behind } = model.notebook;
+  return (
+    <header className="jp-PaddleGpu-head">
+      <div className="jp-PaddleGpu-row">
+        <h1
+          className="jp-PaddleGpu-name"
+          title={
+            training
+              ? trans.__('Follows the active notebook: %1', training.source.path)
+              : undefined
+          }
+        >
+          {training?.source.name ?? PRODUCT}
+        </h1>
+        <span className="jp-PaddleGpu-space" />
+        {training && <Fit model={model} training={training} />}
+      </div>
+      {behind && (
+        <Button look="link" onClick={() => model.notebook.leave()}>
+          {trans.__('Back to %1', behind.name)}
+        </Button>
+      )}
+      {training && <FactLine training={training} />}
+    </header>
+  );
+}
+
+/** Whether it fits, in one chip; while something runs, that it does. */
+function Fit(props: { model: PanelModel; training: Training }): JSX.Element | null {
+  const { trans } = useApp();
+  const { model, training } = props;
+  const running = model.jobs.list.filter(({ state }) => state === 'running').length;
+  if (running) {
+    return (
+      <span className="jp-PaddleGpu-fitChip jp-mod-running" role="status">
+        ● {trans.__('%1 running', running)}
+      </span>
+    );
+  }
+  const decision = training.submission.decision ?? training.placement?.decision;
+  if (training.estimate?.status !== 'ok' || !decision) {
+    return null;
+  }
+  const [sign, words] = inWords(decision, model, trans);
+  return (
+    <span
+      className={`jp-PaddleGpu-fitChip jp-mod-${decision.outcome}${training.stale ? ' jp-mod-stale' : ''}`}
+      role="status"
+      title={decision.reason.message}
+    >
+      <span aria-hidden="true">{sign}</span> {words}
+    </span>
+  );
+}
+
+function inWords(
+  decision: IDecision,
+  model: PanelModel,
+  trans: TranslationBundle
+): [string, string] {
+  const { training } = model;
+  const inventory = training && model.devicesOf(model.engineOf(training));
+  const names = deviceNames(inventory?.devices ?? [], decision.device_ids, trans);
+  switch (decision.outcome) {
+    case 'run':
+      return ['✓', names ? trans.__('fits %1', names) : trans.__('fits')];
+    case 'cpu':
+      return ['✓', trans.__('runs on the CPU')];
+    case 'wait':
+      return ['◷', trans.__('has to wait')];
+    case 'refuse':
+      return ['✕', trans.__('does not fit')];
+  }
+}

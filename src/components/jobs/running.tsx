@@ -1,0 +1,159 @@
+/** The job that runs, before all else: how far it is, its loss, its device, its last lines. */
+
+import * as React from 'react';
+
+import type { IJob } from '../../domain';
+import { duration, metric } from '../../format';
+import type { JobView } from '../../models/jobView';
+import type { PanelModel } from '../../models/panel';
+import { LineChart, Sparkline } from '../../plots';
+import { CommandIDs } from '../../tokens';
+import { useApp, useSignal } from '../common/context';
+import { Bar, Button } from '../common/pieces';
+import { deviceName, figures, shortName } from '../devices/words';
+import { StateSign, StopButton } from './state';
+import { Tail } from './tail';
+import { jobRemark, jobSentence, share } from './words';
+
+const CHART_HEIGHT = 96;
+/** Points with which a curve begins to say something. */
+const LEAST_POINTS = 2;
+/** Epochs that are marked; more would hide the curve. */
+const MOST_MARKS = 8;
+
+export function Running(props: { model: PanelModel; view: JobView }): JSX.Element | null {
+  const { trans, commands } = useApp();
+  const { model, view } = props;
+  const { job } = view;
+  if (!job) {
+    return null;
+  }
+  const open = () => void commands.execute(CommandIDs.openJob, { id: job.id });
+  const remark = jobRemark(job, trans);
+  return (
+    <section className="jp-PaddleGpu-section" aria-label={trans.__('Running')}>
+      <ul className="jp-PaddleGpu-jobs">
+        <li
+          className="jp-PaddleGpu-job jp-mod-now"
+          data-state={job.state}
+          aria-label={job.spec.name}
+        >
+          <div className="jp-PaddleGpu-row">
+            <StateSign state={job.state} />
+            <div className="jp-PaddleGpu-jobTitle">
+              <Button
+                look="link"
+                className="jp-PaddleGpu-jobName"
+                title={trans.__('%1: open log, metrics and memory of this job', job.spec.name)}
+                onClick={open}
+              >
+                {job.spec.name}
+              </Button>
+              <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">
+                {jobSentence(job, trans)}
+              </span>
+            </div>
+            <StopButton job={job} model={model} />
+          </div>
+          <Bar
+            thin
+            label={trans.__('%1 percent done', Math.round(share(job)))}
+            parts={[{ share: share(job), look: 'need' }]}
+          />
+          {job.spec.changes.length > 0 && (
+            <div className="jp-PaddleGpu-jobMore">
+              {job.spec.changes.map(({ message }) => message).join(' · ')}
+            </div>
+          )}
+          <Curve view={view} />
+          {remark && <div className="jp-PaddleGpu-jobMore">{remark}</div>}
+          <JobDevices job={job} model={model} />
+          <Tail view={view} running />
+        </li>
+      </ul>
+    </section>
+  );
+}
+
+/** The first curve that the training prints, most often its loss, with the last run's beside it and epoch marks. */
+function Curve({ view }: { view: JobView }): JSX.Element | null {
+  const { trans } = useApp();
+  useSignal(view.metrics.changed);
+  useSignal(view.changed);
+  React.useEffect(() => {
+    const look = view.metrics.look();
+    return () => look.dispose();
+  }, [view]);
+  const metrics = view.metrics.value;
+  const before = view.last?.metrics ?? null;
+  const curve = metrics?.curves.find(({ values }) => values.length >= LEAST_POINTS);
+  const name = curve?.name ?? '';
+  const series = React.useMemo(
+    () =>
+      [[metrics, false] as const, [before, true] as const].flatMap(([of, dashed]) => {
+        const found = of?.curves.find(one => one.name === name);
+        return found?.times.length
+          ? [
+              {
+                name: dashed ? trans.__('last run') : name,
+                x: found.times.map(time => time - found.times[0]),
+                y: found.values,
+                dashed
+              }
+            ]
+          : [];
+      }),
+    [metrics, before, name, trans]
+  );
+  if (!curve || !metrics) {
+    return null;
+  }
+  const last = curve.values[curve.values.length - 1];
+  const marks = metrics.marks.map(({ epoch, time }) => ({
+    x: time - curve.times[0],
+    label: String(epoch)
+  }));
+  return (
+    <LineChart
+      label={trans.__('%1 over time: last %2', name, metric(last))}
+      series={series}
+      marks={marks.length <= MOST_MARKS ? marks : []}
+      height={CHART_HEIGHT}
+      formatX={seconds => duration(seconds, trans)}
+      formatY={metric}
+    />
+  );
+}
+
+/** The devices that the job has, with the course of their use. */
+function JobDevices(props: { job: IJob; model: PanelModel }): JSX.Element | null {
+  const { trans } = useApp();
+  const { job, model } = props;
+  const devices = (model.inventory?.devices ?? []).filter(({ id }) =>
+    job.device_ids.includes(id)
+  );
+  if (!devices.length) {
+    return null;
+  }
+  return (
+    <>
+      {devices.map(device => (
+        <div key={device.id} className="jp-PaddleGpu-row jp-PaddleGpu-small">
+          <b>{deviceName(device, trans)}</b>
+          <span className="jp-PaddleGpu-name" title={device.name}>
+            {shortName(device.name)}
+          </span>
+          <span className="jp-PaddleGpu-space" />
+          <Sparkline
+            values={model.courses.utilization(device.id)}
+            low={0}
+            high={100}
+            width={60}
+            label={trans.__('How busy it was in the last minutes')}
+          />
+          <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figures(device)}</span>
+        </div>
+      ))}
+    </>
+  );
+}

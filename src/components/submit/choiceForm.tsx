@@ -1,0 +1,218 @@
+/** What can be chosen for a job, as a form. What an engine cannot do is not offered. */
+
+import * as React from 'react';
+
+import type { IEngineFeatures, IImageChoice } from '../../domain';
+import { type IChoice, movedTo, parseEnvironment, writeEnvironment } from '../../models/choice';
+import type { PanelModel } from '../../models/panel';
+import type { Training } from '../../models/training';
+import { useApp } from '../common/context';
+import { Prose } from '../common/pieces';
+import { DeviceChoice } from './deviceChoice';
+
+const GIB = 2 ** 30;
+const HOUR = 3600;
+
+export interface IChoiceFormProps {
+  model: PanelModel;
+  training: Training;
+  choice: IChoice;
+  images: readonly IImageChoice[];
+  choose: (choice: IChoice) => void;
+}
+
+export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
+  const { trans } = useApp();
+  const { model, training, choice, images } = props;
+  const engine =
+    model.engines.find(({ name }) => name === choice.engine) ?? model.engineOf(training);
+  const change = (changed: Partial<IChoice>) => props.choose({ ...choice, ...changed });
+  return (
+    <div className="jp-PaddleGpu-choices">
+      <Engines
+        model={model}
+        engine={engine}
+        onChoose={next => props.choose(movedTo(choice, engine, next))}
+      />
+      <DeviceChoice
+        model={model}
+        training={training}
+        engine={engine}
+        choice={choice}
+        change={change}
+      />
+      {engine?.containers && (
+        <Images images={images} chosen={choice.image} onChoose={image => change({ image })} />
+      )}
+      {engine?.memory_limit && (
+        <Amount
+          label={trans.__('Memory at most, GiB')}
+          value={choice.memoryBytes}
+          unit={GIB}
+          onChange={memoryBytes => change({ memoryBytes })}
+        />
+      )}
+      {engine?.time_limit && (
+        <Amount
+          label={trans.__('Time at most, hours')}
+          value={choice.seconds}
+          unit={HOUR}
+          onChange={seconds => change({ seconds })}
+        />
+      )}
+      <Lines
+        label={trans.__('Environment, NAME=value on each line')}
+        text={writeEnvironment(choice.environment)}
+        onChange={text => change({ environment: parseEnvironment(text) })}
+      />
+      {engine?.containers && (
+        <Lines
+          label={trans.__('Data folders, one on each line')}
+          text={(choice.data ?? []).join('\n')}
+          onChange={text => {
+            const data = text
+              .split('\n')
+              .map(line => line.trim())
+              .filter(Boolean);
+            change({ data: data.length ? data : null });
+          }}
+        />
+      )}
+      <label>
+        <span>{trans.__('When it is done')}</span>
+        <select
+          className="jp-PaddleGpu-input"
+          value={choice.result}
+          onChange={event => change({ result: event.target.value as IChoice['result'] })}
+        >
+          <option value="">{trans.__('tell me')}</option>
+          <option value="open">{trans.__('open the executed notebook')}</option>
+        </select>
+      </label>
+    </div>
+  );
+}
+
+/** The pools that there are; one that cannot be used says why. */
+function Engines(props: {
+  model: PanelModel;
+  engine?: IEngineFeatures;
+  onChoose: (engine: IEngineFeatures) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { model, engine, onChoose } = props;
+  const group = React.useId();
+  return (
+    <fieldset>
+      <legend>{trans.__('Engine')}</legend>
+      {model.engines.map(item => (
+        <div key={item.name}>
+          <label>
+            <input
+              type="radio"
+              name={group}
+              checked={engine?.name === item.name}
+              disabled={!item.available}
+              onChange={() => onChoose(item)}
+            />
+            {item.title.message}
+          </label>
+          {item.problems.map((problem, index) => (
+            <div key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
+              <Prose text={[problem.message, problem.hint].filter(Boolean).join(' ')} />
+            </div>
+          ))}
+        </div>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The images, the best first, with what speaks for the chosen one. */
+function Images(props: {
+  images: readonly IImageChoice[];
+  chosen: string;
+  onChoose: (image: string) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { images, chosen, onChoose } = props;
+  const shown = images.find(({ reference }) => reference === chosen) ?? images[0];
+  const reasons = shown ? [...shown.reasons, ...shown.ruled_out] : [];
+  const isKnown = !chosen || images.some(({ reference }) => reference === chosen);
+  return (
+    <label>
+      <span>{trans.__('Image')}</span>
+      <select
+        className="jp-PaddleGpu-input"
+        value={chosen}
+        onChange={event => onChoose(event.target.value)}
+      >
+        <option value="">{trans.__('The best that fits')}</option>
+        {!isKnown && <option value={chosen}>{chosen}</option>}
+        {images.map(image => (
+          <option key={image.reference} value={image.reference}>
+            {image.local ? image.reference : trans.__('%1 (to be pulled)', image.reference)}
+          </option>
+        ))}
+      </select>
+      {reasons.length > 0 && (
+        <span className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
+          {reasons.map(({ message }) => message).join(' ')}
+        </span>
+      )}
+    </label>
+  );
+}
+
+/** A number in a unit that people use; empty is no limit of one's own. */
+function Amount(props: {
+  label: string;
+  value: number | null;
+  unit: number;
+  onChange: (value: number | null) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { label, value, unit, onChange } = props;
+  const [text, setText] = React.useState(value === null ? '' : String(value / unit));
+  return (
+    <label>
+      <span>{label}</span>
+      <input
+        className="jp-PaddleGpu-input"
+        type="number"
+        min={0}
+        step="any"
+        value={text}
+        placeholder={trans.__('as usual')}
+        onChange={event => {
+          setText(event.target.value);
+          const amount = Number(event.target.value);
+          onChange(amount > 0 ? Math.round(amount * unit) : null);
+        }}
+      />
+    </label>
+  );
+}
+
+function Lines(props: {
+  label: string;
+  text: string;
+  onChange: (text: string) => void;
+}): JSX.Element {
+  const [text, setText] = React.useState(props.text);
+  return (
+    <label>
+      <span>{props.label}</span>
+      <textarea
+        className="jp-PaddleGpu-input"
+        rows={2}
+        spellCheck={false}
+        value={text}
+        onChange={event => {
+          setText(event.target.value);
+          props.onChange(event.target.value);
+        }}
+      />
+    </label>
+  );
+}

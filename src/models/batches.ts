@@ -1,0 +1,147 @@
+/** Memory over batch size: what was traced, and a straight line between and beyond. */
+
+import type { IEstimate } from '../domain';
+
+/** The bytes of a step at a batch size: the least, the likely, the most that the driver may show. */
+export interface IBatchPoint {
+  batch: number;
+  low: number;
+  bytes: number;
+  high: number;
+}
+
+/** A card as a limit of the curve. */
+export interface ICardLimit {
+  name: string;
+  /** What may be used of it. */
+  bytes: number;
+  /** The largest batch that fits it. */
+  batch: number;
+}
+
+/** Share of a card's memory that an estimate may reach, as the server takes it by default. */
+export const USABLE = 0.9;
+/** How far beyond the notebook's own batch the axis goes at least, and at most where no card ends it. */
+const LEAST_ROOM = 4;
+const MOST_ROOM = 16;
+/** Places of the handle along the axis, about. */
+const PLACES = 64;
+
+/** What an estimate says of its own batch size; null where it has no figure or no batch. */
+export function pointOf(estimate: IEstimate): IBatchPoint | null {
+  const { batch_size, allocated_peak_bytes } = estimate;
+  const bytes = estimate.peak_bytes ?? allocated_peak_bytes;
+  return batch_size && bytes !== null
+    ? {
+        batch: batch_size,
+        low: estimate.low ?? bytes,
+        bytes,
+        high: estimate.high ?? bytes
+      }
+    : null;
+}
+
+/**
+ * A point further out, so that there is a line: where the search for the largest batch ended, else by what of the memory
+ * does not depend on the batch.
+ */
+export function furtherPoint(estimate: IEstimate): IBatchPoint | null {
+  const here = pointOf(estimate);
+  const parts = estimate.breakdown;
+  if (!here || !parts) {
+    return null;
+  }
+  const fixed = parts.parameters + parts.gradients + parts.optimizer_state + parts.context;
+  const fit = estimate.fits.find(({ largest_batch }) => (largest_batch ?? 0) > here.batch);
+  const times = fit?.largest_batch ? fit.largest_batch / here.batch : 2;
+  const grown = (size: number) => size + Math.max(0, size - fixed) * (times - 1);
+  const high = fit ? (fit.high_bytes ?? fit.limit_bytes) : grown(here.high);
+  // What the search found of the upper bound holds for the others in proportion.
+  const slope =
+    grown(here.high) > here.high ? (high - here.high) / (grown(here.high) - here.high) : 1;
+  const likely = (size: number) => size + (grown(size) - size) * slope;
+  return {
+    batch: here.batch * times,
+    low: likely(here.low),
+    bytes: likely(here.bytes),
+    high
+  };
+}
+
+/** The point at a batch size, by the two that are nearest to it; points rise by their batch. */
+export function at(points: readonly IBatchPoint[], batch: number): IBatchPoint | null {
+  if (points.length < 2) {
+    return null;
+  }
+  let right = points.findIndex(point => point.batch >= batch);
+  right = Math.max(1, right < 0 ? points.length - 1 : right);
+  const [a, b] = [points[right - 1], points[right]];
+  const share = (batch - a.batch) / (b.batch - a.batch);
+  const between = (from: number, to: number) => Math.max(0, from + share * (to - from));
+  return {
+    batch,
+    low: between(a.low, b.low),
+    bytes: between(a.bytes, b.bytes),
+    high: between(a.high, b.high)
+  };
+}
+
+/** The batch at which the upper bound reaches a size; null where it never does. */
+export function reaches(points: readonly IBatchPoint[], bytes: number): number | null {
+  const { length } = points;
+  if (length < 2) {
+    return null;
+  }
+  let right = points.findIndex(point => point.high >= bytes);
+  right = Math.max(1, right < 0 ? length - 1 : right);
+  const [a, b] = [points[right - 1], points[right]];
+  const slope = (b.high - a.high) / (b.batch - a.batch);
+  return slope > 0 ? Math.floor(a.batch + (bytes - a.high) / slope) : null;
+}
+
+/** How far the axis goes, and the step of the handle: round numbers. */
+export function axis(
+  own: number,
+  limits: readonly ICardLimit[]
+): { end: number; step: number } {
+  const ends = limits.map(({ batch }) => batch * 1.15).filter(end => end > own);
+  const wanted = ends.length ? Math.min(...ends) : LEAST_ROOM * own;
+  const room = Math.max(LEAST_ROOM * own, Math.min(MOST_ROOM * own, wanted));
+  const step = 2 ** Math.max(0, Math.round(Math.log2(room / PLACES)));
+  return { end: Math.ceil(room / step) * step, step };
+}
+
+/** All points that are known of one training, by its batch sizes. */
+export class Batches {
+  /** Rise by their batch. */
+  get points(): readonly IBatchPoint[] {
+    return this._points;
+  }
+
+  /** Take an estimate in; one of another training, or of other code, begins anew. */
+  add(estimate: IEstimate, of: string): void {
+    if (of !== this._of) {
+      this._of = of;
+      this._points = [];
+      this._further = null;
+    }
+    const point = pointOf(estimate);
+    if (point) {
+      const traced = this._points.filter(
+        one => one.batch !== point.batch && one.batch !== this._further
+      );
+      const further = furtherPoint(estimate);
+      traced.push(point);
+      // One that was computed goes as soon as two were traced, unless it lies beyond both.
+      const beyond = further && traced.every(({ batch }) => batch < further.batch);
+      this._further = further && (traced.length < 2 || beyond) ? further.batch : null;
+      this._points = [...traced, ...(this._further && further ? [further] : [])].sort(
+        (a, b) => a.batch - b.batch
+      );
+    }
+  }
+
+  private _points: IBatchPoint[] = [];
+  private _further: number | null = null;
+  private _of = '';
+}

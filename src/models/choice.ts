@@ -1,0 +1,97 @@
+/** What a person chose for a job, and how it is sent. What is empty is the policy's to choose. */
+
+import type { IEngineFeatures, ISubmission } from '../domain';
+
+export interface IChoice {
+  engine: string;
+  /** null: as the policy says; 0: on the CPU. */
+  gpus: number | null;
+  deviceIds: string[];
+  /** Empty: the first of the list. */
+  image: string;
+  /** Bytes of the machine's memory at most. */
+  memoryBytes: number | null;
+  /** Seconds that the job may run at most. */
+  seconds: number | null;
+  environment: Record<string, string>;
+  /** Folders that the job may read; null: those of the policy. */
+  data: string[] | null;
+  /** What to do when it is done. */
+  result: '' | 'open';
+}
+
+/** As the policy has it. */
+export const AS_USUAL: IChoice = {
+  engine: '',
+  gpus: null,
+  deviceIds: [],
+  image: '',
+  memoryBytes: null,
+  seconds: null,
+  environment: {},
+  data: null,
+  result: ''
+};
+
+/** What of a choice is otherwise than usual. */
+export function otherwise(choice: IChoice): Partial<IChoice> {
+  return Object.fromEntries(
+    Object.entries(choice).filter(
+      ([name, value]) =>
+        JSON.stringify(value) !== JSON.stringify(AS_USUAL[name as keyof IChoice])
+    )
+  );
+}
+
+/** The fields of a submit that a choice fills. */
+export function submissionOf(choice: IChoice): ISubmission {
+  const { engine, gpus, deviceIds, image, memoryBytes, seconds, environment, data } = choice;
+  const resources = {
+    ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
+    ...(memoryBytes !== null ? { memory_bytes: memoryBytes } : {}),
+    ...(seconds !== null ? { seconds } : {})
+  };
+  return {
+    ...(engine ? { engine } : {}),
+    ...(image ? { image } : {}),
+    ...(Object.keys(environment).length ? { environment } : {}),
+    ...(data ? { options: { data } } : {}),
+    ...(Object.keys(resources).length ? { resources } : {})
+  };
+}
+
+/** What of a choice makes sense on another engine: devices, images and limits are not all engines' own. */
+export function movedTo(
+  choice: IChoice,
+  from: IEngineFeatures | undefined,
+  to: IEngineFeatures
+): IChoice {
+  const strangers = choice.deviceIds.length > 0 && (to.own_devices || !!from?.own_devices);
+  return {
+    ...choice,
+    engine: to.name,
+    ...(strangers ? { gpus: null, deviceIds: [] } : {}),
+    ...(to.containers ? {} : { image: '', data: null }),
+    ...(to.memory_limit ? {} : { memoryBytes: null }),
+    ...(to.time_limit ? {} : { seconds: null })
+  };
+}
+
+/** `NAME=value` lines as people write them; lines without a name are passed over. */
+export function parseEnvironment(text: string): Record<string, string> {
+  return Object.fromEntries(
+    text
+      .split('\n')
+      .map(line => line.trim())
+      .flatMap(line => {
+        const cut = line.indexOf('=');
+        return cut > 0 ? [[line.slice(0, cut).trim(), line.slice(cut + 1).trim()]] : [];
+      })
+  );
+}
+
+export function writeEnvironment(environment: Record<string, string>): string {
+  return Object.entries(environment)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n');
+}

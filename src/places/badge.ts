@@ -1,0 +1,57 @@
+/** A number on the sidebar's icon: jobs that failed since somebody looked at the panel. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
+
+import type { IJob } from '../domain';
+import type { Jobs } from '../models/jobs';
+import type { PanelWidget } from '../widgets';
+
+export class FailureBadge implements IDisposable {
+  constructor(
+    private readonly _panel: PanelWidget,
+    private readonly _jobs: Jobs,
+    private readonly _trans: TranslationBundle
+  ) {
+    this._caption = _panel.title.caption;
+    _jobs.ended.connect(this._onEnded, this);
+    _panel.seen.connect(this._clear, this);
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._jobs.ended.disconnect(this._onEnded, this);
+      this._panel.seen.disconnect(this._clear, this);
+    }
+  }
+
+  private _onEnded(_: Jobs, { state }: IJob): void {
+    if (state === 'failed' && !this._panel.isVisible) {
+      this._failed++;
+      this._show();
+    }
+  }
+
+  private _clear(): void {
+    this._failed = 0;
+    this._show();
+  }
+
+  private _show(): void {
+    const { title } = this._panel;
+    const { _failed: failed } = this;
+    title.dataset = failed ? { failures: String(failed) } : {};
+    title.caption = failed
+      ? `${this._caption}\n${this._trans._n('%1 job failed', '%1 jobs failed', failed)}`
+      : this._caption;
+  }
+
+  private readonly _caption: string;
+  private _failed = 0;
+  private _isDisposed = false;
+}

@@ -1,0 +1,84 @@
+/** Where JupyterLab shows us besides the panel: toolbar, launcher, status bar, badge, the first look. */
+
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { CommandToolbarButton, type IToolbarWidgetRegistry } from '@jupyterlab/apputils';
+import type { ILauncher } from '@jupyterlab/launcher';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { IStateDB } from '@jupyterlab/statedb';
+import type { IStatusBar } from '@jupyterlab/statusbar';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { paddleGpuIcon } from '../icons';
+import type { PanelModel } from '../models/panel';
+import { CommandIDs } from '../tokens';
+import type { PanelWidget } from '../widgets';
+import { FailureBadge } from './badge';
+import { importsPaddle, onceEver, widen } from './firstLook';
+import { StatusItem } from './statusBar';
+
+export interface IPlaces {
+  app: JupyterFrontEnd;
+  model: PanelModel;
+  panel: PanelWidget;
+  notebooks: INotebookTracker;
+  trans: TranslationBundle;
+  state: IStateDB | null;
+  toolbars: IToolbarWidgetRegistry | null;
+  launcher: ILauncher | null;
+  statusBar: IStatusBar | null;
+  /** Whether the panel may open by itself. */
+  opensOnce: () => boolean;
+}
+
+export function addPlaces(places: IPlaces): void {
+  const { app, model, panel, trans, state, toolbars, launcher, statusBar } = places;
+
+  // The button knows its notebook: with two side by side the other one may have the focus.
+  toolbars?.addFactory<NotebookPanel>(
+    'Notebook',
+    'paddle-gpu-submit',
+    notebook =>
+      new CommandToolbarButton({
+        commands: app.commands,
+        id: CommandIDs.submit,
+        args: { toolbar: true, notebook: notebook.id },
+        icon: paddleGpuIcon,
+        label: trans.__('Submit training')
+      })
+  );
+
+  launcher?.add({ command: CommandIDs.openPanel, category: trans.__('Other'), rank: 50 });
+
+  if (statusBar) {
+    const item = new StatusItem(model, trans, () => app.shell.activateById(panel.id));
+    statusBar.registerStatusItem('jupyter-paddle-gpu:status', {
+      item,
+      align: 'left',
+      rank: 90,
+      isActive: () => item.isActive,
+      activeStateChanged: item.activeChanged
+    });
+  }
+
+  // eslint-disable-next-line jupyter/require-disposable-ownership -- it lives as long as the page
+  new FailureBadge(panel, model.jobs, trans);
+  // JupyterLab lays the sidebars out after it has told them that they are shown.
+  panel.seen.connect(() => {
+    void onceEver(state, 'widened', () => requestAnimationFrame(() => widen(panel)));
+  });
+
+  const look = () => {
+    const notebook = places.notebooks.currentWidget;
+    void Promise.all([app.restored, notebook?.context.ready]).then(() => {
+      const cells = [...(notebook?.content.model?.cells ?? [])];
+      const uses = cells.some(
+        cell => cell.type === 'code' && importsPaddle(cell.sharedModel.getSource())
+      );
+      if (uses && places.opensOnce() && !panel.isVisible) {
+        void onceEver(state, 'opened', () => app.shell.activateById(panel.id));
+      }
+    });
+  };
+  places.notebooks.currentChanged.connect(look);
+  look();
+}
