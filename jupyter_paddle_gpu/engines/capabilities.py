@@ -181,6 +181,12 @@ def limits_of(engine: Engine, wanted: Resources, estimate: Estimate | None, devi
         return None
 
 
+def host_bytes_of(engine: Engine, wanted: Resources, inventory: Inventory) -> int | None:
+    """What a job may have of the machine's memory at most: what it asks for, what the engine gives, all there is."""
+    limits = limits_of(engine, wanted, None, 0)
+    return wanted.memory_bytes or (limits.memory_bytes if limits is not None else None) or inventory.host.memory_total
+
+
 def shared_memory_of(engine: Engine, needed: int) -> int | None:
     """What a job asks for of /dev/shm whose DataLoader workers need so many bytes: that much where all share one."""
     if not needed:

@@ -82,6 +82,7 @@ class EstimateService:
         rewrite: Rewrite | None = None,
         *,
         devices: int = 1,
+        host_bytes: int | None = None,
     ) -> Estimate:
         """What one training step of the notebook takes.
 
@@ -92,8 +93,10 @@ class EstimateService:
             accelerator: the card that is meant; None gives a range for any card.
             rewrite: puts what-ifs into the cells as a job will have them; None leaves all of them to the tracer.
             devices: how many there are to train together on, for advice.
+            host_bytes: what a job may have of the machine's memory: on the CPU the details are made for that.
         """
-        estimate = self._estimate(facts, folder, request, accelerator, rewrite or as_it_is(facts), devices=devices)
+        rewrite = rewrite or as_it_is(facts)
+        estimate = self._estimate(facts, folder, request, accelerator, rewrite, devices=devices, host_bytes=host_bytes)
         return msgspec.structs.replace(
             estimate, device=accelerator.name if accelerator else request.device, target=request.target
         )
@@ -233,6 +236,7 @@ class EstimateService:
         rewrite: Rewrite,
         *,
         devices: int,
+        host_bytes: int | None,
     ) -> Estimate:
         started = time.monotonic()
         if not facts.imports_paddle and facts.loop == "none":
@@ -255,10 +259,12 @@ class EstimateService:
         )
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
             return estimate  # real steps for every remedy would take minutes
-        limit = int(_memory(accelerator) * self.settings.usable_share) if accelerator else None
+        name, limit = "CPU", host_bytes if request.target == "cpu" else None
+        if accelerator is not None:
+            name, limit = accelerator.name, int(_memory(accelerator) * self.settings.usable_share)
         meant = msgspec.structs.replace(request, training=estimate.training) if len(estimate.trainings) > 1 else request
         steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
-        return Details(meant, steps, self.settings.details_seconds).add_to(estimate, accelerator, limit, devices)
+        return Details(meant, steps, self.settings.details_seconds).add_to(estimate, name, limit, devices)
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None

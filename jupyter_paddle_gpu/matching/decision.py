@@ -130,7 +130,7 @@ def decide(
     """
     case = _Case(need, offer, choice, policy)
     if choice.gpus == 0 and not choice.device_ids:
-        return _on_cpu(case, sentences.ON_REQUEST, host)
+        return _on_cpu(case, sentences.ON_REQUEST, host, ways)
     real = [device for device in offer.devices if not device.simulated]
     if choice.device_ids:
         here = {device.id: device for device in real}
@@ -141,7 +141,7 @@ def decide(
     else:
         candidates = usable(real, policy, case.wanted)
         if choice.gpus is None and not candidates:
-            return _on_cpu(case, sentences.NONE_USABLE if real else sentences.NO_DEVICE, host)
+            return _on_cpu(case, sentences.NONE_USABLE if real else sentences.NO_DEVICE, host, ways)
     asked = None if choice.anyway else need
     return _on_devices(case._replace(seats=_seats(asked, candidates, policy)), ways, smaller)
 
@@ -157,12 +157,14 @@ def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> De
     return sized[min(count, len(sized)) - 1] if sized else None
 
 
-def _on_cpu(case: _Case, reason: Message, host: int | None) -> Decision:
+def _on_cpu(case: _Case, reason: Message, host: int | None, ways: Ways) -> Decision:
     """Of a training without a device: it needs the machine's memory."""
     most = case.offer.memory
     if host is None or most is None or host <= most or case.choice.anyway:
         return Decision(outcome="cpu", reason=reason)
-    return Decision(outcome="refuse", reason=sentences.step_too_large(host, most))
+    found = ways(most)
+    reason = sentences.step_too_large(host, most, found)
+    return Decision(outcome="refuse", reason=reason, ways=found or (), searched=found is not None)
 
 
 def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:

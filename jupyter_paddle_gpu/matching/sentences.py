@@ -258,14 +258,22 @@ _NOT_SEARCHED = Message(code="not_searched", text="An estimate with details says
 _NO_WAY = Message(code="no_way", text="Nothing that was tried makes it fit: choose a larger card, or the CPU.")
 
 
-def step_too_large(needs: int, limit: int) -> Message:
-    """A training on the CPU that the machine, or what a job may have of it, cannot hold."""
+def step_too_large(needs: int, limit: int, ways: Sequence[Way] | None) -> Message:
+    """A training on the CPU that what a job may have of the machine cannot hold.
+
+    Args:
+        ways: what would fit; None: nobody looked for it.
+    """
+    then, fields = _then(ways)
     return Message(
         code="step_too_large",
         text="One training step alone takes {needs} of memory, and the job may have {limit}.",
-        hint="Use a smaller batch, or give the job more memory.",
-        params={"needs": human(needs), "limit": human(limit)},
+        hint=_MORE_MEMORY.text if ways == () else then.text,
+        params={**fields, "needs": human(needs), "limit": human(limit)},
     )
+
+
+_MORE_MEMORY = Message(code="more_memory", text="Use a smaller batch, or give the job more memory.")
 
 
 def host_short(needs: int, free: int) -> Message:

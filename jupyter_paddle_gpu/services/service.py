@@ -23,7 +23,7 @@ from ..domain.jobs.reasons import is_note
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
 from ..domain.what_ifs import EstimateRequest
-from ..engines.capabilities import inventory_of
+from ..engines.capabilities import host_bytes_of, inventory_of
 from .components import Components
 from .estimates.cache import EstimateCache
 from .estimates.estimating import Estimating, Where
@@ -135,7 +135,8 @@ class Services(Components):
         chosen = self.engines[engine_name(self.engines, engine)]
         inventory = inventory_of(chosen, self._devices_now)
         choice = choice_of(chosen, inventory, request, gpus, device_ids)
-        where = Where(lambda: inventory, choice, together_on(chosen, inventory, self.policies.matching))
+        host = partial(host_bytes_of, chosen, Resources(), inventory)
+        where = Where(lambda: inventory, choice, together_on(chosen, inventory, self.policies.matching), host)
         estimate = estimated(source, facts, request, where)
         # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
         # A job runs all of the notebook's trainings: they are judged for the one that needs most.

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from ...domain.devices import Accelerator
 from ...domain.estimates import Estimate, Fit
 from ...domain.what_ifs import EstimateRequest
 from .. import messages
@@ -27,18 +26,17 @@ class Details:
         self._deadline = time.monotonic() + seconds
         self._late = False
 
-    def add_to(
-        self, estimate: Estimate, accelerator: Accelerator | None, limit: int | None, devices: int = 1
-    ) -> Estimate:
-        """The estimate with its remedies and, for a device with `limit` usable bytes, its largest batch.
+    def add_to(self, estimate: Estimate, device: str, limit: int | None, devices: int = 1) -> Estimate:
+        """The estimate with its remedies and, for a device (or the CPU) with `limit` usable bytes, its largest batch.
 
         Args:
+            limit: None: no device is meant.
             devices: how many there are to train together on.
         """
         fits: tuple[Fit, ...] = ()
-        if accelerator is not None and limit is not None:
+        if limit is not None:
             known = {estimate.batch_size: estimate.high} if estimate.batch_size and estimate.high else {}
-            fits = self._fit(accelerator.name, limit, known)
+            fits = self._fit(device, limit, known)
         found = remedies(
             estimate,
             self._likely,

@@ -39,11 +39,13 @@ class Where:
         inventory: the devices that the job's engine can give now; None: this machine's.
         choice: the person's.
         together: how many devices its engine can have train together.
+        host_bytes: what a job may have of the machine's memory; None: it is not limited, or nobody knows.
     """
 
     inventory: Callable[[], Inventory] | None = None
     choice: Choice = EITHER
     together: int = 1
+    host_bytes: Callable[[], int | None] = lambda: None
 
 
 ANYWHERE = Where()
@@ -85,8 +87,9 @@ class Estimating:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
         accelerator = self._accelerator(request, where)
         rewrite = rewriting(source, facts, accelerator)
+        host = where.host_bytes() if request.details and request.target == "cpu" else None
         estimate = self.estimator().estimate(
-            facts, source.folder, request, accelerator, rewrite, devices=where.together
+            facts, source.folder, request, accelerator, rewrite, devices=where.together, host_bytes=host
         )
         self.cache.put(source, request, accelerator, estimate)
         return estimate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -19,6 +20,7 @@ from ...domain.what_ifs import EstimateRequest, for_job
 from ...engines.base import Engine
 from ...engines.capabilities import (
     accelerators,
+    host_bytes_of,
     inventory_of,
     limits_follow_estimate,
     limits_of,
@@ -114,7 +116,9 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         gpus = len(ids)
     choice = choice_of(engine, inventory, submission.request, gpus, ids)
     on_gpu = decide(None, offer, policy, choice).outcome != "cpu"
-    request, where = _request(submission.request, on_gpu=on_gpu), Where(lambda: inventory, choice)
+    most = partial(host_bytes_of, engine, asked or Resources(), inventory)
+    where = Where(lambda: inventory, choice, host_bytes=most)
+    request = _request(submission.request, on_gpu=on_gpu)
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     for refusal in changed.refused:
         raise PaddleGpuError.of(refusal.why, status=422)

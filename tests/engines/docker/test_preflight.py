@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from conftest import IMAGE, notebook_of
 from stand_ins.registry import Registry
 
 from jupyter_paddle_gpu.domain.containers.references import parse_reference
+from jupyter_paddle_gpu.domain.decisions import RefusedError
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 
 NOWHERE = "127.0.0.1:9/paddlepaddle/paddle"
@@ -17,9 +20,13 @@ NOWHERE = "127.0.0.1:9/paddlepaddle/paddle"
 
 
 @pytest.fixture
-def place(daemon, tmp_path):
-    """Where the default image's registry cannot be reached, and the stand-in's images are allowed."""
+def place(daemon, tmp_path, request):
+    """Where the default image's registry cannot be reached, and the stand-in's images are allowed.
+
+    A test's parameter: more settings of the engine.
+    """
     docker = {"host": daemon.host, "networks": ["none"], "registry_timeout": 5, "context_bytes": 1 << 20}
+    docker |= getattr(request, "param", {})
     images = {"allowed": ["stand-in/*", "127.0.0.1:*/*"], "registries": [NOWHERE]}
     (tmp_path / "policy.json").write_text(json.dumps({"docker": docker, "images": images}))
     services = Services(Settings(data_folder=tmp_path / "data", policy_file=tmp_path / "policy.json"))
@@ -120,3 +127,52 @@ def test_the_memory_of_a_silent_registry_is_by_its_host(place):
 def test_a_python_that_an_image_does_not_have_is_no_runner_that_vanished(bench):
     job, folder = bench.job("1", options={"python": "python9"})
     assert bench.run(job, folder).reason.code == "image_without_python"
+
+
+TRAINING = """
+import paddle
+net = paddle.nn.Linear(4096, 512)
+BATCH_SIZE = 65536
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return paddle.zeros([4096])
+    def __len__(self):
+        return 131072
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for x in paddle.io.DataLoader(Data(), batch_size=BATCH_SIZE):
+    loss = net(x).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("place", [{"memory_bytes": 512 << 20}], indirect=True)
+def test_a_step_too_large_for_the_jobs_memory_has_ways_out(place, tmp_path):
+    """Each is a change with which the same submit is accepted."""
+    (tmp_path / "a.ipynb").write_text(json.dumps(notebook_of(TRAINING)))
+    source = place.open(tmp_path / "a.ipynb")
+    # The largest batch comes first; the other remedies are not what this is about.
+    place.estimator.settings = msgspec.structs.replace(place.estimator.settings, details_seconds=3.0)
+
+    def refused(**request):
+        asked = Submission(engine="docker", image=IMAGE, request=EstimateRequest(target="cpu", **request))
+        with pytest.raises(RefusedError) as caught:
+            place.submit(source, asked)
+        told = place.preflight(source, asked).decision
+        assert (told.reason, told.ways) == (caught.value.decision.reason, caught.value.decision.ways)
+        return told
+
+    first = refused()
+    assert (first.reason.code, first.ways, first.searched) == ("step_too_large", (), False)
+    assert "An estimate with details says what would fit." in first.reason.render_hint()
+    place.match(source, EstimateRequest(target="cpu", details=True), engine="docker")  # as the panel asks
+    told = refused()
+    assert told.searched
+    assert told.ways[0].change == "batch_size"
+    assert "Fits with batch size" in told.reason.render_hint()
+    batch = told.ways[0].request["batch_size"]
+    request = EstimateRequest(target="cpu", batch_size=batch)
+    place.jobs.cancel(place.submit(source, Submission(engine="docker", image=IMAGE, request=request)).id)
+    refused(batch_size=2 * batch)
