@@ -16,6 +16,7 @@ from . import options
 from .face import Face, View
 from .metrics import metrics
 from .policy import policy
+from .prices import prices
 from .views import decision as decision_view
 from .views.changes import ChangesView
 from .views.estimate import EstimateView
@@ -332,6 +333,7 @@ def calibrate(face: Face, /, device: str, kernel: str) -> View:
 
 paddle_gpu.add_command(policy)
 paddle_gpu.add_command(metrics)
+paddle_gpu.add_command(prices)
 
 
 def _one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..jobs.service import JobService
     from ..matching.policy import Policy
     from .policies.files import Policies
+    from .policies.market import Market
     from .policies.overview import PolicyReport
 
 T = TypeVar("T")
@@ -92,7 +93,8 @@ class Components:
             from .policies.files import load_policies
 
             settings, types = self.settings, self.registry.types
-            return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
+            found = load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
+            return self._priced(found)
 
         return self._once("policies", build)
 
@@ -104,7 +106,21 @@ class Components:
             return self.policies
         settings, types = self.settings, self.registry.types
         fixed = settings.system_policy_file
-        return load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=folder)
+        return self._priced(load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=folder))
+
+    def _priced(self, policies: Policies) -> Policies:
+        """With the market's prices where some were fetched."""
+        from .policies import market
+
+        kept = market.load(self.settings.data_folder)
+        return msgspec.structs.replace(policies, matching=market.within(policies.matching, kept))
+
+    def prices(self, *, update: bool = False) -> Market:
+        """The market's prices as they were kept, or fetched anew, which takes the network. Raises `PaddleGpuError`."""
+        from .policies import market
+
+        folder = self.settings.data_folder
+        return market.update(folder) if update else market.load(folder)
 
     def policy_report(self, folder: Path | None = None) -> PolicyReport:
         """The policy files that count for notebooks in a folder, what they settle together, and what is wrong."""

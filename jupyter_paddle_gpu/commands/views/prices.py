@@ -1,0 +1,48 @@
+"""Prices for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...domain.messages import Message
+from ..speech import Speech
+from .machine import TableView
+
+if TYPE_CHECKING:
+    from ...matching.policy import Policy
+    from ...services.policies.market import Market
+
+
+class PricesView(TableView):
+    """A card a row: what the policy says first, then the market's."""
+
+    folding = (0,)
+
+    def __init__(self, market: Market, policy: Policy) -> None:
+        self.data: Market = market
+        self._own, self._currency = policy.prices, policy.currency
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return say("Card"), say("Price of an hour"), say("From")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a card."""
+        own = [(name, f"{price:g} {self._currency}", say("the policy")) for name, price in self._own.items()]
+        market = f"{self.data.source}, {self.data.date}"
+        rest = [(name, f"{price:g} {self.data.currency}", market) for name, price in self.data.prices.items()]
+        return [*own, *rest]
+
+    def sentences(self, say: Speech) -> Sequence[Message]:
+        """What to do where there are none."""
+        if self.data.prices or self._own:
+            return ()
+        return (
+            Message(
+                code="no_prices",
+                text="No prices are known.",
+                hint="Name them in the policy file (`prices`), or fetch the market's: "
+                "`jupyter paddle-gpu prices --update`.",
+            ),
+        )
