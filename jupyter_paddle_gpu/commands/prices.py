@@ -16,4 +16,5 @@ from .views.prices import PricesView
 def prices(face: Face, /, update: bool) -> View:
     """Show what an hour of each card costs."""
     market = face.services.prices(update=update)
-    return PricesView(market, face.services.policy)
+    policy = face.services.policy
+    return PricesView(market, policy.prices, policy.currency)

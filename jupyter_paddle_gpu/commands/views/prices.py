@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...domain.messages import Message
@@ -10,7 +10,6 @@ from ..speech import Speech
 from .machine import TableView
 
 if TYPE_CHECKING:
-    from ...matching.policy import Policy
     from ...services.policies.market import Market
 
 
@@ -19,9 +18,9 @@ class PricesView(TableView):
 
     folding = (0,)
 
-    def __init__(self, market: Market, policy: Policy) -> None:
+    def __init__(self, market: Market, own: Mapping[str, float], currency: str) -> None:
         self.data: Market = market
-        self._own, self._currency = policy.prices, policy.currency
+        self._own, self._currency = own, currency
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

@@ -66,7 +66,7 @@ def test_the_policys_prices_come_first_and_another_currency_is_not_mixed(catalog
     assert (price_of(card, policy), price_of(large, policy)) == (0.1, 9.0)
     kept = market.load(tmp_path)
     assert market.within(Policy(currency="CNY"), kept).market == {}
-    rows = PricesView(kept, policy).rows(Speech("en"))
+    rows = PricesView(kept, policy.prices, policy.currency).rows(Speech("en"))
     assert rows[0] == ("T4", "0.1 USD", "the policy")
     assert len(rows) == 4
 
@@ -80,5 +80,5 @@ def test_a_market_that_does_not_answer_says_so(catalogue: Path, tmp_path: Path) 
 
 
 def test_without_prices_the_next_step_is_said(tmp_path: Path) -> None:
-    view = PricesView(market.load(tmp_path), Policy())
+    view = PricesView(market.load(tmp_path), {}, "USD")
     assert [sentence.code for sentence in view.sentences(Speech("en"))] == ["no_prices"]
