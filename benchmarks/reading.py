@@ -6,6 +6,7 @@ what they suggest, up to three of them, and prints a table; `results/reading.jso
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import time
@@ -75,15 +76,25 @@ def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seco
     )
 
 
+def _with_modules(notebook: Path, folder: Path) -> Path:
+    """A new folder with the Python modules that stand beside a notebook, and nothing of its data."""
+    folder.mkdir()
+    for module in notebook.parent.rglob("*.py"):
+        place = folder / module.relative_to(notebook.parent)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(module, place)
+    return folder
+
+
 def main(folders: list[str] | None = None) -> None:
-    """Every notebook below the folders; each is run in an empty folder, as far away from its data as can be."""
+    """Every notebook below the folders; each is run in a folder that has nothing but the modules beside it."""
     paths = [path for folder in folders or sys.argv[1:] for path in sorted(Path(folder).rglob("*.ipynb"))]
     rows = []
     with tempfile.TemporaryDirectory() as empty:
         service = EstimateService(EstimateSettings(calibration=Path(empty) / "calibration.json"))
         try:
             for path in paths:
-                rows.append(row := read(service, path, Path(empty)))
+                rows.append(row := read(service, path, _with_modules(path, Path(empty) / str(len(rows)))))
                 sys.stderr.write(f"{row.status:12} {row.notebook}  {row.answers}  {' | '.join(row.open)[:300]}\n")
         finally:
             service.close()

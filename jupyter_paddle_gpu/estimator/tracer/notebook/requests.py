@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,17 +50,35 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         def trace(asked: dict[str, Any]) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
 
-        result = _answered(request, trace)
-        if result["status"] != "needs_input" or not _wants_data(result):
+        has_time = _Clock(request, deadline).has_time
+        result = _answered(request, trace, has_time)
+        if result["status"] != "needs_input" or not _wants_data(result) or not has_time():
             return result
-        again = _answered({**request, "absorbs": True}, trace)
+        again = _answered({**request, "absorbs": True}, trace, has_time)
         return again if _is_answerable(again) else result
 
 
-def _answered(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+class _Clock:
+    """What is left of a request's time: a trace more is begun only where there is enough for it."""
+
+    def __init__(self, request: dict[str, Any], deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._wall, self._cpu = request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0
+        self._began = time.monotonic(), time.process_time()
+
+    def has_time(self) -> bool:
+        """Whether no more than half of it is gone."""
+        wall, cpu = time.monotonic() - self._began[0], time.process_time() - self._began[1]
+        is_late = (self._wall and wall > self._wall / 2) or (self._cpu and cpu > self._cpu / 2)
+        return not is_late and not self._deadline.stopped
+
+
+def _answered(
+    request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]], has_time: Callable[[], bool]
+) -> dict[str, Any]:
     """The trace; of open questions what their answers may be."""
     result = _with_batch(request, trace)
-    return trials.suggested(request, result, trace) if result["status"] == "needs_input" else result
+    return trials.suggested(request, result, trace, has_time) if result["status"] == "needs_input" else result
 
 
 def _wants_data(result: dict[str, Any]) -> bool:

@@ -16,10 +16,15 @@ MOST = 6
 Result = dict[str, Any]
 
 
-def suggested(request: dict[str, Any], result: Result, trace: Callable[[dict[str, Any]], Result]) -> Result:
+def suggested(
+    request: dict[str, Any], result: Result, trace: Callable[[dict[str, Any]], Result], has_time: Callable[[], bool]
+) -> Result:
     """The result with all questions that come up on the way to the step, each with what its answer may be.
 
     What is open no more once the others are answered is not asked.
+
+    Args:
+        has_time: whether there is time for another trace.
     """
     started = time.process_time()
     known = dict(request.get("answers") or {})
@@ -30,7 +35,7 @@ def suggested(request: dict[str, Any], result: Result, trace: Callable[[dict[str
         refused: list[tuple[int, Any, str, Result]] = []
         held: tuple[Any, str, Result] | None = None
         for answer, source in question["candidates"]:
-            if time.process_time() - started > SECONDS:
+            if time.process_time() - started > SECONDS or not has_time():
                 break
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
