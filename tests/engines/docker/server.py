@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from jupyter_paddle_gpu.claims.claims import Claims
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.jobs.job import Job
 from jupyter_paddle_gpu.engines.base import JobFolder
@@ -53,7 +54,7 @@ def inventory() -> Inventory:
     return Inventory(time=time.time(), host=host, devices=devices)
 
 
-def service(data: Path, host: str, **settings: object) -> JobService:
+def service(data: Path, host: str, claims: Claims | None = None, **settings: object) -> JobService:
     engine = Engine(
         DockerSettings(
             host=host,
@@ -70,7 +71,11 @@ def service(data: Path, host: str, **settings: object) -> JobService:
     given = {"active_seconds": 0.1, "idle_seconds": 0.2, "retry_seconds": 0.5, "stop_seconds": 3.0}
     given["order_seconds"] = 600.0  # a container that a busy machine starts late has not hung
     return JobService.open(
-        {"docker": engine}, data_folder=data, settings=JobSettings(**{**given, **settings}), inventory=inventory
+        {"docker": engine},
+        data_folder=data,
+        settings=JobSettings(**{**given, **settings}),
+        inventory=inventory,
+        claims=claims,
     )
 
 

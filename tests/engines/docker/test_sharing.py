@@ -12,13 +12,16 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from conftest import IMAGE, until
+from conftest import IMAGE, notebook_of, until
 from docker import errors
 from place import GATE, Place
+from server import service
 
+from jupyter_paddle_gpu.claims.claims import Claims
+from jupyter_paddle_gpu.claims.folder import written
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs.job import ENDED
+from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec, Resources
 from jupyter_paddle_gpu.engines.docker import holders
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
@@ -241,3 +244,41 @@ def test_a_job_waits_for_a_container_that_was_started_by_hand(users, daemon):
     finally:
         daemon.api().remove_container(container, force=True)
     until(lambda: users.root.client.get(waits).state == "succeeded")
+
+
+def test_a_card_is_shared_with_jobs_of_other_engines_by_claims(bench, daemon, tmp_path):
+    """Somebody else's local job has the card first, then the container; it has it until it ends, whoever looks."""
+    shared = tmp_path / "claims"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    data = tmp_path / "data"
+    data.mkdir()
+    (tmp_path / "theirs").mkdir()
+    theirs = Claims(shared, tmp_path / "theirs")
+    theirs.take("local-job", (CARD,))
+    queue = service(data, daemon.host, Claims(shared, data))
+    queue.start()
+    spec = JobSpec(name="n", notebook=str(bench.work / "n.ipynb"), output=str(bench.work / "o.ipynb"),
+                   folder=str(bench.work), engine="docker", image=IMAGE,
+                   resources=Resources(gpus=1, device_ids=(CARD,), memory_bytes=1 << 30))  # fmt: skip
+    job = queue.submit(spec, notebook_of(GATE)).id
+    try:
+        reason = until(lambda: queue.get(job).reason)
+        assert (reason.code, reason.params["job"]) == ("device_held", "local-job")
+        theirs.release("local-job")
+        until(lambda: queue.get(job).state == "running")
+        container = until(lambda: bench.api.inspect_container(container_name(job)))
+        with pytest.raises(PaddleGpuError, match=f"which job {job} of root has"):
+            theirs.take("another", (CARD,))
+        until(lambda: container["State"]["Pid"] in {one.claim.process.pid for one in written(shared)})
+        queue.stop()  # whoever looked after it may go
+        assert theirs.held()[CARD].job == job
+        (bench.work / "go").touch()
+        until(lambda: CARD not in theirs.held())
+        theirs.take("another", (CARD,))
+    finally:
+        queue.start()
+        queue.wait(queue.cancel(job).id, 60)
+        queue.stop()
+        for row in bench.api.containers(all=True, filters={"label": f"{LABEL_JOB}={job}"}):
+            bench.api.remove_container(row["Id"], force=True)
