@@ -61,6 +61,7 @@ class JobSettings:
         progress_seconds: least time between two written progress states of one job.
         cpu_slots: how many jobs without a device may run at once, by engine; `default_cpu_slots` for the others.
             One by default: two trainings on the same cores take longer than one after the other.
+        order: quiet hours, devices of one user, longest wait.
         attempts: how often a job is started at most when the fault is a passing one.
         retry_seconds: wait before the second attempt; doubled for each further one up to `retry_most_seconds`.
         time_limit_grace: beyond a job's own time limit, before a runner that did not end itself is stopped.
@@ -83,6 +84,7 @@ class JobSettings:
     progress_seconds: float = 1.0
     cpu_slots: Mapping[str, int] = field(default_factory=dict)
     default_cpu_slots: int = 1
+    order: SchedulerPolicy = field(default_factory=SchedulerPolicy)
     attempts: int = 3
     retry_seconds: float = 5.0
     retry_most_seconds: float = 60.0
@@ -98,9 +100,9 @@ class JobSettings:
     standby_seconds: float = 1.0
     linger_seconds: float = 2.0
 
-    def within(self, policy: JobPolicy) -> JobSettings:
+    def within(self, policy: JobPolicy, order: SchedulerPolicy | None = None) -> JobSettings:
         """These settings as a policy has them."""
-        return replace(self, cpu_slots={**self.cpu_slots, **policy.cpu_slots})
+        return replace(self, cpu_slots={**self.cpu_slots, **policy.cpu_slots}, order=order or self.order)
 
     def slots(self, engine: str) -> int:
         """How many jobs without a device may run on an engine at once."""

@@ -206,7 +206,7 @@ class Components:
             return JobService.open(
                 self.engines,
                 data_folder=self.settings.data_folder,
-                settings=JobSettings().within(self.policies.jobs),
+                settings=JobSettings().within(self.policies.jobs, self.policies.scheduler),
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),

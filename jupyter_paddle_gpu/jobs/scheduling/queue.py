@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
@@ -14,6 +15,7 @@ from ...domain.messages import Message
 from ...matching.decision import Offer, decide
 from ...matching.policy import Policy
 from ..settings import JobSettings
+from . import house_rules
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -118,6 +120,8 @@ def turns(
     for job in active:
         if not job.spec.resources.gpus:
             used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
+        else:
+            state.given[job.owner] += house_rules.devices(job)
         state.note_away(job)
     return [state.turn(job) for job in queued]
 
@@ -141,6 +145,7 @@ class _State:
         self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
         self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
+        self.given: Counter[str] = Counter()  # devices that each user's jobs have
         self.away: dict[str, str] = {}  # engines that answered nobody, and the job that tries whether they do again
 
     def turn(self, job: Job) -> Turn:
@@ -153,6 +158,8 @@ class _State:
         if (first := self.away.get(job.spec.engine)) is not None:
             return Turn(job, False, reason=None if _is_for_engine(job) else _waits_engine(job.spec.engine, first))
         self.note_away(job)
+        if (bound := house_rules.kept(job, self.settings.order, self.now, self.given)) is not None:
+            return Turn(job, False, reason=bound.reason, hopeless=bound.hopeless)
         if wanted.gpus or wanted.device_ids:
             return self._device_turn(job)
         engine = job.spec.engine
@@ -185,6 +192,7 @@ class _State:
             return Turn(job, False, reason=decision.reason, hopeless=True)
         if decision.outcome == "run":
             self.busy.update(dict.fromkeys(decision.device_ids, job.id))
+            self.given[job.owner] += house_rules.devices(job)
             return Turn(job, True, device_ids=decision.device_ids)
         # For what is not here, or behind another: nobody behind it waits for that.
         if not decision.device_ids or first is not None:

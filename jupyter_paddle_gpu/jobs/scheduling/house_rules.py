@@ -1,0 +1,91 @@
+"""What a place settles of when a job may start, whatever is free: quiet hours, devices of one user, longest wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ...domain.jobs.job import Job
+from ...domain.messages import Message
+from ..settings import SchedulerPolicy
+
+EVERYBODY = "*"
+"""In `quotas`: whoever is not named."""
+
+
+class Kept(NamedTuple):
+    """Why a job does not start now; `hopeless`: nor ever."""
+
+    reason: Message
+    hopeless: bool = False
+
+
+def kept(job: Job, order: SchedulerPolicy, now: float, used: Mapping[str, int]) -> Kept | None:
+    """What keeps a queued job from starting; None where nothing does.
+
+    Args:
+        now: seconds since the epoch.
+        used: user -> devices that jobs of theirs have.
+    """
+    return _waited(job, order, now) or (_devices(job, order, used) or _quiet(job, order, now) if devices(job) else None)
+
+
+def devices(job: Job) -> int:
+    """How many devices a job wants."""
+    wanted = job.spec.resources
+    return len(wanted.device_ids) or wanted.gpus
+
+
+def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
+    if order.timeout is None or job.attempts or now - job.created <= order.timeout:
+        return None
+    reason = Message(
+        code="waited_too_long",
+        text="It waited longer than the {seconds} s that the policy allows.",
+        hint="Submit it again when there is room, or raise `scheduler.timeout`.",
+        params={"seconds": order.timeout},
+    )
+    return Kept(reason, hopeless=True)
+
+
+def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, int]) -> Kept | None:
+    most = order.quotas.get(job.owner, order.quotas.get(EVERYBODY))
+    if most is None:
+        return None
+    if devices(job) > most:
+        reason = Message(
+            code="quota_exceeded",
+            text="It wants {wanted} devices, and the policy gives {user} {most} at once.",
+            hint="Ask for fewer, or ask whoever keeps the policy.",
+            params={"wanted": devices(job), "user": job.owner or EVERYBODY, "most": most},
+        )
+        return Kept(reason, hopeless=True)
+    if used.get(job.owner, 0) + devices(job) <= most:
+        return None
+    reason = Message(
+        code="waits_quota",
+        text="Waits until other jobs of {user} have ended: the policy gives {most} devices at once.",
+        params={"user": job.owner or EVERYBODY, "most": most},
+    )
+    return Kept(reason)
+
+
+def _quiet(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
+    clock = time.localtime(now)
+    minute = clock.tm_hour * 60 + clock.tm_min
+    for span in order.quiet_hours:
+        begin, end = (_minutes(text) for text in span.split("-"))
+        if begin <= minute < end or (begin > end and (minute >= begin or minute < end)):
+            reason = Message(
+                code="waits_quiet",
+                text="Waits until the quiet hours ({span}) are over.",
+                params={"span": span},
+            )
+            return Kept(reason)
+    return None
+
+
+def _minutes(text: str) -> int:
+    hours, _, minutes = text.partition(":")
+    return int(hours) * 60 + int(minutes)
