@@ -17,7 +17,8 @@ FILE_BYTES = 2 * SLOT_BYTES
 MOST_CLAIMS = 64
 MOST_DEVICES = 64
 _MAGIC = b"paddle-gpu claims 1"
-_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+_Name = Annotated[str, msgspec.Meta(pattern=r"\A[ -~]{1,100}\Z")]
+"""Other users read it in their terminals: nothing that would steer one."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,5 +79,5 @@ def _parsed(raw: bytes) -> tuple[int, tuple[Claim, ...]] | None:
         if not head.startswith(_MAGIC) or hashlib.sha256(text).hexdigest().encode() != digest:
             return None
         return int(number), msgspec.json.decode(text, type=_Claims)
-    except (ValueError, msgspec.MsgspecError):
+    except (ValueError, RecursionError, msgspec.MsgspecError):  # whatever somebody wrote there
         return None

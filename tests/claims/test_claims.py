@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import signal
@@ -228,6 +229,31 @@ def test_who_lives():
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     assert process_of(child.pid) is None, "a zombie"
     child.wait()
+
+
+def signed(text: bytes) -> bytes:
+    """A half of a file, as one writes it who knows how."""
+    return b"paddle-gpu claims 1 1 %d %s\n%s" % (len(text), hashlib.sha256(text).hexdigest().encode(), text)
+
+
+CLAIM = b'[{"job": "%s", "devices": ["A"], "state": "held", "since": 1.0, "process": {"pid": %s}}]'
+
+
+@pytest.mark.parametrize("half", [
+    b"", b"paddle-gpu claims 1 x y z\n", b"paddle-gpu claims 1 " + 5000 * b"9" + b" 1 x\n[]",
+    signed(b"{}"), signed(b"[{}]"), signed(b'[{"x": ' + 8000 * b"[" + 8000 * b"]" + b"}]"),
+    signed(CLAIM % (b"a\\u001b[2Jb", b"1")), signed(CLAIM % (b"a\\n", b"1")), signed(CLAIM % (b"", b"1")),
+    signed(CLAIM % (b"a", b"-1")), signed(CLAIM % (b"a", b"0")), signed(CLAIM % (b"a", b"99999999999")),
+])  # fmt: skip
+def test_what_somebody_made_up_is_no_claim(tmp_path, half):
+    (tmp_path / "file").write_bytes(half)
+    descriptor = os.open(tmp_path / "file", os.O_RDONLY)
+    assert records.read(descriptor) == (0, ())
+    os.close(descriptor)
+    (tmp_path / "file").write_bytes(signed(CLAIM % (b"a", b"1")))
+    descriptor = os.open(tmp_path / "file", os.O_RDONLY)
+    assert [claim.job for claim in records.read(descriptor)[1]] == ["a"]
+    os.close(descriptor)
 
 
 def test_a_change_that_was_cut_off_leaves_the_one_before(tmp_path):
