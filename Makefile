@@ -72,8 +72,9 @@ locale: $(ENVIRONMENT)  ## Compile the translations (done by the build as well)
 	$(BIN)/python jupyter_paddle_gpu/locale/compile.py
 
 # Needs no built front end: one that uses a type which is only now to be generated could not be built.
-api: $(PACKAGES) $(NODE_PACKAGES)  ## Write the schemas of the OpenAPI document from the Python types, and TypeScript's types from the document
+api: $(PACKAGES) $(NODE_PACKAGES)  ## Write the schemas of the OpenAPI document and of policy files from the Python types, and TypeScript's types
 	$(BIN)/python -m jupyter_paddle_gpu.server.schemas
+	$(BIN)/python -m jupyter_paddle_gpu.services.policies.schema
 	$(BIN)/jlpm api
 
 docs: $(ENVIRONMENT)  ## Write docs/kernels.md from the declarations of operators

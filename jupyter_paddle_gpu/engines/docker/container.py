@@ -13,10 +13,11 @@ from .. import own_files
 from ..base import RUNNER, JobFolder
 from .connection.daemon import DaemonFacts
 from .devices import DeviceAccess
+from .folders import Mount, is_below
 from .identity import identity_of
 from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_SERVER, LABEL_STORE, owner
 from .limits import given_memory, given_processors
-from .policy import Grant, Mount, is_below
+from .policy import Grant
 from .settings import DockerSettings
 
 RUNNER_TARGET = "/opt/paddle-gpu/runner"

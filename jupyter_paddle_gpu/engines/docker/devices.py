@@ -12,7 +12,7 @@ from ...devices.makers.registry import makers
 from ...domain.devices import Vendor
 from ...domain.errors import PaddleGpuError
 from .connection.daemon import DaemonFacts
-from .policy import Mount
+from .folders import Mount
 from .settings import DockerSettings
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -25,22 +24,21 @@ from ..base import ALONE, NO_METADATA, Handle, JobFolder, Observation, Place, Sa
 from ..engine_type import ChooseImage
 from ..usage import Usage
 from . import next_steps
+from .composing import Composer
 from .connection.daemon import Daemon
-from .connection.faults import explained, image_missing, refusal
+from .connection.faults import explained, refusal
 from .connection.output import read_output
 from .connection.silence import UNREACHABLE, Passing
 from .connection.transport import DaemonError
-from .container import compose, container_name, store_label
-from .devices import access, processors_near
+from .container import container_name, store_label
 from .doctor import Doctor
 from .endings import observation
 from .holders import ByHand, has_won, held
-from .identity import identity_of
-from .images.preparing import Preparation, notebook_metadata
+from .images.preparing import Preparation
 from .labels import LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner
 from .limits import settle
 from .links import remove_links
-from .policy import Grant, authorize, check_socket, is_below, options_of
+from .policy import options_of
 from .settings import DockerSettings
 from .statistics import pids_of, read_usage
 
@@ -48,7 +46,6 @@ SHARED_MARGIN = 1.25
 """Batches of samples that are larger than those the estimate has looked at."""
 SHARED_LEAST = 64 << 20
 """Bytes; what else uses /dev/shm (NCCL, locks of multiprocessing): Docker's own default."""
-ROOT_HOME = "/root"
 _TAIL_LINES = 200
 _TAIL_BYTES = 64 * 1024
 
@@ -77,8 +74,7 @@ class DockerEngine:
         self.preparation = Preparation(self.daemon, choose)
         self.doctor = Doctor(self.daemon, self.preparation, root)
         self.by_hand = ByHand(self.daemon, inventory)
-        self.root = root
-        self._closed_homes: dict[str, bool] = {}  # image id -> whether root's home is root's alone
+        self.composer = Composer(self.daemon, root)
 
     def supported_features(self) -> Features:
         """What can be done here now; what is missing is in `problems`."""
@@ -150,7 +146,7 @@ class DockerEngine:
             name = container_name(job.id)
             existing = self.daemon.inspect_container(name)
             if existing is None:
-                existing = self._create(name, self._compose(job, folder, handle))
+                existing = self._create(name, self.composer.composed(job, folder, handle))
             self._must_be_ours(existing, job)
             container = str(existing["Id"])
             if existing["State"]["Status"] == "created":
@@ -266,41 +262,6 @@ class DockerEngine:
             return pids_of(self.daemon.api.top(container))
         return frozenset()
 
-    def _compose(self, job: Job, folder: JobFolder, handle: Handle) -> dict[str, Any]:
-        grant = authorize(job.spec, self.settings, notebook_metadata(folder))
-        check_socket(grant, self.daemon.host)
-        facts = self.daemon.facts()
-        device_ids = job.device_ids or job.spec.resources.device_ids
-        image = self.daemon.inspect_image(handle["image"])
-        if image is None:
-            raise refusal(image_missing(str(handle.get("reference") or handle["image"])), 404)
-        variables = (image.get("Config") or {}).get("Env") or []
-        return compose(
-            job,
-            folder,
-            grant,
-            access(device_ids, facts, self.settings, root=self.root),
-            image=handle["image"],
-            image_environment=dict(item.split("=", 1) for item in variables if "=" in item),
-            settings=self.settings,
-            facts=facts,
-            device_ids=device_ids,
-            hidden=self._hidden(job, folder, grant, handle["image"]),
-            cpuset=processors_near(device_ids, root=self.root) if self.settings.numa and device_ids else "",
-        )
-
-    def _hidden(self, job: Job, folder: JobFolder, grant: Grant, image: str) -> tuple[str, ...]:
-        """Root's home, where the image keeps it to root (most do) and something is mounted below it for a job that is
-        not: folders have the host's paths inside."""
-        identity = identity_of(self.settings, self.daemon.facts(), Path(grant.folder.source))
-        below = any(is_below(path, ROOT_HOME) for path in (grant.folder.target, str(folder.path)))
-        if identity.uid == 0 or not below:
-            return ()
-        if image not in self._closed_homes:
-            mode = self.daemon.mode_in_image(image, ROOT_HOME)
-            self._closed_homes[image] = mode is not None and not mode & stat.S_IXOTH
-        return (ROOT_HOME,) if self._closed_homes[image] else ()
-
     def _create(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         api = self.daemon.api
         with explained(image=body["Image"]):
@@ -323,7 +284,7 @@ class DockerEngine:
                 self.daemon, container, owner(), store_label(self.settings, folder), place.take_turn
             ):
                 self._remove(container)
-                container = str(self._create(container_name(job.id), self._compose(job, folder, handle))["Id"])
+                container = str(self._create(container_name(job.id), self.composer.composed(job, folder, handle))["Id"])
             with explained(image=str(handle.get("reference", "")), gpus=", ".join(job.device_ids)):
                 self.daemon.api.start(container)
         except PaddleGpuError as error:

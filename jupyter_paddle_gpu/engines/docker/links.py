@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from .policy import is_below
+from .folders import is_below
 
 
 def remove_links(folder: Path) -> tuple[Path, ...]:

@@ -16,8 +16,9 @@ from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from .connection.daemon import Daemon
 from .devices import access
+from .folders import Mount
 from .labels import LABEL_OWNER, LABEL_ROLE, owner
-from .policy import Grant, Mount
+from .policy import Grant
 
 _PROBE = "ls {nodes} 2>/dev/null | grep -q . || exit 42"
 """A device that was handed out shows as a node."""

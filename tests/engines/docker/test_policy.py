@@ -8,7 +8,8 @@ import pytest
 from jupyter_paddle_gpu.devices.makers.registry import makers
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import JobSpec, Resources
-from jupyter_paddle_gpu.engines.docker.policy import authorize, examine, is_below, options_of
+from jupyter_paddle_gpu.engines.docker.folders import is_below
+from jupyter_paddle_gpu.engines.docker.policy import authorize, examine, options_of
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
 from jupyter_paddle_gpu.images.catalogue import load_catalogue
 

@@ -160,7 +160,7 @@ def test_who_was_first_waits_until_the_others_have_gone(bench, daemon, stranger)
     """One that looked before ours was there may still start: ours does not until it is gone."""
     job, folder = bench.job("print(1)", device_ids=(CARD,))
     handle = bench.engine.prepare(job, folder, lambda _: None, lambda: False)
-    bench.engine._create(container_name(job.id), bench.engine._compose(job, folder, handle))
+    bench.engine._create(container_name(job.id), bench.engine.composer.composed(job, folder, handle))
     time.sleep(1.1)  # Docker lists the time of making in whole seconds
     later = stranger(f"stranger-{job.id}")
     thread = threading.Thread(target=bench.engine.start, args=(job, folder, handle))

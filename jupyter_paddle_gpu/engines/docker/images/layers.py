@@ -21,8 +21,9 @@ from ...base import ALONE, Place, Say
 from ..connection.daemon import Daemon
 from ..connection.faults import classify, refusal
 from ..connection.transfers import stream
+from ..folders import is_below
 from ..labels import LABEL_OWNER, LABEL_ROLE, owner
-from ..policy import Grant, check_image, is_below
+from ..policy import Grant, check_image
 from ..settings import DockerSettings
 from .dockerfile import BASES, images_of
 

@@ -18,10 +18,10 @@ from ..eager.amp import Precision
 from ..eager.runtime import Runtime
 from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
-from ..patches.data_loader import Loaders
+from ..patches.data.loader import Loaders
+from ..patches.distributed.process_group import Processes
+from ..patches.distributed.sharding import TaskFlows
 from ..patches.patch import unplaced
-from ..patches.process_group import Processes
-from ..patches.sharding import TaskFlows
 from ..patches.table import installed
 from ..patches.tensor_methods import real
 from ..program.asking import Types

@@ -20,8 +20,8 @@ from paddle.base import core, framework
 from .. import call_stack
 from ..eager.tensors import Tensors
 from ..session import Session
+from .distributed.process_group import Processes
 from .patch import Patch, Replacement, modules
-from .process_group import Processes
 
 _DEVICE = re.compile(
     r"(gpu|cuda|dcu|gpu_pinned|cuda_pinned|xpu|xpu_pinned|ipu|npu|mlu|gcu|sdaa|(iluvatar|metax|biren)_gpu|intel_hpu)(:\d+)?",

@@ -13,8 +13,8 @@ from ..eager.tensors import Tensors
 from ..step.changes import Changes
 from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
+from .distributed.sharding import WRAPPERS
 from .patch import Patch
-from .sharding import WRAPPERS
 
 RECOMPUTE_OPTIONS = ("preserve_rng_state", "use_reentrant", "offload_indices")
 """Keywords of fleet's `recompute` that its function does not get."""

@@ -7,9 +7,6 @@ from functools import cache
 
 from . import (
     child_processes,
-    data_files,
-    data_loader,
-    datasets,
     devices,
     entry_points,
     environment,
@@ -17,13 +14,11 @@ from . import (
     layer_calls,
     numbers,
     optimizers,
-    own_data_sets,
-    pretrained,
-    process_group,
-    sharding,
     tensor_methods,
     trainers,
 )
+from .data import datasets, files, loader, own_datasets, pretrained
+from .distributed import data_parallel, process_group, sharding
 from .patch import Patch, install
 
 
@@ -32,9 +27,9 @@ def table() -> Iterator[Patch]:
     yield from entry_points.operators()
     yield from devices.kinds()
     for module in (
-        tensor_methods, numbers, entry_points, optimizers, layer_calls, data_files, data_loader, environment,
-        process_group, sharding, devices, child_processes, datasets, environments, own_data_sets, pretrained,
-        trainers,
+        tensor_methods, numbers, entry_points, optimizers, layer_calls, files, loader, environment,
+        process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
+        pretrained, trainers,
     ):  # fmt: skip
         yield from module.patches()
 

@@ -14,7 +14,7 @@ from types import TracebackType
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules
-from ...patches.own_data_sets import names_absent_path
+from ...patches.data.own_datasets import names_absent_path
 from ...session import SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ..questions.wording import said

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from ...patches import data_loader
+from ...patches.data import loader as data_loader
 from ...session import Session, current
 from ...undecided.absent_data import (
     EPOCH,

@@ -16,18 +16,18 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
-from ..eager.tensors import Tensors
-from ..memory.dtypes import SIZE
-from ..memory.values import Computed, Known, Value
-from ..session import Session, current
-from ..step.changes import Changes
-from ..step.host_memory import HostMemory
-from ..step.resizing import Resizing
-from ..step.steps import StepWatch
-from ..undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, UnseenData, described, size_of
-from ..undecided.drawn_sizes import DrawnSizes
-from .environment import DownloadNeeded
-from .patch import Patch
+from ...eager.tensors import Tensors
+from ...memory.dtypes import SIZE
+from ...memory.values import Computed, Known, Value
+from ...session import Session, current
+from ...step.changes import Changes
+from ...step.host_memory import HostMemory
+from ...step.resizing import Resizing
+from ...step.steps import StepWatch
+from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, UnseenData, described, size_of
+from ...undecided.drawn_sizes import DrawnSizes
+from ..environment import DownloadNeeded
+from ..patch import Patch
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""

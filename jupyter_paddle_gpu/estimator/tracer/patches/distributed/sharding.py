@@ -1,15 +1,13 @@
-"""Data parallelism and sharding (ZeRO stages 1 to 3) as Paddle's own Python does them, on tensors without data.
+"""Sharding (ZeRO stages 1 to 3) as Paddle's own Python does it, on tensors without data.
 
-What runs unchanged: `paddle.DataParallel`, `distributed/sharding/group_sharded.py`, `fleet/meta_parallel/sharding/` and
-`fleet/meta_optimizers/dygraph_optimizer/`. Replaced are the places that copy numbers through the host, and the reducer,
-which is C++.
+What runs unchanged: `distributed/sharding/group_sharded.py`, `fleet/meta_parallel/sharding/` and
+`fleet/meta_optimizers/dygraph_optimizer/`. Replaced are the places that copy numbers through the host.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import paddle
@@ -30,12 +28,12 @@ from paddle.distributed.fleet.meta_parallel.sharding import (
 )
 from paddle.distributed.fleet.utils import hybrid_parallel_util
 
-from ..eager import amp
-from ..eager.tensors import Tensors, running
-from ..memory.arrays import Array, Shape, contiguous_strides
-from ..memory.dtypes import SIZE, name_of
-from ..step.steps import StepWatch
-from .patch import Patch
+from ...eager import amp
+from ...eager.tensors import Tensors, running
+from ...memory.arrays import Array, Shape, contiguous_strides
+from ...memory.dtypes import name_of
+from ...step.steps import StepWatch
+from ..patch import Patch
 from .process_group import Processes
 
 _SHARDING = fleet.base.topology.ParallelMode.SHARDING_PARALLEL
@@ -234,82 +232,6 @@ def left_out(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwarg
     return args[0] if args else next(iter(kwargs.values()))
 
 
-def init_data_parallel(runtime: Tensors, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
-    """`DataParallel.__init__`: with a single process it only calls the model."""
-    original(self, *args, **kwargs)
-    if running().of(Processes).size == 1:
-        running().note("data_parallel_single")
-        return
-    running().of(Processes).kind = running().of(Processes).kind or "data_parallel"
-    running().note("data_parallel", devices=running().of(Processes).size)
-
-
-class Reducer:
-    """Stands for `core.EagerReducer`, which gathers dense gradients in fused buffers of two sizes.
-
-    A group's buffer is made anew once the last of its gradients is there, before the one of the pass before goes
-    (EagerGroup::ConcatTensors in distributed/collective/reducer.cc; measured with two processes on CPUs). The last
-    group comes first.
-    """
-
-    def __init__(self, parameters: list[Any], sparse: list[bool], limits: list[int]) -> None:
-        self._runtime = running()
-        dense = [parameter for parameter, is_sparse in zip(parameters, sparse, strict=True) if not is_sparse]
-        self._groups = list(reversed(_groups(dense, limits)))
-        self.buffers: list[Any] = [None] * len(self._groups)
-        self._waiting: list[int] = []
-        self._next = 0
-        for place, group in enumerate(self._groups):
-            for parameter in group:
-                self._runtime.state(parameter).reduced.append(partial(self._arrived, place))
-
-    def prepare_for_backward(self, outputs: list[Any]) -> None:
-        """A backward pass that the processes gather follows; none does inside `no_sync`."""
-        self._waiting, self._next = [len(group) for group in self._groups], 0
-
-    def _arrived(self, place: int) -> None:
-        if not self._waiting:
-            return
-        self._waiting[place] -= 1
-        while self._next < len(self._groups) and self._waiting[self._next] <= 0:
-            group = self._groups[self._next]
-            numel, dtype = sum(int(parameter.size) for parameter in group), name_of(group[0].dtype)
-            self.buffers[self._next] = self._runtime.create("fused_gradients", (numel,), dtype, None, "gradients")
-            self._next += 1
-        if self._next == len(self._groups):
-            self._waiting = []
-
-
-def reducer(  # noqa: PLR0917 - Paddle's signature
-    runtime: Tensors,
-    original: Any,
-    parameters: list[Any],
-    groups: Any,
-    sparse: list[bool],
-    group: Any,
-    limits: list[int],
-    unused: bool,
-) -> Reducer:
-    """`core.EagerReducer`."""
-    return Reducer(parameters, sparse, limits)
-
-
-def _groups(parameters: list[Any], limits: list[int]) -> list[list[Any]]:
-    """Parameters of the reducer's fused buffers (Eager_AssignGroupBySize in distributed/collective/reducer.cc):
-    a group of one type is closed once it has reached its limit; the first limit holds for the first group."""
-    closed: list[list[Any]] = []
-    opened: dict[str, list[Any]] = {}
-    begun: set[str] = set()
-    for parameter in parameters:
-        dtype = name_of(parameter.dtype)
-        group = opened.setdefault(dtype, [])
-        group.append(parameter)
-        if sum(int(one.size) for one in group) * SIZE[dtype] >= limits[dtype in begun]:
-            closed.append(opened.pop(dtype))
-            begun.add(dtype)
-    return closed + list(opened.values())
-
-
 def _nothing(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     return None
 
@@ -324,10 +246,8 @@ _REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
     (distributed.sharding.group_sharded, "group_sharded_parallel", group_sharded_parallel),
     (fleet, "distributed_model", distributed_model), (fleet, "distributed_optimizer", distributed_optimizer),
     (fleet, "distributed_scaler", distributed_scaler),
-    (parallel.DataParallel, "__init__", init_data_parallel),
     (parallel, "sync_params_buffers", _nothing), (hybrid_parallel_util, "sync_params_buffers", _nothing),
     (parallel, "_split_tensors", _nothing), (hybrid_parallel_util, "_split_tensors", _nothing),
-    (core, "EagerReducer", reducer),
     (storage.InternalStorage, "__init__", init_storage), (storage, "cvt_to_device", _there),
     (paddle.Tensor, "cuda", _there), (storage.ParamStorage, "_add_param_as_view", add_parameter),
     (storage.ParamStorage, "_convert_buffer", place_parameter),
@@ -352,5 +272,5 @@ class TaskFlows:
 
 
 def patches() -> Iterator[Patch]:
-    """Data parallelism, sharding, and auto parallel, which is left out."""
+    """Sharding, and auto parallel, which is left out."""
     yield from (Patch(owner, name, replacement) for owner, name, replacement in _REPLACED)

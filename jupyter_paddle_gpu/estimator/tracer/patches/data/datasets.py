@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import paddle
 
-from ..session import Session
-from ..step.host_memory import HostMemory
-from .environment import DownloadNeeded
-from .patch import Patch
+from ...session import Session
+from ...step.host_memory import HostMemory
+from ..environment import DownloadNeeded
+from ..patch import Patch
 
 STAND_IN = "data-not-needed:"
 """Begins the path of a picture or a clip that stands in."""

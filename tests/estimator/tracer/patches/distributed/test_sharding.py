@@ -15,7 +15,7 @@ from tests.warm_python import WarmPython
 
 pytestmark = pytest.mark.paddle
 
-CHILD = Path(__file__).parents[1] / "processes.py"
+CHILD = Path(__file__).parents[2] / "processes.py"
 HEAD = """
 import paddle, paddle.distributed as dist
 import paddle.nn.functional as F

@@ -16,8 +16,8 @@ from paddle.distributed import collective, parallel, parallel_helper
 from paddle.distributed.communication import group as groups
 from paddle.distributed.fleet.base import topology
 
-from ..session import Session
-from .patch import Patch
+from ...session import Session
+from ..patch import Patch
 
 _VARIABLES = ("PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ID", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT")
 _DEFAULT_GROUP = "_default_pg"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..session import Session
-from .awaited import Awaited
-from .environment import WEIGHTS
-from .patch import Patch
+from ...session import Session
+from ..awaited import Awaited
+from ..environment import WEIGHTS
+from ..patch import Patch
 
 MODULE = "paddlenlp.transformers.model_utils"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import paddle
 
-from .. import call_stack
-from ..session import Session
-from ..undecided.absent_data import AbsentData, NeededError, Unseen, UnseenData, _frames, is_unseen, place
-from .patch import Patch
+from ... import call_stack
+from ...session import Session
+from ...undecided.absent_data import AbsentData, NeededError, Unseen, UnseenData, _frames, is_unseen, place
+from ..patch import Patch
 
 
 def _stood_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -21,12 +21,12 @@ from typing import Any
 
 import paddle
 
-from .. import call_stack
-from ..session import Session, current
-from ..undecided.absent_data import Need, NeededError, Unseen, UnseenData
-from .environment import DownloadNeeded
-from .patch import Patch
-from .trainers import filled
+from ... import call_stack
+from ...session import Session, current
+from ...undecided.absent_data import Need, NeededError, Unseen, UnseenData
+from ..environment import DownloadNeeded
+from ..patch import Patch
+from ..trainers import filled
 
 _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError)
 _CATCHES = frozenset(("Exception", "BaseException", "OSError", "IOError", "EnvironmentError"))

@@ -1,0 +1,1 @@
+"""Data and weights: loaders, data sets, files that are not here."""
