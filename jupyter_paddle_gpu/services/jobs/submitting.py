@@ -107,6 +107,15 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     _check_unused(engine, submission)
     answers = answers_for_job(facts, submission.request.answers)
     policy, asked = desk.policies.matching, submission.resources
+    if submission.request.amp in ("O1", "O2") and not policy.allow_mixed_precision:
+        raise PaddleGpuError(
+            "precision_not_allowed",
+            "The policy allows no mixed precision, and {level} is asked for.",
+            hint="Submit it without, or change `allow_mixed_precision` in {file}.",
+            status=403,
+            level=submission.request.amp,
+            file=desk.policies.beside_file or desk.policies.policy_file,
+        )
     # What others have now is for who only asks: a job that is made takes its place in the queue, which knows.
     standing = None if runs or not accelerators(inventory) else desk.standing(name, inventory)
     others, claims = ((), None) if runs else (desk.engines.values(), desk.claims)

@@ -18,7 +18,7 @@ from .schema import FILE as SCHEMA
 
 WAITING: Mapping[str, frozenset[str]] = {
     "task": frozenset({"model_name", "sequence_length", "batch_size_per_gpu", "num_gpus_estimate"}),
-    "matching": frozenset({"allow_mixed_precision", "distributed_strategy"}),
+    "matching": frozenset({"distributed_strategy"}),
     "scheduler": frozenset({"algorithm", "priorities"}),
 }
 """Fields that are understood and kept, and of which nothing follows in this version."""

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines import registry
-from jupyter_paddle_gpu.services import Services, Settings
+from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.policies import schema
 from jupyter_paddle_gpu.services.policies.files import Policies, load_policies
 
@@ -131,6 +132,18 @@ def test_the_first_file_is_right_and_so_are_its_examples(tmp_path: Path) -> None
     found = load_policies(path, tmp_path, TYPES).matching
     assert found.prices == {"A100 SXM 80GB": 1.9, "RTX 4090": 0.5}
     assert (found.sharing, found.heat_ceiling, found.plan_for) == ("exclusive", 85, "high")
+
+
+def test_lower_precision_is_refused_where_the_file_beside_the_notebook_says_so(tmp_path: Path) -> None:
+    services = Services(Settings(data_folder=tmp_path / "data", system_policy_file=tmp_path / "none"))
+    cell = {"cell_type": "code", "id": "c", "metadata": {}, "outputs": [], "execution_count": None, "source": "x = 1"}
+    content = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path = written(tmp_path / "here", json.dumps(content), "n.ipynb")
+    beside = written(tmp_path / "here", "resource_policy: {allow_mixed_precision: false}\n")
+    found = services.preflight(services.open(path), Submission(request=EstimateRequest(amp="O1")))
+    services.close()
+    assert [problem.code for problem in found.problems] == ["precision_not_allowed"]
+    assert str(beside) in found.problems[0].render_hint()
 
 
 def test_what_nothing_follows_from_is_said(tmp_path: Path) -> None:
