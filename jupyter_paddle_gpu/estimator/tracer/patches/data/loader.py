@@ -254,7 +254,14 @@ def _samples(loader: Any, wanted: int) -> list[Any]:
         first = list(itertools.islice(iter(dataset), min(wanted, DISTINCT_SAMPLES)))
     else:
         first = [dataset[i] for i in _indices(loader, min(wanted, DISTINCT_SAMPLES))]
-    return [first[i % len(first)] for i in range(wanted)]
+    return [first[i] if i < len(first) else _again(first[i % len(first)]) for i in range(wanted)]
+
+
+def _again(sample: Any) -> Any:
+    """A sample once more: what puts a batch together may change its entries, once for each place. Arrays are shared."""
+    if type(sample) in {list, tuple}:
+        return type(sample)(map(_again, sample))
+    return {key: _again(item) for key, item in sample.items()} if type(sample) is dict else sample
 
 
 def _indices(loader: Any, count: int) -> list[int]:

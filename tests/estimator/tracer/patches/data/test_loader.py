@@ -66,3 +66,31 @@ def test_batches_ahead_are_the_real_loaders(measured, name):
     assert traced["peak"] is not None, traced["questions"]
     batch = 4 * 4096 * 4
     assert traced["peak"] == pytest.approx(max(peaks[1:]), abs=batch // 100)
+
+
+CHANGED = """
+import numpy as np, paddle
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return {"image": np.zeros([8, 6, 3], "float32"), "boxes": [np.zeros([2, 4], "float32")]}
+    def __len__(self):
+        return 64
+def collate(samples):
+    for sample in samples:
+        sample["image"] = sample["image"].transpose(2, 0, 1)
+        sample["boxes"][0] = sample["boxes"][0][:, :2].repeat(2, 0)
+    return [np.stack([one["image"] for one in samples]), np.stack([one["boxes"][0] for one in samples])]
+model = paddle.nn.Conv2D(3, 4, 3)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for epoch in range(3):
+    for x, boxes in paddle.io.DataLoader(Data(), batch_size=16, collate_fn=collate):
+        loss = model(x).mean() + 0 * boxes.sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+
+
+def test_a_batch_may_change_its_samples(run_child):
+    row = run_child("trace", {"changed": CHANGED})["changed"]
+    assert (row["status"], row["inputs"]) == ("ok", ["float32[16, 3, 8, 6]", "float32[16, 4, 2]"])
