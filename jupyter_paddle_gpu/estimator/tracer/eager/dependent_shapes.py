@@ -49,7 +49,7 @@ class Choices:
     def taken(self, most: int, states: list[State]) -> tuple[int, int | None]:
         """(elements that are taken of so many, the number of classes where their share is the reason)."""
         if self.way == LEAST:
-            return min(most, 1), None  # none at all would stop most programs, and differs by a row
+            return min(most, _least(states)), None
         known = next((self.shares[state] for state in states if state in self.shares), None)
         if known is None:
             return most, None
@@ -63,6 +63,16 @@ class Choices:
             made = [known_state(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
             if all(state is not None for state in made):
                 _BY_CHOICE[choice](self, states, [state for state in made if state is not None])
+
+
+SHORT = 128
+"""Entries of a row that masks of whole rows have at most: four sides of a box, each by a distribution over 17 or so."""
+
+
+def _least(states: list[State]) -> int:
+    """One element, or a row of few: none at all would stop most programs. A mask of boxes chooses all four sides."""
+    shape = states[-1].array.shape if states else ()
+    return shape[-1] if len(shape) > 1 and 0 < shape[-1] <= SHORT else 1
 
 
 def _chooses(of: Choices, states: list[State], made: list[State]) -> None:

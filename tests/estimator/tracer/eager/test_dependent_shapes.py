@@ -57,7 +57,15 @@ LABELS = (
 """
     + REST
 )
-SOURCES = {**ALL, **SHARED, **FEWEST, "labels": LABELS}
+ROWS = (
+    HEAD
+    + """
+    chosen = (h[:, :1] > -1e9).expand_as(h)
+    out = head(paddle.masked_select(h, chosen).reshape([-1, WIDTH]))
+"""
+    + REST
+)
+SOURCES = {**ALL, **SHARED, **FEWEST, "labels": LABELS, "rows": ROWS}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -88,6 +96,12 @@ def test_labels_choose_one_class_each(measured):
     peaks, traced = measured.pair("labels")
     assert traced["peak"] == pytest.approx(peaks[-1], rel=0.001)
     assert traced["notes"] == ["unknown_shape_share"]
+
+
+def test_the_least_of_a_mask_of_rows_is_a_row(measured):
+    peaks, traced = measured.pair("rows")
+    assert traced["peak"] == pytest.approx(peaks[-1], rel=0.001)
+    assert traced["extents"]["low"] < 0.9 * traced["extents"]["high"]
 
 
 def test_the_ends_become_the_estimates():
