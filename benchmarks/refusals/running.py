@@ -1,8 +1,9 @@
 """Runs programs for real and traces them, each in a child forked from a process that has imported Paddle.
 
-`python -m benchmarks.refusals.running` reads JSON lines {name, source} and prints as many {name, real, traced}. Cells
-of a source are divided by lines `#---`. Both answers have `ended`: `ran`, `refused` (with `cell` from 0, `line` from 1,
-`error` and `text`), `crashed` or `slow`; a trace that cannot tell has `unsure`.
+`python -m benchmarks.refusals.running` reads JSON lines {name, source, target} and prints as many {name, real, traced};
+a trace is for the CPU where no target is given. Cells of a source are divided by lines `#---`. Both answers have
+`ended`: `ran`, `refused` (with `cell` from 0, `line` from 1, `error` and `text`), `crashed` or `slow`; a trace that
+cannot tell has `unsure`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +58,12 @@ def real(source: str) -> Answer:
     return {"ended": "ran"}
 
 
-def traced(source: str) -> Answer:
-    """Trace a program for the CPU."""
+def traced(source: str, target: str = "cpu") -> Answer:
+    """Trace a program, for the CPU if nothing else is said."""
     import tracer
 
     asked = [{"index": index, "source": cell} for index, cell in enumerate(cells(source))]
-    found = tracer.trace_notebook({"cells": asked, "answers": {}, "target": "cpu"})
+    found = tracer.trace_notebook({"cells": asked, "answers": {}, "target": target})
     if stop := found.get("stop"):
         error, _, text = stop["error"].partition(": ")
         return {"ended": "refused", "cell": stop["cell"], "line": stop["line"], "error": error, "text": text}
@@ -127,7 +129,7 @@ def main() -> None:
         program = json.loads(line)
         row = {"name": program["name"], "real": in_child(real, program["source"])}
         if row["real"]["ended"] != "slow":
-            row["traced"] = in_child(traced, program["source"])
+            row["traced"] = in_child(partial(traced, target=program.get("target", "cpu")), program["source"])
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()
 

@@ -42,3 +42,7 @@ BY_TYPE = frozenset(_BY_TYPE.split())
 """Of those the functions of each element of one tensor, which take every shape: asked once for each type."""
 CRASHING = frozenset(("argsort", "kthvalue", "mode", "topk"))
 """Those are asked for their types alone, with one number each: without memory their threads would end the process."""
+ONLY_ON_GPU = frozenset(("float8_e4m3fn", "float8_e5m2"))
+"""Types that only kernels of a GPU have: what a CPU says of them means nothing to a job on one. Beside low precision,
+which is asked for as float32, no other was found where registrations were compared (`gpu/*.cu`, `kps/*.cu`: products,
+activations, elementwise operators, `flip`, `where`, `scatter`, `index_select`, `take_along_axis`, `expand_as`)."""

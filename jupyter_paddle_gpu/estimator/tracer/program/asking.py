@@ -15,6 +15,7 @@ from typing import Any
 
 import paddle
 
+from ..kernels.answering import ONLY_ON_GPU
 from ..kernels.rules import Meta
 from ..memory.arrays import without_memory
 from ..memory.dtypes import LOW_PRECISION
@@ -25,6 +26,8 @@ _NO_REFUSAL = re.compile(
     r"|Fail to alloc memory|not compiled with|Place\(undefined:0\) is not supported|bad_alloc"
 )
 """What is said of the missing memory, of too little of it, and of a Paddle for CPUs."""
+_OF_CPU = re.compile(r"for cpu kernel|\(Unavailable\)")
+"""What kernels say that do nothing on a CPU: no word on what a GPU's does."""
 _NO_KERNEL = "The kernel with key"
 """How Paddle begins where no kernel is registered for the types."""
 _OF_TYPES = re.compile(_NO_KERNEL + "|The type of data we are trying to retrieve")
@@ -53,7 +56,9 @@ def refusal(
         fill: puts tensors into their places.
     """
     function, args, kwargs = call
-    metas = _meant(metas)
+    if _is_only_on_gpu(metas):
+        return None
+    metas, running_target = _meant(metas), running().target
     with paused():
         tensors = [without_memory(shape, dtype) for shape, dtype in metas]
         try:
@@ -63,7 +68,8 @@ def refusal(
         except Exception as problem:
             if _NO_KERNEL in str(problem):
                 return _typed(call, metas, fill)
-            return None if _NO_REFUSAL.search(str(problem)) else problem
+            of_cpu = running_target == "gpu" and _OF_CPU.search(str(problem))
+            return None if of_cpu or _NO_REFUSAL.search(str(problem)) else problem
     return None
 
 
@@ -75,6 +81,8 @@ def refused_type(
     A tensor without memory is on no device, so it is asked with one number each: which kernel runs is decided before
     shapes are looked at.
     """
+    if _is_only_on_gpu(metas):
+        return None
     metas = _meant(metas)
     with paused():
         return _typed(call, metas, fill)
@@ -90,6 +98,10 @@ def _typed(
     except Exception as problem:
         return problem if _OF_TYPES.search(str(problem)) else None
     return None
+
+
+def _is_only_on_gpu(metas: list[Meta]) -> bool:
+    return running().target == "gpu" and any(dtype in ONLY_ON_GPU for _, dtype in metas)
 
 
 def _meant(metas: list[Meta]) -> list[Meta]:

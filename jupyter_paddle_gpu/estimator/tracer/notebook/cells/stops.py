@@ -30,6 +30,8 @@ _BY_DIMENSIONS = re.compile(
     r"zero-dimensional arrays cannot be concatenated"
 )
 """What numpy says of an index or an operand that has the wrong number of dimensions, whatever its numbers are."""
+_BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
+"""What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
 _REMOVED = re.compile(
@@ -61,7 +63,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
         return is_sized
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, sized=sized)
-    if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem):
+    if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session):
         return False
     if isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
         return True
@@ -97,7 +99,10 @@ def _rests_on_environment(problem: BaseException) -> bool:
     return False
 
 
-def _is_of_tracer(problem: BaseException) -> bool:
+def _is_of_tracer(problem: BaseException, session: Session) -> bool:
+    """Whether the trace itself raised it, or the Paddle for CPUs that it asks for a GPU."""
+    if session.target == "gpu" and _BY_CPU.search(str(problem)):
+        return True
     if isinstance(problem, SyntaxError):  # raised where the trace has a cell compiled
         return False
     file = _innermost(problem.__traceback__)

@@ -200,6 +200,8 @@ RUNS = {
         "BatchNorm1D(4)", loss="net(x).mean() + 0 * F.kl_div(net(x), x, reduction='mean')"
     ),
 }
+ONLY_ON_GPU = training(loss="F.margin_cross_entropy(F.normalize(net(x)), paddle.to_tensor([0, 1, 1, 0])).mean()")
+"""This Paddle has a kernel for it that does nothing."""
 BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").replace("range(4)", "range(1)")
 
 
@@ -207,7 +209,9 @@ BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").rep
 def answers():
     pytest.importorskip("paddle")
     programs = {**REFUSED, **UNSURE, **RUNS, **AT_ITS_LINE, "behind": BEHIND, "right": training()}
-    sent = "".join(json.dumps({"name": name, "source": source}) + "\n" for name, source in programs.items())
+    asked = [{"name": name, "source": source} for name, source in programs.items()]
+    asked += [{"name": f"only {target}", "source": ONLY_ON_GPU, "target": target} for target in ("cpu", "gpu")]
+    sent = "".join(json.dumps(one) + "\n" for one in asked)
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
     done = subprocess.run(command, cwd=ROOT, input=sent, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -239,6 +243,11 @@ def test_what_hangs_on_what_is_not_known_is_not_called_an_error(answers, name):
 def test_what_paddle_takes_is_taken(answers, name):
     assert answers[name]["real"] == {"ended": "ran"}
     assert answers[name]["traced"] == {"ended": "ran", "status": "ok"}
+
+
+def test_a_kernel_that_only_a_gpu_has_is_refused_on_a_cpu_alone(answers):
+    assert answers["only cpu"]["traced"] == answers["only cpu"]["real"]
+    assert answers["only gpu"]["traced"]["ended"] != "refused"
 
 
 def test_behind_the_training_the_error_stands_beside_the_figure(answers):
