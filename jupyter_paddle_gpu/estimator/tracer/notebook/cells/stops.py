@@ -60,7 +60,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     assumed = session.assumed - {SELECTED} if sized else session.assumed
     is_sized = assumed.isdisjoint((SIZES, SELECTED))
     if session.is_refusal(problem):
-        return is_sized
+        return is_sized or _is_removed(problem)
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, sized=sized)
     if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session):
@@ -72,11 +72,16 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
 
 def is_certain(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
-    if isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)):
+    if _is_removed(problem):
         return True
     if not session.assumed.isdisjoint((SIZES,) if sized else (SIZES, SELECTED)):
         return False
     return session.is_refusal(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
+
+
+def _is_removed(problem: BaseException) -> bool:
+    """Whether it hangs on types and names alone."""
+    return isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)) is not None
 
 
 def sentence(problem: BaseException) -> str:

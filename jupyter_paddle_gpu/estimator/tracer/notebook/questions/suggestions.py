@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import inspect
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -57,6 +58,7 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     given = list(dict.fromkeys(given))
     count = found.items or 2
     yield from islice(_whole(size, count, found), MOST_PRINTED)
+    yield from islice(_branched(size, count, found), MOST_PRINTED)
     for labels in range(1 if count > 1 else 0, max(count, 1)):
         for one in given:
             if not labels:
@@ -80,6 +82,23 @@ def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Arra
             for given in first[::-1] if _takes_ids() else first:
                 for dtype in ("float32", "int64"):
                     yield PRINTED, [given, *((dtype, shape) for shape in run[1:])]
+
+
+def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """Batches for a model with a branch for each kind of picture: its parts' first layers say the channels, in order
+    the sizes in the cells."""
+    for model in _models()[:2]:
+        taken = len(inspect.signature(model.forward).parameters)
+        leaves = [[leaf for leaf in part.sublayers(include_self=True) if not leaf._sub_layers and leaf.parameters()]
+                  for part in model.children()]  # fmt: skip
+        channels = [int(one[0]._in_channels) for one in leaves if one and hasattr(one[0], "_in_channels")][:taken]
+        sides = list(dict.fromkeys(found.sides))
+        if not 1 < taken < count or len(channels) < taken or not sides:
+            continue
+        chosen = [sides[min(number, len(sides) - 1)] for number in range(taken)]
+        given = [("float32", (size, wide, *side)) for wide, side in zip(channels, chosen, strict=True)]
+        for label in _labels(size, given[0], found):
+            yield CELLS, [*given, *[label] * (count - taken)]
 
 
 def _takes_ids() -> bool:
@@ -233,14 +252,18 @@ def _objects(kind: type) -> list[Any]:
     return [one for one in gc.get_objects() if isinstance(one, kind)]
 
 
-def _leaves() -> list[list[Any]]:
-    """The layers with weights of each model, in their order; the largest model first."""
+def _models() -> list[Any]:
+    """Layers that are part of no other, the largest first."""
     layers = _objects(paddle.nn.Layer)
     inner = {id(part) for layer in layers for part in layer.sublayers()}
     models = [layer for layer in layers if id(layer) not in inner]
-    models.sort(key=lambda layer: -sum(int(one.size) for one in layer.parameters()))
+    return sorted(models, key=lambda layer: -sum(int(one.size) for one in layer.parameters()))
+
+
+def _leaves() -> list[list[Any]]:
+    """The layers with weights of each model, in their order; the largest model first."""
     found = []
-    for model in models:
+    for model in _models():
         leaves = [one for one in model.sublayers(include_self=True) if not one._sub_layers and one.parameters()]
         leaves += [one for one in model.sublayers(include_self=True) if hasattr(one, "input_size")]
         if leaves:

@@ -162,6 +162,47 @@ for x, y in loader:
     optimizer.step()
     optimizer.clear_grad()
 """
+BRANCHES = """
+import absent_eyes
+image_size = [24, 24]
+scan_img_size = [16, 16]
+class Eyes(paddle.io.Dataset):
+    def __init__(self, root):
+        super().__init__()
+        self.files = [[name, absent_eyes.label(name)] for name in os.listdir(root)]
+    def __getitem__(self, i):
+        name, label = self.files[i]
+        return absent_eyes.photo(name), absent_eyes.scan(name), label
+    def __len__(self):
+        return len(self.files)
+class Model(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.photo = nn.Sequential(nn.Conv2D(3, 4, 3), nn.AdaptiveAvgPool2D(1), nn.Flatten())
+        self.scan = nn.Sequential(nn.Conv2D(5, 4, 3), nn.AdaptiveAvgPool2D(1), nn.Flatten())
+        self.out = nn.Linear(8, 3)
+    def forward(self, photo, scan):
+        return self.out(paddle.concat([self.photo(photo), self.scan(scan)], 1))
+loader = paddle.io.DataLoader(Eyes('absent'), batch_size=2)
+model = Model()
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for data in loader:
+    photo, scan, label = data[0], data[1], data[2]
+    loss = F.cross_entropy(model(photo, scan), label.astype('int64'))
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+REMOVED = """
+import absent_log
+rows = np.load('absent.npy')
+whole = np.int(3)
+model = nn.Linear(3, 1)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(3):
+    model(paddle.to_tensor(rows)).mean().backward()
+    optimizer.step()
+"""
 OLD = TABLE.replace("loss.backward()", "loss.backward(); print(loss.numpy()[0])")
 
 
@@ -176,7 +217,8 @@ SOURCES = {
     "table": HEAD + TABLE,
     "words": HEAD + training("batches(corpus)", "F.cross_entropy") + WORDS,
     "scan": HEAD + SCAN,
-    "old": HEAD + OLD,
+    "branches": HEAD + BRANCHES,
+    "removed": HEAD + REMOVED,
 }
 
 
@@ -192,6 +234,7 @@ def traced(run_child):
         ("pictures", {"read": "float32[6,3,40,48] float32[6,1]"}),
         ("table", {"parts": "float32[8,6]"}),
         ("words", {"vocab_size": 10000, "batches": "int64[16,12] int64[16,1]"}),
+        ("branches", {"loader": "float32[2,3,24,24] float32[2,5,16,16] int64[2,1]"}),
         ("scan", {"loader": "float32[2,1,8,8,4] float32[2,1]"}),
     ],
 )
@@ -206,5 +249,10 @@ def test_one_batch_is_asked_for_with_what_it_is(traced, run_child, name, answers
 
 def test_what_would_stop_behind_the_batch_is_told_with_it(run_child):
     """Paddle 3 gives a number where Paddle 2 gave an array of one: the notebook stops, whatever its data."""
-    row = run_child("trace", {"old": SOURCES["old"]}, {"old": {"answers": {"parts": "float32[8,6]"}}})["old"]
+    row = run_child("trace", {"old": HEAD + OLD}, {"old": {"answers": {"parts": "float32[8,6]"}}})["old"]
     assert row["status"] == "would_stop" and "too many indices" in row["stop"]["error"]
+
+
+def test_a_name_that_a_library_has_no_more_stops_the_notebook_whatever_is_missing(traced):
+    row = traced["removed"]
+    assert row["status"] == "would_stop" and "numpy' has no attribute 'int'" in row["stop"]["error"]
