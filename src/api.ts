@@ -193,6 +193,11 @@ export class Api {
     return this._get(`jobs/${encodeURIComponent(id)}/log?since=${since}&limit=${limit}`);
   }
 
+  /** Where a job can be downloaded: on one page, with all that it left, its metrics as a table. */
+  exportUrl(id: string, what: 'report' | 'archive' | 'metrics/file'): string {
+    return this._url(`jobs/${encodeURIComponent(id)}/${what}`);
+  }
+
   /** Where the whole log can be downloaded as text. */
   logFileUrl(id: string): string {
     return this._url(`jobs/${encodeURIComponent(id)}/log/file`);

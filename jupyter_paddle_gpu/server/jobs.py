@@ -188,3 +188,42 @@ class LogFileHandler(PaddleGpuHandler):
             await self.flush()
             since = page.next
         self.finish(set_content_type="text/plain; charset=utf-8")
+
+
+class ReportHandler(PaddleGpuHandler):
+    """GET jobs/<id>/report."""
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer the job on one HTML page, to be saved."""
+        page = await self.context.call_long(self.services.report, job_id)
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.set_header("Content-Disposition", f'attachment; filename="{job_id}.html"')
+        self.finish(page.encode(), set_content_type="text/html; charset=utf-8")
+
+
+class MetricsFileHandler(PaddleGpuHandler):
+    """GET jobs/<id>/metrics/file."""
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer the metrics as CSV."""
+        table = await self.context.call(self.services.metrics_csv, job_id)
+        self.set_header("Content-Disposition", f'attachment; filename="{job_id}.csv"')
+        self.finish(table.encode(), set_content_type="text/csv; charset=utf-8")
+
+
+class ArchiveHandler(PaddleGpuHandler):
+    """GET jobs/<id>/archive."""
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer all that the job left as a ZIP archive, sent piece by piece."""
+        pieces = await self.context.call(self.services.archive, job_id)
+        self.set_header("Content-Type", "application/zip")
+        self.set_header("Content-Disposition", f'attachment; filename="{job_id}.zip"')
+        while (piece := await self.context.call(next, pieces, None)) is not None:
+            if piece:
+                self.write(piece)
+                await self.flush()
+        self.finish(set_content_type="application/zip")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -331,6 +331,24 @@ class Services(Components):
         one, other = self.jobs.get(before), self.jobs.get(after)
         code = compare_code(source_of(self.jobs, one), source_of(self.jobs, other))
         return Comparison(differs=run_differences(one.spec, other.spec), code=code)
+
+    def report(self, job_id: str) -> str:
+        """The job on one HTML page. Raises `PaddleGpuError` (404)."""
+        from .jobs.export.report import report
+
+        return report(self.jobs, self.jobs.get(job_id))
+
+    def archive(self, job_id: str) -> Iterator[bytes]:
+        """All that the job left as a ZIP archive, piece by piece. Raises `PaddleGpuError` (404)."""
+        from .jobs.export.archive import archive
+
+        return archive(self.jobs, self.jobs.get(job_id))
+
+    def metrics_csv(self, job_id: str) -> str:
+        """What the training said of itself as CSV. Raises `PaddleGpuError` (404)."""
+        from .jobs.export.table import metrics_csv
+
+        return metrics_csv(self.jobs.metrics(job_id))
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.

@@ -58,6 +58,11 @@ export class JobView implements IDisposable {
     return this._isGone;
   }
 
+  /** Where the job can be downloaded: on one page, with all that it left, its metrics as a table. */
+  exportUrl(what: 'report' | 'archive' | 'metrics/file'): string {
+    return this._api.exportUrl(this.id, what);
+  }
+
   get logFileUrl(): string {
     return this._api.logFileUrl(this.id);
   }

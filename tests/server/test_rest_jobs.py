@@ -1,7 +1,9 @@
 """A job through REST: submitted, followed, cancelled, run again, deleted."""
 
 import asyncio
+import io
 import json
+import zipfile
 
 import psutil
 import pytest
@@ -225,6 +227,39 @@ async def test_pictures_of_the_notebook_are_those_it_has_drawn(api, submit, ende
     assert told["figures"][0]["data"] == "Bw=="
 
 
+async def test_a_job_is_taken_along_on_a_page_in_an_archive_as_a_table(api, submit, ended, jp_fetch, data_folder):
+    code = (
+        "import os, pathlib\n"
+        "pathlib.Path(os.environ['PADDLE_GPU_CHECKPOINTS'], 'best.bin').write_bytes(bytes(3 << 20))\n"
+        "os.symlink('/etc/hostname', os.environ['PADDLE_GPU_CHECKPOINTS'] + '/link')\n"
+        "for n in range(3):\n    print(f'epoch {n + 1}/3 loss {1 / (n + 1)}')\n"
+        "print('<script>alert(1)</script>')"
+    )
+    _, job = await submit(code, environment={"KEY": "secret"})
+    await api("PATCH", "jobs", job["id"], body={"note": "<b>bold</b>"})
+    await ended(job["id"])
+
+    async def fetch(*path):
+        return await jp_fetch("paddle-gpu", "api", "jobs", job["id"], *path)
+
+    page = (await fetch("report")).body.decode()
+    assert "<svg" in page
+    assert "epoch 3/3 loss" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script" not in page and "<b>" not in page
+    table = (await fetch("metrics", "file")).body.decode().splitlines()
+    assert table[0] == "time,epochs,metric,value"
+    assert table[1].split(",")[1:] == ["1.0", "loss", "1.0"]
+    packed = zipfile.ZipFile(io.BytesIO((await fetch("archive")).body))
+    assert packed.testzip() is None
+    names = packed.namelist()
+    assert {"report.html", "metrics.csv", "job.json", "executed.ipynb", "source.ipynb", "log.jsonl"} <= set(names)
+    assert [name for name in names if name.startswith("checkpoints/")] == ["checkpoints/best.bin"], (
+        "no link is followed"
+    )
+    assert packed.getinfo("checkpoints/best.bin").file_size == 3 << 20
+
+
 async def test_notes_and_stars_stay_with_the_job(api, submit, ended):
     _, job = await submit("print(1)")
     assert (job["note"], job["starred"]) == ("", False)
@@ -270,6 +305,9 @@ async def test_what_never_ends_its_line_comes_in_pages_that_are_bounded(api, sub
         ("POST", "notebook"),
         ("GET", "metrics"),
         ("GET", "figures"),
+        ("GET", "metrics/file"),
+        ("GET", "report"),
+        ("GET", "archive"),
         ("GET", "comparison/nope"),
         ("GET", "log"),
         ("GET", "log/file"),
