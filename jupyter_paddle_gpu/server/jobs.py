@@ -196,7 +196,7 @@ class ReportHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer the job on one HTML page, to be saved."""
-        page = await self.context.call_long(self.services.report, job_id)
+        page = await self.context.call_long(self.services.exports.report, job_id)
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.set_header("Content-Disposition", f'attachment; filename="{job_id}.html"')
         self.finish(page.encode(), set_content_type="text/html; charset=utf-8")
@@ -208,7 +208,7 @@ class MetricsFileHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer the metrics as CSV."""
-        table = await self.context.call(self.services.metrics_csv, job_id)
+        table = await self.context.call(self.services.exports.metrics_csv, job_id)
         self.set_header("Content-Disposition", f'attachment; filename="{job_id}.csv"')
         self.finish(table.encode(), set_content_type="text/csv; charset=utf-8")
 
@@ -219,7 +219,7 @@ class ArchiveHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer all that the job left as a ZIP archive, sent piece by piece."""
-        pieces = await self.context.call(self.services.archive, job_id)
+        pieces = await self.context.call(self.services.exports.archive, job_id)
         self.set_header("Content-Type", "application/zip")
         self.set_header("Content-Disposition", f'attachment; filename="{job_id}.zip"')
         while (piece := await self.context.call(next, pieces, None)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from ..domain.decisions import RefusedError
 from ..domain.devices import Accelerator, DeviceHistory, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.jobs.differences import run_differences
 from ..domain.jobs.job import Job, Resources
 from ..domain.jobs.reasons import is_note
 from ..domain.notebooks import NotebookFacts
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
     from .jobs.explaining import JobExplained
+    from .jobs.export.exports import Exports
     from .jobs.placing import Site
     from .jobs.submitting import Desk
     from .metrics import Metrics
@@ -325,30 +325,16 @@ class Services(Components):
 
     def compare(self, before: str, after: str) -> Comparison:
         """What the second job has otherwise than the first, code included. Raises `PaddleGpuError` (404, 409)."""
-        from ..notebook.files.comparing import compare_code
-        from .jobs.reruns import source_of
+        from .jobs.comparing import compare
 
-        one, other = self.jobs.get(before), self.jobs.get(after)
-        code = compare_code(source_of(self.jobs, one), source_of(self.jobs, other))
-        return Comparison(differs=run_differences(one.spec, other.spec), code=code)
+        return compare(self.jobs, before, after)
 
-    def report(self, job_id: str) -> str:
-        """The job on one HTML page. Raises `PaddleGpuError` (404)."""
-        from .jobs.export.report import report
+    @property
+    def exports(self) -> Exports:
+        """Jobs to be taken elsewhere: a page, an archive, a table."""
+        from .jobs.export.exports import Exports
 
-        return report(self.jobs, self.jobs.get(job_id))
-
-    def archive(self, job_id: str) -> Iterator[bytes]:
-        """All that the job left as a ZIP archive, piece by piece. Raises `PaddleGpuError` (404)."""
-        from .jobs.export.archive import archive
-
-        return archive(self.jobs, self.jobs.get(job_id))
-
-    def metrics_csv(self, job_id: str) -> str:
-        """What the training said of itself as CSV. Raises `PaddleGpuError` (404)."""
-        from .jobs.export.table import metrics_csv
-
-        return metrics_csv(self.jobs.metrics(job_id))
+        return Exports(self.jobs)
 
     def find_job(self, text: str) -> Job:
         """The job whose id is `text`, or begins or ends with it; `last` is the newest.

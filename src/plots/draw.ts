@@ -44,11 +44,12 @@ export class Plot {
     }
   }
 
-  /** Draw all of it anew, as after a change of theme. */
+  /** Draw all of it anew, as after a change of theme; as wide as before, since a page between two themes has no layout. */
   redraw(): void {
+    const { width } = this._plot;
     this._plot.destroy();
     this._colors = palette(this._node);
-    this._plot = this._make();
+    this._plot = this._make(width);
   }
 
   resize(width: number): void {
@@ -72,7 +73,7 @@ export class Plot {
     this._plot.destroy();
   }
 
-  private _make(): uPlot {
+  private _make(width = Math.max(this._node.clientWidth, 60)): uPlot {
     const { series, height, sync, formatX, formatY } = this._drawing;
     const colors = this._colors;
     const axis = {
@@ -83,7 +84,7 @@ export class Plot {
     };
     return new uPlot(
       {
-        width: Math.max(this._node.clientWidth, 60),
+        width,
         height,
         legend: { show: false },
         padding: [8, 8, 0, 0],

@@ -4,7 +4,9 @@ import config from '../playwright.config';
 export default {
   ...config,
   testDir: __dirname,
-  projects: [{ name: 'pictures', testMatch: ['panel.ts', 'cards.ts', 'refusal.ts'] }],
+  projects: [
+    { name: 'pictures', testMatch: ['panel.ts', 'cards.ts', 'refusal.ts', 'runs.ts'] }
+  ],
   outputDir: `${__dirname}/../test-results/screenshots`,
   timeout: 300_000
 };
