@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -192,8 +193,16 @@ class Components:
         return local_images_of(self.engines.values())
 
     def standing(self, engine: str, devices: Inventory) -> Standing:
-        """What a job for an engine with these devices would find, behind all jobs of this store."""
-        return self.jobs.standing(engine, devices)
+        """What a job for an engine with these devices would find, behind all jobs of this store.
+
+        A store that cannot be read holds up no placement: whoever submits is told what is wrong with it.
+        """
+        from ..jobs.scheduling.queue import Standing
+
+        try:
+            return self.jobs.standing(engine, devices)
+        except (OSError, sqlite3.Error, PaddleGpuError):
+            return Standing()
 
     @property
     def jobs(self) -> JobService:

@@ -6,6 +6,7 @@ from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.jobs.job import Resources, WantedResources
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.docker.container import LAUNCHED
@@ -176,6 +177,14 @@ def test_the_batch_that_fits_goes_with_the_job(services, tmp_path):
     spec = specify(services.desk(), notebook, wish)
     assert spec.estimated_largest_batch == fit.largest_batch > 16
     assert (spec.estimated_batch_size, spec.estimated_device) == (16, "Small")
+
+
+def test_a_store_that_cannot_be_read_holds_up_no_placement(services, tmp_path):
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Small()])
+    (tmp_path / "data").mkdir(exist_ok=True)
+    (tmp_path / "data" / "jobs.sqlite").write_bytes(b"no database" * 100)
+    estimate = Estimate(status="ok", evidence="trace", peak_bytes=1 << 20, low=1 << 20, high=1 << 20)
+    assert services.place(estimate).decision.outcome == "run"
 
 
 def test_names_are_left_to_the_engine_where_no_device_is_known(services, tmp_path):
