@@ -21,7 +21,7 @@ from .accuracy.estimates import peak_of
 from .programs import bert, gpt, resnet
 from .report import save, show
 
-ROUNDS = 3
+ROUNDS = 15
 ROOT = Path(__file__).resolve().parents[1]
 WHOLE = ("gcn_dense", "bilstm_crf", "wavenet", "text_cnn_fit", "cyclegan", "swin_windows", "ppo_epochs", "yolo_grid")
 """Whole programs of the accuracy benchmark; unlike its other cases they import nothing that would have to be read."""

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ import jupyter_paddle_gpu
 
 PACKAGE = Path(__file__).parents[1] / "jupyter_paddle_gpu"
 READABLE_LINES = 400
+FOLDER_FILES = 22
+"""About twenty, with room for one that is on its way."""
 
 
 def test_imports_run_one_way() -> None:
@@ -50,6 +53,12 @@ def test_a_file_can_be_read_in_one_sitting() -> None:
         if (n := len(p.read_text().splitlines())) > READABLE_LINES
     }
     assert not long
+
+
+@pytest.mark.parametrize("root", ["jupyter_paddle_gpu", "tests", "benchmarks"])
+def test_a_folder_can_be_taken_in_at_a_glance(root: str) -> None:
+    files = Counter(path.parent for path in (PACKAGE.parent / root).rglob("*.py"))
+    assert not {str(folder): count for folder, count in files.items() if count > FOLDER_FILES}
 
 
 def test_both_halves_have_one_version() -> None:
