@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from .tool import Answer, Card, Tool
 
 LEAST_SECONDS = 5.0
 """A tool is a program that is started: so long its last answer does for everybody."""
+OLDEST_SECONDS = 15.0
+"""An answer that is older is nobody's: then the reader waits for a new one, else one comes in the background."""
 LONGEST_SECONDS = 20.0
 """After which a tool does not answer: the slowest need some seconds on a machine with sixteen cards."""
 
@@ -41,21 +44,42 @@ class ToolReader:
         self._least_seconds = least_seconds
         self._known: tuple[Device, ...] = ()
         self._last: Reading | None = None
-        self._next_at = 0.0
+        self._read_at = 0.0
+        self._asking: threading.Thread | None = None
 
     def read(self) -> Reading:
-        """The cards now, or as they were a few seconds ago."""
-        if self._last is None or time.monotonic() >= self._next_at:
-            self._last = self._read()
-            self._next_at = time.monotonic() + self._least_seconds
-        return self._last
+        """The cards as they were a few seconds ago: whoever samples several makers does not wait for a slow tool."""
+        age = time.monotonic() - self._read_at
+        busy = self._asking is not None and self._asking.is_alive()
+        if self._last is not None and age < self._least_seconds:
+            return self._last
+        if self._last is None or age >= OLDEST_SECONDS or self._tool() is None:  # the bus alone is read at once
+            self._await()
+            self._ask_now()
+        elif not busy:
+            self._asking = threading.Thread(target=self._ask_now, name="paddle-gpu maker's tool", daemon=True)
+            self._asking.start()
+        return self._last or Reading()
 
     def close(self) -> None:
         """Nothing is held; the next reading asks anew."""
+        self._await()
         self._last = None
 
+    def _await(self) -> None:
+        asking, self._asking = self._asking, None
+        if asking is not None:
+            asking.join()
+
+    def _ask_now(self) -> None:
+        self._last = self._read()
+        self._read_at = time.monotonic()
+
+    def _tool(self) -> Tool | None:
+        return next((tool for tool in self._maker.asks if shutil.which(tool.program)), None)
+
     def _read(self) -> Reading:
-        tool = next((tool for tool in self._maker.asks if shutil.which(tool.program)), None)
+        tool = self._tool()
         if tool is None:
             return self._listed.read()
         try:

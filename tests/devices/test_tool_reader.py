@@ -99,6 +99,7 @@ def test_a_card_keeps_its_identity_when_its_tool_fails(programs: Path, tmp_path:
     before = [device.id for device in asked.read().devices]
     for script, code in (("echo broken >&2; exit 3", "vendor_tool_failed"), ("echo hello", "vendor_tool_unknown")):
         program(programs, "cnmon", script)
+        asked.close()
         reading = asked.read()
         assert [device.id for device in reading.devices] == before
         for device in reading.devices:
@@ -126,6 +127,21 @@ def test_a_tool_is_not_started_for_everybody_who_looks(programs: Path, tmp_path:
     asked.close()
     asked.read()
     assert count.read_text().split() == ["x", "x"]
+
+
+def test_a_slow_tool_holds_up_nobody_who_has_an_answer(programs: Path, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    go.touch()
+    recording = RECORDED / "npu-smi-23.0.3-910B2C.txt"
+    program(programs, "npu-smi", f"while [ ! -e '{go}' ]; do sleep 0.02; done; sed s/3317/4444/ '{recording}'")
+    asked = reader("ascend", tmp_path)
+    first = asked.read()
+    go.unlink()
+    for _ in range(5):
+        assert asked.read() == first, "the tool does not answer, and nobody waits for it"
+    go.touch()
+    asked.close()
+    assert asked.read().devices[0].memory_used == 4444 * MIB
 
 
 def test_without_the_tool_the_bus_is_read(programs: Path, tmp_path: Path) -> None:
