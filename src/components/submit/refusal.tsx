@@ -23,8 +23,8 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
       message={looking ? { ...reason, hint: '' } : reason}
     >
       {waits &&
-        decision.notes.map(({ code, message }) => (
-          <p key={code} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+        decision.notes.map(({ message }, index) => (
+          <p key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
             {message}
           </p>
         ))}

@@ -123,3 +123,27 @@ test('while it is looked for, that is said', async () => {
   expect(box.querySelector('[role=status]')?.textContent).toBe('Looking for what would fit…');
   expect(box.textContent).not.toContain('Fits with');
 });
+
+test('a wait says who has the devices, and what would start sooner', async () => {
+  const { training } = await refused();
+  const { submission } = training;
+  submission.decision = {
+    ...decision,
+    outcome: 'wait',
+    reason: sentence('Waits for 2 free devices with enough memory; 0 are free now.', 'waits'),
+    notes: [
+      sentence('Job a has GPU 0 (Card) for about 16 min more.', 'has_until'),
+      sentence('Job b has GPU 1 (Card) for about 2 h more.', 'has_until')
+    ],
+    ways: [{ ...decision.ways[2], label: sentence('Run on the CPU'), gpus: 0 }]
+  } as unknown as typeof submission.decision;
+  const box = draw(<Submit model={model} training={training} />);
+  const note = box.querySelector<HTMLElement>('[data-code=waits]')!;
+  expect(note.textContent).toContain('Job a has GPU 0');
+  expect(note.textContent).toContain('Job b has GPU 1');
+  const [button, ...others] = note.querySelectorAll('button');
+  expect([button.textContent, others]).toEqual(['Run on the CPU', []]);
+  button.click();
+  await settle();
+  expect(submission.choice.gpus).toBe(0);
+});
