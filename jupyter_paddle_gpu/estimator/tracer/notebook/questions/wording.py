@@ -11,7 +11,7 @@ from ...undecided.absent_data import Need
 from ..sites import COMMAND
 from ..syntax import nodes
 
-TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(")
+TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(", "Executor(")
 """Without any of these nothing trains, unless a module does it."""
 OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
 """Questions that say what of the data was looked for."""
