@@ -86,6 +86,13 @@ test('a training that fails names the cell and the next step', async ({ page, se
   await view.getByRole('button', { name: 'See it as executed' }).click();
   await expect(cell).toContainText('one_hot = np.eye(4');
   expect(page.url()).toContain('paddle-gpu-runs/wine_broken-');
+  // In the log, a line of the traceback leads to the cell of the source.
+  await page.getByRole('tab', { name: /^wine_broken · / }).click();
+  await view.getByRole('tab', { name: 'Log' }).click();
+  await view.getByRole('button', { name: 'Jump to the error' }).click();
+  await view.getByRole('button', { name: 'cell 6, line 5', exact: true }).first().click();
+  await expect(cell).toContainText('one_hot = np.eye(4');
+  expect(page.url()).not.toContain('paddle-gpu-runs');
 });
 
 test('an empty notebook is refused with a reason', async ({ page, server }) => {

@@ -5,6 +5,7 @@ import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
 import type { PanelModel } from '../../models/panel';
+import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
 import { Info } from '../common/info';
 import { Busy, Button, Section } from '../common/pieces';
@@ -16,7 +17,7 @@ const SHOWN = 3;
 const MORE = 30;
 
 export function JobList({ model }: { model: PanelModel }): JSX.Element {
-  const { trans } = useApp();
+  const { trans, commands } = useApp();
   const { jobs } = model;
   const [most, setMost] = React.useState(SHOWN);
   const [word, setWord] = React.useState('');
@@ -31,7 +32,20 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
   ];
   const rest = found.length - shown.length;
   return (
-    <Section title={trans.__('Jobs')}>
+    <Section
+      title={trans.__('Jobs')}
+      aside={
+        list.length > 0 && (
+          <Button
+            look="link"
+            title={trans.__('All runs side by side: sort, filter, compare, run again')}
+            onClick={() => void commands.execute(CommandIDs.openJobs)}
+          >
+            {trans.__('Side by side')}
+          </Button>
+        )
+      }
+    >
       {!jobs.isLoaded && !model.serverError && <Busy>{trans.__('Looking for jobs…')}</Busy>}
       {jobs.isLoaded && !jobs.list.length && (
         <p className="jp-PaddleGpu-muted" role="status">
