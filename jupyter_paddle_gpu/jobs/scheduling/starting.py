@@ -141,7 +141,9 @@ class Starting:
             self._wait_for_engine(job, reason)
             return
         self._told.discard(job.id)
+        # A driver that lists a card and does not give it would go on for ever: so many attempts, as for any fault.
         vanished = reason.code == reasons.DEVICE_UNKNOWN and not job.spec.resources.device_ids
+        vanished = vanished and job.attempts < self._settings.attempts
         if reason.code == reasons.DEVICE_HELD or vanished:
             self._wait_for_device(job, reason)
             return
@@ -184,12 +186,14 @@ class Starting:
         self._store.change(job.id, make)
 
     def _wait_for_device(self, job: Job, reason: Message) -> None:
-        """Another user's job was faster, or a device that nobody named has gone: that is no attempt of this job's. The
+        """Another user's job was faster, which is no attempt of this job's, or a device that nobody named has gone. The
         queue gives it another device, or waits for one."""
         log.say(self._folder_of(job.id), reason.render(), reason.render_hint())
 
+        free = 1 if reason.code == reasons.DEVICE_HELD else 0
+
         def make(now: Job) -> Job:
-            return _change(now, state="queued", device_ids=(), reason=reason, attempts=now.attempts - 1)
+            return _change(now, state="queued", device_ids=(), reason=reason, attempts=now.attempts - free)
 
         self._store.change(job.id, make)
 
