@@ -11,6 +11,9 @@ from .suggestions import PRINTED
 
 SECONDS = 12.0
 """After so much of the processor's time no further suggestion is tried."""
+FURTHER = 6
+"""Suggestions that are tried behind one with which only another question is open: of a batch, one that reaches the step
+is better."""
 MOST = 6
 """Questions that are looked for one behind the other."""
 Result = dict[str, Any]
@@ -34,13 +37,16 @@ def suggested(
     while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
         refused: list[tuple[int, Any, str, Result]] = []
         held: tuple[Any, str, Result] | None = None
-        for answer, source in question["candidates"]:
+        last = 0
+        for number, (answer, source) in enumerate(question["candidates"]):
             if time.process_time() - started > SECONDS or not has_time():
                 break
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
-            if _goes_on(found, {**known, **tried}):
+            if _goes_on(found, {**known, **tried}) and (held is None or found["status"] != "needs_input"):
+                last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
+            if held is not None and (held[2]["status"] != "needs_input" or number >= last):
                 break
             if source == PRINTED and found["status"] == "would_stop":
                 refused.append((found.get("reached", 0), answer, source, found))
