@@ -28,17 +28,24 @@ export function useKeptFocus<T extends HTMLElement>(): React.RefObject<T> {
     };
     const rescue = () => {
       const lost = path[0];
-      if (!lost || lost.isConnected || document.activeElement !== document.body) {
+      const isLost = lost && (!lost.isConnected || lost.matches(':disabled'));
+      if (!isLost || document.activeElement !== document.body) {
         return;
       }
-      const around = path.find(one => one.isConnected && node.contains(one)) ?? node;
+      const around =
+        path.find(one => one.isConnected && node.contains(one) && !one.matches(':disabled')) ??
+        node;
       if (!around.hasAttribute('tabindex')) {
         around.setAttribute('tabindex', '-1');
       }
       around.focus({ preventScroll: true });
     };
     const observer = new MutationObserver(rescue);
-    observer.observe(node, { childList: true, subtree: true });
+    observer.observe(node, {
+      childList: true,
+      subtree: true,
+      attributeFilter: ['disabled']
+    });
     node.addEventListener('focusin', remember);
     node.addEventListener('focusout', leave);
     return () => {

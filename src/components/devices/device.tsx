@@ -36,7 +36,7 @@ export function Device(props: {
     <div className="jp-PaddleGpu-device" data-fit={verdict?.fit ?? 'unknown'}>
       <div className="jp-PaddleGpu-row">
         <b>{deviceName(device, trans)}</b>
-        <span className="jp-PaddleGpu-name jp-PaddleGpu-card" title={device.name}>
+        <span className="jp-PaddleGpu-name jp-PaddleGpu-cardName" title={device.name}>
           {shortName(device.name)}
         </span>
         {chosen && (

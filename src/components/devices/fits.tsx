@@ -5,7 +5,8 @@ import * as React from 'react';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/training';
 import { useApp } from '../common/context';
-import { Busy, Note, Section } from '../common/pieces';
+import { Info } from '../common/info';
+import { Busy, Section } from '../common/pieces';
 import { Catalogue } from './catalogue';
 import { Device, Host } from './device';
 
@@ -31,7 +32,10 @@ export function Fits(props: { model: PanelModel; training: Training | null }): J
       ))}
       {model.inventory && <Host host={model.inventory.host} estimate={estimate} />}
       {inventory?.problems.map((problem, index) => (
-        <Note key={index} kind="info" message={problem} />
+        <div key={index} className="jp-PaddleGpu-small" role="note" data-code={problem.code}>
+          {problem.message}{' '}
+          {problem.hint && <Info about={problem.message}>{problem.hint}</Info>}
+        </div>
       ))}
       {figure && placement && <Catalogue verdicts={placement.catalogue} />}
     </Section>

@@ -17,7 +17,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
   const { training } = model;
   const { behind } = model.notebook;
   return (
-    <header className="jp-PaddleGpu-head">
+    <div className="jp-PaddleGpu-head">
       <div className="jp-PaddleGpu-row">
         <h1
           className="jp-PaddleGpu-name"
@@ -38,7 +38,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
         </Button>
       )}
       {training && <FactLine training={training} />}
-    </header>
+    </div>
   );
 }
 

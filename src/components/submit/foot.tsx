@@ -24,7 +24,6 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const id = React.useId();
   const engine = model.engineOf(training);
   const refusal = refuse(engine, training);
-  const blocked = !!refusal || submission.isSubmitting;
   const { decision, error } = submission;
   const hopeless = decision?.outcome === 'refuse' ? decision : null;
   const told = new Set([
@@ -54,7 +53,8 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
       <div className="jp-PaddleGpu-row jp-PaddleGpu-submit">
         <Button
           look="main"
-          disabled={blocked}
+          // While it submits, a press is passed over: a button that is disabled loses the keyboard.
+          disabled={!!refusal}
           aria-busy={submission.isSubmitting}
           aria-describedby={id}
           title={trans.__('Run %1 as a job, unsaved changes included', training.source.name)}

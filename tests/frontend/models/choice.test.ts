@@ -1,0 +1,58 @@
+/** What was chosen for a job, as it is sent and as it is written down. */
+
+import type { IEngineFeatures } from '../../../src/domain';
+import {
+  AS_USUAL,
+  movedTo,
+  otherwise,
+  parseEnvironment,
+  submissionOf,
+  writeEnvironment
+} from '../../../src/models/choice';
+
+test('what is as usual is not sent', () => {
+  expect(submissionOf(AS_USUAL)).toEqual({});
+  expect(otherwise(AS_USUAL)).toEqual({});
+});
+
+test('a limit is sent without choosing devices', () => {
+  const choice = { ...AS_USUAL, seconds: 7200, image: 'paddle:3', data: ['/data'] };
+  expect(submissionOf(choice)).toEqual({
+    image: 'paddle:3',
+    options: { data: ['/data'] },
+    resources: { seconds: 7200 }
+  });
+  expect(Object.keys(otherwise(choice))).toEqual(['image', 'seconds', 'data']);
+});
+
+test('an engine takes along only what it can do', () => {
+  const engine = (more: object) =>
+    ({ name: 'local', own_devices: false, ...more }) as unknown as IEngineFeatures;
+  const choice = {
+    ...AS_USUAL,
+    image: 'paddle:3',
+    memoryBytes: 1,
+    deviceIds: ['GPU-0'],
+    gpus: 1
+  };
+  const there = engine({ containers: false, memory_limit: true, time_limit: true });
+  expect(movedTo(choice, engine({}), there)).toMatchObject({
+    engine: 'local',
+    image: '',
+    memoryBytes: 1,
+    deviceIds: ['GPU-0']
+  });
+  const own = engine({ own_devices: true, containers: true, memory_limit: false });
+  expect(movedTo(choice, engine({}), own)).toMatchObject({
+    image: 'paddle:3',
+    memoryBytes: null,
+    deviceIds: [],
+    gpus: null
+  });
+});
+
+test('an environment is read as people write it', () => {
+  const environment = parseEnvironment('SEED=7\n\n  NAME = a=b\n=lost\nlost');
+  expect(environment).toEqual({ SEED: '7', NAME: 'a=b' });
+  expect(parseEnvironment(writeEnvironment(environment))).toEqual(environment);
+});

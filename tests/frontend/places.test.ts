@@ -1,0 +1,58 @@
+/** What the status bar says, and when the panel opens by itself. */
+
+import { importsPaddle, onceEver } from '../../src/places/firstLook';
+import { inWords } from '../../src/places/words';
+import type { IDevice } from '../../src/domain';
+import type { PanelModel } from '../../src/models/panel';
+import { job, trans } from './helpers';
+
+const card = (index: number, used: number) =>
+  ({
+    id: `GPU-${index}`,
+    index,
+    simulated: false,
+    processes: [],
+    memory_used: used,
+    memory_total: 100
+  }) as unknown as IDevice;
+
+function said(jobs: ReturnType<typeof job>[], devices: IDevice[] = []): string {
+  const model = { jobs: { list: jobs }, inventory: { devices } };
+  return inWords(model as unknown as PanelModel, trans);
+}
+
+test('nothing is said while nothing runs', () => {
+  expect(said([job('a', { state: 'succeeded' })], [card(0, 0)])).toBe('');
+});
+
+test('how many run, how far the first one is, what waits, what is free', () => {
+  const running = job('a');
+  const progress = { ...running.progress, epoch: 2, epochs: 3 };
+  const jobs = [{ ...running, progress }, job('b', { state: 'queued' })];
+  expect(said(jobs, [card(0, 90), card(1, 1)])).toBe(
+    '1 running · epoch 2/3 · 1 waiting · GPU 1 free'
+  );
+});
+
+test.each([
+  ['import paddle', true],
+  ['x = 1\n  from paddle import nn', true],
+  ['import paddlenlp', true],
+  ['# import paddle', false],
+  ['import numpy', false]
+])('%j uses Paddle: %s', (code, uses) => {
+  expect(importsPaddle(code)).toBe(uses);
+});
+
+test('what happens once happens once', async () => {
+  const kept = new Map<string, unknown>();
+  const state = {
+    fetch: (key: string) => Promise.resolve(kept.get(key)),
+    save: (key: string, value: unknown) => Promise.resolve(kept.set(key, value))
+  };
+  const done = jest.fn();
+  await onceEver(state as never, 'opened', done);
+  await onceEver(state as never, 'opened', done);
+  await onceEver(null, 'opened', done);
+  expect(done).toHaveBeenCalledTimes(1);
+});
