@@ -138,3 +138,38 @@ test('Submit is in view at every width, and nothing is cut', async ({ page, serv
   });
   expect(words).toBeLessThanOrEqual(120);
 });
+
+test('the number follows what is typed, and is there after a reload', async ({
+  page,
+  server
+}) => {
+  await openNotebook(page, server, 'digits_loop.ipynb');
+  let panel = await openPanel(page);
+  await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
+  const big = panel.locator('.jp-PaddleGpu-big');
+  await expect(big).toBeVisible();
+  const before = (await big.textContent()) ?? '';
+  const cell = page.locator('.jp-Notebook .jp-Cell', { hasText: 'batch_size = 128' }).first();
+  await cell.getByText('epochs', { exact: false }).first().click();
+  await page.keyboard.press('Control+a');
+  const source = (await cell.locator('.cm-content').innerText()).replace(
+    /batch_size = \d+/,
+    'batch_size = 512'
+  );
+  await page.keyboard.insertText(source);
+  await expect(big).not.toHaveText(before);
+  await expect(panel).toContainText('batch 512');
+  await expect(panel.locator('[data-code=stale]')).toHaveCount(0);
+  const after = (await big.textContent()) ?? '';
+  // It is kept a moment after it was found, and the notebook is saved with what it is of.
+  await page.keyboard.press('Control+s');
+  await expect
+    .poll(async () => {
+      const answer = await fetch(`${server.url}/lab/api/workspaces/default`);
+      return JSON.stringify(await answer.json());
+    })
+    .toContain('jupyter-paddle-gpu:training:digits_loop.ipynb');
+  await page.reload();
+  panel = await openPanel(page);
+  await expect(panel.locator('.jp-PaddleGpu-big')).toHaveText(after);
+});
