@@ -138,7 +138,7 @@ test('a wait says who has the devices, and what would start sooner', async () =>
     ways: [{ ...decision.ways[2], label: sentence('Run on the CPU'), gpus: 0 }]
   } as unknown as typeof submission.decision;
   const box = draw(<Submit model={model} training={training} />);
-  const note = box.querySelector<HTMLElement>('[data-code=waits]')!;
+  const note = box.querySelector('[data-code=waits]') as HTMLElement;
   expect(note.textContent).toContain('Job a has GPU 0');
   expect(note.textContent).toContain('Job b has GPU 1');
   const [button, ...others] = note.querySelectorAll('button');
