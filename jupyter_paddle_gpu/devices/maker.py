@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ..domain.devices import Inventory
+from ..domain.devices import Device, Inventory
 from ..domain.jobs import reasons
 from ..domain.messages import Message
 from .contexts import ContextRange, unknown
@@ -82,6 +82,7 @@ class RuntimeHook:
         cdi: kind of its devices in CDI specifications.
         programs: any of them in /usr/bin or /usr/local/bin shows that the hook is installed.
         hide: variables that keep every device from a container that is to have none.
+        orders: pattern of the variables by which the hook is told what to hand out; nobody else may set them.
         shown: patterns of the nodes by which a container shows that it got a device.
         missing: what a person reads where the daemon has nobody who hands out these devices.
         ignored: where the daemon takes the request and the container has none.
@@ -94,6 +95,7 @@ class RuntimeHook:
     cdi: str
     programs: tuple[str, ...]
     hide: Mapping[str, str]
+    orders: str = ""
     shown: tuple[str, ...]
     missing: Message
     ignored: Message
@@ -157,6 +159,10 @@ def _nothing_found(inventory: Inventory) -> Iterable[Message]:
     return ()
 
 
+def _not_barred(device: Device) -> Message | None:
+    return None
+
+
 def _nowhere(root: Path) -> bool:
     return False
 
@@ -167,6 +173,14 @@ def _anywhere(device_ids: tuple[str, ...], root: Path) -> frozenset[int]:
 
 def _unknown(capability: Version | None, cuda: Version | None) -> ContextRange:
     return unknown()
+
+
+OUTDATED = Message(
+    code="driver_mismatch",
+    text="The host's driver is too old for what the image was built with.",
+    hint="`jupyter paddle-gpu images` names the image for this driver: submit with it as `--image`, or update the "
+    "driver.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +201,8 @@ class Maker:
         spellings: (pattern, replacement) in a lower-case name, so that two ways to write one model become the same.
         words: what a process prints when its runtime or driver fails.
         lost: (device id, the driver's words) -> the reason of a job whose card failed.
+        outdated: the reason of a job whose program needs a newer driver.
+        barred: why nobody may compute on a card as its driver is set; None where one may.
         ids: pattern of its devices' ids; empty: `name-` and a PCI address or number.
         asks: the tools that tell of its cards, the first one that is installed is asked; see `devices.tools`.
         reader: makes what reads the live figures instead, from the folder with /proc and /sys. Without either, cards
@@ -213,6 +229,8 @@ class Maker:
     spellings: tuple[tuple[str, str], ...] = ()
     words: DriverWords = UNKNOWN_WORDS
     lost: Callable[[str, str], Message] = reasons.device_lost
+    outdated: Message = OUTDATED
+    barred: Callable[[Device], Message | None] = _not_barred
     ids: str = ""
     asks: tuple[Tool, ...] = ()
     reader: Callable[[Path], Reader] | None = None

@@ -23,7 +23,7 @@ POSITIVE = ("cpus", "seconds")
 
 _DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}")
 _NO_DEVICE = frozenset({"all", "none", "void"})
-"""Words by which NVIDIA's runtime means every card or no card; a comma, by which it means several, is no id either."""
+"""Words by which a maker's runtime means every card or no card; a comma, by which it means several, is no id either."""
 
 
 def check_resources(wanted: Resources) -> None:

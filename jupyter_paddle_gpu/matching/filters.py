@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..devices.catalogue import covers, find
+from ..devices.makers.registry import makers
 from ..domain.devices import Device
 from ..domain.messages import Message
 from .policy import Policy
@@ -14,15 +15,9 @@ _HELD_UP = frozenset({"hardware_slowdown", "hardware_heat", "power_brake"})
 A power cap and the driver's own care for heat are everyday."""
 
 
-def _mode(device: Device, policy: Policy) -> Message | None:
-    if device.details is None or device.details.compute_mode != "prohibited":
-        return None
-    return Message(
-        code="mode_prohibited",
-        text="This card's compute mode lets nobody compute on it.",
-        hint="An administrator can allow it: `nvidia-smi -i {index} -c DEFAULT`.",
-        params={"index": device.index},
-    )
+def _barred(device: Device, policy: Policy) -> Message | None:
+    maker = makers().named(device.vendor)
+    return None if maker is None else maker.barred(device)
 
 
 def _held_up(device: Device, policy: Policy) -> Message | None:
@@ -81,7 +76,7 @@ def _alone(device: Device, policy: Policy) -> Message | None:
     )
 
 
-_CHECKS: tuple[Callable[[Device, Policy], Message | None], ...] = (_mode, _held_up, _heat, _power, _price, _alone)
+_CHECKS: tuple[Callable[[Device, Policy], Message | None], ...] = (_barred, _held_up, _heat, _power, _price, _alone)
 
 
 def ruled_out(device: Device, policy: Policy) -> Message | None:

@@ -1,4 +1,4 @@
-"""What `doctor` says of devices that are not NVIDIA's: nodes, packages of Paddle, and how far all this is known."""
+"""What `doctor` says of devices that nobody has checked on hardware: nodes, packages of Paddle, how far it is known."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ where `MAKER` is a `Maker`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -76,8 +77,12 @@ class Makers:
         """The makers whose devices a container gets by request."""
         return [(maker, maker.container) for maker in self.rows.values() if isinstance(maker.container, RuntimeHook)]
 
+    def sets(self, variable: str) -> bool:
+        """Whether a variable is for whoever hands out devices to set, nobody else."""
+        return variable in self.variables() or any(re.fullmatch(hook.orders, variable) for _, hook in self.hooks())
+
     def variables(self) -> frozenset[str]:
-        """Every variable that chooses devices: who hands out devices sets them, nobody else."""
+        """Every variable that chooses devices in a process."""
         rows = self.rows.values()
         return frozenset(name for maker in rows for name in (maker.visible_devices, *maker.reserved))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...devices.driver_words import Fault
+from ...devices.maker import OUTDATED
 from ...devices.makers.registry import makers
 from ...domain.jobs import reasons
 from ...domain.jobs.job import JobSpec
@@ -143,15 +144,6 @@ def _architecture(text: str) -> Message:
     )
 
 
-def _driver(_: str) -> Message:
-    return Message(
-        code="driver_mismatch",
-        text="The host's driver is too old for the image's CUDA.",
-        hint="`jupyter paddle-gpu images` names the image for this driver: submit with it as `--image`, or update the "
-        "driver.",
-    )
-
-
 def _device_fault(text: str, devices: str) -> Message | None:
     """A failure in Paddle's words or in those of a maker's runtime: the first kind of it that is seen."""
     for fault, of_paddle in _FAULTS:
@@ -164,7 +156,9 @@ def _device_fault(text: str, devices: str) -> Message | None:
                 return (reasons.device_lost if maker is None else maker.lost)(devices, said[0])
             if fault == "memory":
                 return reasons.out_of_memory_device(value=said[0])
-            return _architecture(text) if fault == "architecture" else _driver(text)
+            if fault == "driver":
+                return OUTDATED if maker is None else maker.outdated
+            return _architecture(text)
     return None
 
 

@@ -35,7 +35,7 @@ METADATA_FIELDS = frozenset({"image", "environment", "options"})
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _RESERVED = re.compile(
     r"(LD_.*|PYTHON(PATH|HOME|STARTUP|EXECUTABLE|USERBASE|INSPECT|PLATLIBDIR)|PATH|HOME|USER|LOGNAME|SHELL|ENV|BASH_ENV|IFS"
-    r"|NVIDIA_.*|DOCKER_.*|CONTAINER_HOST|PADDLE_GPU_.*|PADDLE_TRAINER.*|PADDLE_RANK.*|PADDLE_LOCAL.*|JUPYTER_.*TOKEN)"
+    r"|DOCKER_.*|CONTAINER_HOST|PADDLE_GPU_.*|PADDLE_TRAINER.*|PADDLE_RANK.*|PADDLE_LOCAL.*|JUPYTER_.*TOKEN)"
 )
 _VALUE_LIMIT = 32 * 1024
 _PROGRAM = re.compile(r"(?=.{1,128}\Z)(/?(?!\.\.)[A-Za-z0-9._-]+/)*(python|pypy)[0-9.]*")
@@ -159,7 +159,7 @@ def check_environment(environment: Mapping[str, Any]) -> dict[str, str]:
     for name, value in environment.items():
         if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
             raise PaddleGpuError("variable_name", "“{name}” cannot be the name of a variable.", name=str(name)[:100])
-        if _RESERVED.fullmatch(name) or name in makers().variables():
+        if _RESERVED.fullmatch(name) or makers().sets(name):
             raise PaddleGpuError(
                 "variable_reserved",
                 "The variable {name} is set by the engine and cannot be given.",

@@ -154,6 +154,13 @@ def test_every_end_has_its_reason(state, output, code):
     assert seen.ended - seen.started == 1.75
 
 
+def test_only_nvidias_sentence_of_an_old_driver_speaks_of_cuda():
+    nvidia = of_output("CUDA driver version is insufficient for CUDA runtime version")
+    amd = of_output("OSError: (External) Hip error(35), hipErrorInsufficientDriver.")
+    assert (nvidia.code, amd.code) == ("driver_mismatch", "driver_mismatch")
+    assert "CUDA" in nvidia.text and "CUDA" not in amd.text
+
+
 def test_a_lost_card_is_named_with_what_its_maker_has_for_it():
     state = {**ended(1), "Config": {"Labels": {LABEL_DEVICES: "GPU-7"}}}
     nvidia = observation(state, SPEC, output="NVRM: Xid (PCI:0000:17:00): 79").reason

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ....domain.devices import Inventory
+from ....domain.devices import Device, Inventory
 from ....domain.messages import Message
 from ...contexts import of_cuda
 from ...driver_words import DriverWords
@@ -49,6 +49,25 @@ def _lost(device: str, error: str) -> Message:
     )
 
 
+def _barred(device: Device) -> Message | None:
+    if device.details is None or device.details.compute_mode != "prohibited":
+        return None
+    return Message(
+        code="mode_prohibited",
+        text="This card's compute mode lets nobody compute on it.",
+        hint="An administrator can allow it: `nvidia-smi -i {index} -c DEFAULT`.",
+        params={"index": device.index},
+    )
+
+
+OUTDATED = Message(
+    code="driver_mismatch",
+    text="The host's driver is too old for the image's CUDA.",
+    hint="`jupyter paddle-gpu images` names the image for this driver: submit with it as `--image`, or update the "
+    "driver.",
+)
+
+
 def _numa(device_ids: tuple[str, ...], root: Path) -> frozenset[int]:
     """Read from the driver (`/proc/driver/nvidia/gpus/*/information`) and sysfs, so that no NVML is needed."""
     wanted: set[int] = set()
@@ -88,6 +107,8 @@ MAKER = Maker(
         architecture=r"no kernel image is available|CUDA error\(209\)",
     ),
     lost=_lost,
+    outdated=OUTDATED,
+    barred=_barred,
     reader=_reader,
     container=RuntimeHook(
         runtime="nvidia",
@@ -96,6 +117,7 @@ MAKER = Maker(
         programs=("nvidia-container-runtime-hook", "nvidia-container-runtime", "nvidia-ctk"),
         # CUDA base images say NVIDIA_VISIBLE_DEVICES=all: with NVIDIA's runtime as default that would hand out all.
         hide={"NVIDIA_VISIBLE_DEVICES": "void"},
+        orders=r"NVIDIA_.*",
         shown=("/dev/nvidia[0-9]*", "/dev/dxg"),  # WSL 2 has the latter
         missing=MISSING,
         ignored=IGNORED,
