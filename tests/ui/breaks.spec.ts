@@ -90,6 +90,7 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   await expect(row).toHaveAttribute('data-state', 'succeeded', { timeout: 180_000 });
   await expect(view.getByRole('log')).toContainText('counted to the end', { timeout: 180_000 });
   await expectWholeLog(server);
+  await view.getByRole('tab', { name: 'Log' }).click();
   await view.getByRole('checkbox', { name: 'Follow' }).uncheck();
   await expect.poll(() => linesOnScreen(view.getByRole('log'))).toHaveLength(LINES);
   // Of a bar that is drawn in place, its last state is left.
@@ -112,6 +113,7 @@ test('where sockets are closed, polling shows the same', async ({ page, server }
   const view = page.locator('.jp-PaddleGpu-view');
   await expect(view.getByRole('log')).toContainText('counted to the end', { timeout: 180_000 });
   await expect(row).toHaveAttribute('data-state', 'succeeded');
+  await view.getByRole('tab', { name: 'Log' }).click();
   await view.getByRole('searchbox').fill('line 123');
   await page.keyboard.press('Enter');
   await expect(view.getByRole('search')).toContainText('1 of 1');

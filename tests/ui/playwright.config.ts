@@ -25,6 +25,8 @@ export default defineConfig({
     viewport: { width: 1400, height: 1000 },
     locale: 'en-US',
     screenshot: 'only-on-failure',
+    // A click on what is not there is told as that, long before the test's own end.
+    actionTimeout: 120_000,
     launchOptions: {
       executablePath,
       args: [
