@@ -14,26 +14,24 @@ from ..devices import catalogue
 from ..domain.bounds import check_request, check_resources
 from ..domain.changes import Changes
 from ..domain.decisions import RefusedError
-from ..domain.devices import Accelerator, DeviceHistory, Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.jobs.job import Job, Resources
 from ..domain.jobs.reasons import is_note
 from ..domain.notebooks import NotebookFacts
-from ..domain.placements import ImageChoice, Placement
+from ..domain.placements import Placement
 from ..domain.what_ifs import EstimateRequest
 from ..engines.capabilities import host_bytes_of, inventory_of
-from .components import Components
 from .estimates.cache import EstimateCache
 from .estimates.estimating import Estimating, Where
 from .locations import contents_path
+from .machine import Machine
 from .notebooks import open_notebook
-from .requests import Check, Comparison, Matched, Preflight, Rerun, Submission
+from .requests import Comparison, Matched, Preflight, Rerun, Submission
 from .settings import Settings
 
 if TYPE_CHECKING:
     from ..domain.calibrations import CalibrationReport
-    from ..domain.engines import Features
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
     from .jobs.explaining import JobExplained
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from .policies.files import Policies
 
 
-class Services(Components):
+class Services(Machine):
     """Everything that can be asked of the product: a facade, which gives each use case what it needs.
 
     All methods block and are safe to call from several threads. Building one costs nothing: a component is made when
@@ -184,76 +182,13 @@ class Services(Components):
         judged = estimate if estimate.status == "ok" and estimate.target == "gpu" else None
         return place(self._site(), judged, paddle_version=estimate.paddle_version)
 
-    # Devices, images, engines
-
-    def inventory(self, engine: str = "") -> Inventory:
-        """This machine's devices now and how busy it is, or the devices that the jobs of an engine can have.
-
-        Raises:
-            PaddleGpuError: there is no such engine, or it does not answer.
-        """
-        from ..engines.capabilities import inventory_of
-        from .jobs.placing import engine_name
-
-        here = partial(self.devices.snapshot, load=True)
-        return inventory_of(self.engines[engine_name(self.engines, engine)], here) if engine else here()
-
-    def device_history(self, seconds: float = 1800, points: int = 0) -> DeviceHistory:
-        """The last minutes (at most thirty) of this machine's devices, as far as somebody looked.
-
-        Args:
-            points: at most so many of each device, means of equal spans; 0: each sample.
-        """
-        return self.devices.history(seconds, points)
-
-    def accelerators(self) -> tuple[Accelerator, ...]:
-        """The catalogue of known accelerators."""
-        return catalogue.accelerators()
-
-    def find_accelerator(self, name: str) -> Accelerator | None:
-        """The catalogue's row for a name, forgiving about spelling."""
-        return catalogue.find(name)
-
-    def images(self, paddle_version: str = "", device: str = "") -> tuple[ImageChoice, ...]:
-        """Container images for this machine, or for an accelerator by name, best first."""
-        from .jobs.imaging import images
-
-        return images(
-            self._devices_now,
-            self.local_images,
-            self.policies.images,
-            paddle_version=paddle_version,
-            device=device,
-        )
-
-    def features(self) -> tuple[Features, ...]:
-        """What each engine can do here and now."""
-        from ..engines.capabilities import features_of
-
-        return tuple(features_of(engine) for engine in self.engines.values())
-
-    def doctor(self, kernel_name: str = "python3") -> tuple[Check, ...]:
-        """Everything that work here depends on, each with its finding and next step."""
-        from .doctor import examine
-
-        return examine(
-            kernel_name,
-            greeting=lambda: self.estimator.greeting(kernel_name),
-            inventory=self.inventory,
-            registry=lambda: self.registry,
-            engines=lambda: self.engines,
-            policies=lambda: self.policies,
-            data_folder=self.settings.data_folder,
-            claims_folder=self.settings.claims_folder,
-        )
+    # Jobs
 
     def metrics(self) -> Metrics:
         """A collector of this installation's figures for Prometheus; whoever makes one closes it."""
         from .metrics import Metrics
 
         return Metrics(self.devices, lambda: self.jobs.list(), lambda: dict(self._placed))  # noqa: PLW0108  # built late
-
-    # Jobs
 
     def submit(
         self,
@@ -368,10 +303,6 @@ class Services(Components):
         self.jobs.start()
 
     # What use cases are given
-
-    def _devices_now(self) -> Inventory:
-        """As `inventory`, for those who do not wait for the machine's load."""
-        return self.devices.snapshot()
 
     def desk(self, source: NotebookSource | None = None) -> Desk:
         """What a submission is settled with; of a notebook with the policy beside it."""

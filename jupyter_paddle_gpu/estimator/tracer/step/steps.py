@@ -19,13 +19,13 @@ import paddle
 
 from ..eager import amp
 from ..eager.tensors import Tensors
-from ..memory.arrays import known_state
 from . import periods
 from .changes import Changes, parameters
 from .deadline import Deadline
 from .layers import LayerPaths
 from .passages import Leaving, Passage, Passages
 from .probes import Probe
+from .updates_by_hand import UpdatesByHand, count_as_parameter
 
 PATIENCE = 20.0
 """Seconds after which a step is taken as it is, though not every optimizer has updated twice."""
@@ -113,10 +113,7 @@ class StepWatch:
         """The loop that trains was ended: later passes are whole ones."""
         self._evaluation_until = 0.0
         self._enough = 0
-        self.by_hand: dict[int, int] = {}
-        """By identity the elements of tensors whose gradient the program clears itself."""
-        self._cleared: list[int] = []
-        self._has_gradients = False
+        self._by_hand = UpdatesByHand(self.runtime)
         self._has_collected = False
         """Whether garbage was collected before the first backward pass."""
 
@@ -136,7 +133,7 @@ class StepWatch:
     def parameters(self) -> dict[int, int]:
         """By identity the elements of what is updated."""
         held = {id(p): int(p.size) for optimizer in self.optimizers for p in parameters(optimizer)}
-        return held or self.by_hand
+        return held or self._by_hand.elements
 
     def may_leave(self, updates: int) -> bool:
         """Whether a loop ends behind an item in which the updates beyond so many were made; only the first one does."""
@@ -158,7 +155,7 @@ class StepWatch:
         self._known.add(optimizer)
         self._made[optimizer] = len(self._made) + 1
         for parameter in parameters(optimizer):
-            _count_as_parameter(parameter)
+            count_as_parameter(parameter)
 
     def asked(self) -> None:
         """Something that the program needs is missing."""
@@ -179,34 +176,19 @@ class StepWatch:
 
     def gradients_arrived(self) -> None:
         """A backward pass has run."""
-        self._has_gradients = True
+        self._by_hand.has_gradients = True
 
     def cleared(self, tensor: Any) -> None:
         """The program clears a gradient. Without an optimizer that is how an update by hand ends: the first one that
         is cleared after a backward pass tells one step from the next."""
         if self.optimizers or self._known:
             return
-        self.by_hand[id(tensor)] = int(tensor.size)
-        _count_as_parameter(tensor)
-        state = known_state(tensor)
-        if state is not None and state.grad is not None and state.grad.storage is not None:
-            state.grad.storage.record.kind = "gradients"
-        if not self._has_gradients:
+        if not self._by_hand.cleared(tensor):
             return
-        self._has_gradients = False
-        self.runtime.of(LayerPaths).look(self._cleared[-1] if self._cleared else 0)
-        self._cleared.append(self.runtime.ledger.now)
         enough = BY_HAND if self.is_by_hand else MANY_BY_HAND
-        if len(self._cleared) >= enough and (window := self._window_by_hand()):
+        if self._by_hand.count >= enough and (window := self._by_hand.window()):
             self.window = window
             self._seen()
-
-    def _window_by_hand(self) -> tuple[int, int] | None:
-        """The last step, where the one before has as many operations: it is one of a loop's."""
-        if len(self._cleared) < 3:
-            return None
-        before, begin, end = self._cleared[-3:]
-        return (begin, end) if begin - before == end - begin else None
 
     def wrapped(self, optimizer: Any) -> None:
         """Another optimizer updates in this one's place."""
@@ -348,7 +330,7 @@ class StepWatch:
         if self.window is not None:
             return self.window
         if not self._ends:
-            self.window = self._window_by_hand()
+            self.window = self._by_hand.window()
             return self.window
         if (ends := periods.first(self._order)) is not None:
             self.window = (self._ends[ends[0]], self._ends[ends[1]])
@@ -365,13 +347,6 @@ class StepWatch:
         while start > self.began and operations[start - 1].name not in {"to_tensor", "parameter"}:
             start -= 1
         return start
-
-
-def _count_as_parameter(tensor: Any) -> None:
-    """What is trained is one, also where no layer made it."""
-    state = known_state(tensor)
-    if state is not None and state.node is None and state.array.storage is not None:
-        state.array.storage.record.kind = "parameters"
 
 
 def plain(optimizer: Any) -> Any:

@@ -8,52 +8,22 @@ like. An answer for it is a value, or a description such as `float32[10,3,224,22
 
 from __future__ import annotations
 
-import ast
-import linecache
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 import paddle
 
-from .. import call_stack
 from ..session import Session, current
+from .descriptions import described, is_description, unknown_batch
+from .running_code import TRAINING, assigned, frames, is_trained_on, paddle_asks, place
 from .unknowns import UnknownArray, unknown
 
 EPOCH = 64
 """Batches of an epoch of which nobody knows how many it has: enough for a steady step."""
-_ITEM = re.compile(r"(?:(\w+)\s*[:=]\s*)?(u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)\s*\[([\d,\s]*)\]")
-DESCRIPTION = re.compile(rf"\s*(?:{_ITEM.pattern}[\s,;]*)+")
-"""`float32[10,3,224,224] int64[10,1]`; with names (`ids: int64[8,128]`) a batch is a dictionary."""
 Kind = Literal["batch", "value"]
 Why = Literal["batch_unseen", "tensor_unseen", "number_unseen", "length_unseen"]
-
-
-def is_description(value: Any) -> bool:
-    """Whether an answer says what data looks like."""
-    return isinstance(value, str) and DESCRIPTION.fullmatch(value) is not None
-
-
-def described(text: str, batch_size: int | None = None) -> Any:
-    """The arrays of a description: a list, a dictionary where they have names, one array where there is but one.
-
-    Args:
-        batch_size: takes the place of the first array's leading dimension, wherever it leads.
-    """
-    items = [(name, dtype, [int(size) for size in sizes.split(",") if size.strip()])
-             for name, dtype, sizes in _ITEM.findall(text)]  # fmt: skip
-    present = next((sizes[0] for _, _, sizes in items if sizes), None)
-    arrays = []
-    for name, dtype, sizes in items:
-        shape = (batch_size, *sizes[1:]) if batch_size and sizes and sizes[0] == present else tuple(sizes)
-        # One number for all: a batch of pictures takes no memory of its own.
-        arrays.append((name, np.broadcast_to(np.zeros(1, dtype.replace("bfloat16", "float32")), shape or (1,))))
-    if items and all(name for name, _ in arrays):
-        return dict(arrays)
-    return [array for _, array in arrays]
 
 
 @dataclass(frozen=True)
@@ -144,7 +114,7 @@ class AbsentData:
 
     def own_name(self, value: Unseen) -> str:
         """The notebook's name for this very value."""
-        for names in (self.namespace, *(frame.f_locals for frame in _frames())):
+        for names in (self.namespace, *(frame.f_locals for frame in frames())):
             for name, bound in names.items():
                 if bound is value and name != "self" and not name.startswith("_"):
                     return name
@@ -163,23 +133,6 @@ class AbsentData:
         return next((answer for answer in self.answers.values() if is_description(answer)), None)
 
 
-def _frames() -> Iterator[FrameType]:
-    """The frames of cells that run, the innermost first."""
-    frame = call_stack.caller()
-    while frame is not None:
-        if call_stack.is_cell(frame.f_code.co_filename):
-            yield frame
-        frame = frame.f_back
-
-
-def place() -> tuple[int | None, int | None]:
-    """Cell and line that run."""
-    for frame in _frames():
-        number = re.search(r"\d+", frame.f_code.co_filename)
-        return (int(number.group()) if number else None), frame.f_lineno
-    return None, None
-
-
 _CALLED = "()"
 """The label of what a call gives."""
 
@@ -194,7 +147,7 @@ class Unseen:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in _TRAINING and (session := current()) is not None:
+        if name in TRAINING and (session := current()) is not None:
             session.of(AbsentData).is_trained = True
         return self._part(name)
 
@@ -280,36 +233,8 @@ class Unseen:
         if why == "number_unseen":
             name = data.part_name(self) or name
         name = f"len_{name}" if why == "length_unseen" and name else name
-        asks = _paddle_asks if kind == "value" else _is_trained_on
+        asks = paddle_asks if kind == "value" else is_trained_on
         raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=not self._is_asked and asks())))
-
-
-def _is_trained_on() -> bool:
-    """Whether the notebook's running code is directly in a loop that trains: a reader that such a loop goes through has
-    loops of its own, of which nobody is to know anything."""
-    frame = next(_frames(), None)
-    if frame is None:
-        return False
-    line = frame.f_lineno
-    try:
-        nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
-    except SyntaxError:
-        return False
-    loops = [node for node in nodes if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or line)]
-    return any(getattr(one, "attr", "") in _TRAINING for loop in loops for one in ast.walk(loop))
-
-
-_TRAINING = frozenset(("backward", "minimize", "train_batch", "clear_grad", "clear_gradients"))
-
-
-def _paddle_asks() -> bool:
-    """Whether Paddle's own code stands between the notebook and what is needed."""
-    frame = call_stack.caller()
-    while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
-        if frame.f_code.co_filename.startswith(call_stack.PADDLE):
-            return True
-        frame = frame.f_back
-    return False
 
 
 for _name in ("__index__", "__int__", "__float__", "__bool__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__",
@@ -320,22 +245,6 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
         setattr(Unseen, f"__{_side}{_name}__", lambda self, *_: Unseen(self))
 for _name in ("__neg__", "__pos__", "__abs__", "__invert__", "__eq__", "__ne__"):
     setattr(Unseen, _name, lambda self, *_: Unseen(self))
-
-
-def assigned() -> str:
-    """The name that the running statement of the notebook assigns; empty where it assigns none."""
-    for frame in _frames():
-        line = frame.f_lineno
-        try:
-            nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
-        except SyntaxError:
-            return ""
-        for node in nodes:
-            if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
-                target = node.targets[0]
-                return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
-        return ""
-    return ""
 
 
 def tensor_of(data: Any) -> Any:
@@ -374,21 +283,6 @@ class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
 
     def __getitem__(self, index: Any) -> Any:
         raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
-
-
-def unknown_batch(text: str, batch_size: int | None = None) -> Any:
-    """One batch as arrays whose numbers nobody knows."""
-    batch = described(text, batch_size)
-    if isinstance(batch, dict):
-        return {name: unknown(array) for name, array in batch.items()}
-    return [unknown(array) for array in batch]
-
-
-def size_of(text: str) -> int:
-    """The leading dimension of a description."""
-    batch = described(text)
-    first = next(iter(batch.values() if isinstance(batch, dict) else batch))
-    return int(first.shape[0])
 
 
 def note_used(session: Session) -> None:

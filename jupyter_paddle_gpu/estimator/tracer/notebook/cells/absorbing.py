@@ -19,7 +19,8 @@ from typing import Any
 from ... import call_stack
 from ...patches.absent_modules import AbsentModule, AbsentModuleError
 from ...patches.environment import DownloadNeeded, StaticGraphError
-from ...undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData, described, is_description
+from ...undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData
+from ...undecided.descriptions import described, is_description
 from ..questions.wording import refused
 from ..sites import STEPS
 from ..syntax import parsed

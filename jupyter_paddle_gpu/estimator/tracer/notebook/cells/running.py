@@ -22,7 +22,8 @@ from ...session import Session
 from ...step.deadline import Deadline, TimeUp
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions
-from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen, is_description
+from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen
+from ...undecided.descriptions import is_description
 from ..questions import hints, suggestions
 from ..questions.answers import Answers
 from ..questions.wording import OF_DATA, TRAINS, address, assigned_at, line_of, of_need, refused, said

@@ -14,16 +14,9 @@ from typing import Any
 
 from ...patches.data import loader as data_loader
 from ...session import Session, current
-from ...undecided.absent_data import (
-    EPOCH,
-    AbsentData,
-    BatchNeeded,
-    Need,
-    NeededError,
-    Unseen,
-    place,
-    unknown_batch,
-)
+from ...undecided.absent_data import EPOCH, AbsentData, BatchNeeded, Need, NeededError, Unseen
+from ...undecided.descriptions import unknown_batch
+from ...undecided.running_code import place
 from ..sites import Sites, name_of
 from . import absorbing
 

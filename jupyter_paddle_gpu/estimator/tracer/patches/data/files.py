@@ -12,7 +12,8 @@ import paddle
 
 from ... import call_stack
 from ...session import Session
-from ...undecided.absent_data import AbsentData, NeededError, Unseen, UnseenData, _frames, is_unseen, place
+from ...undecided.absent_data import AbsentData, NeededError, Unseen, UnseenData, is_unseen
+from ...undecided.running_code import frames, place
 from ..patch import Patch
 
 
@@ -64,7 +65,7 @@ def _called_by() -> str:
     """The name that a loader is known by in the code that makes it, or else in the notebook: what it is assigned to, or
     what `fit` is given."""
     maker = call_stack.of_program()
-    for frame in _frames() if maker is None else chain((maker,), _frames()):
+    for frame in frames() if maker is None else chain((maker,), frames()):
         source = "".join(linecache.getlines(frame.f_code.co_filename))
         try:
             nodes = list(ast.walk(ast.parse(source)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,22 +16,19 @@ import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
 from ...eager.tensors import Tensors
-from ...memory.dtypes import SIZE
-from ...memory.values import Computed, Known, Value
+from ...memory.values import Known
 from ...session import Session, current
 from ...step.changes import Changes
 from ...step.host_memory import HostMemory
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
-from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, UnseenData, described, size_of
+from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, UnseenData
+from ...undecided.descriptions import described, size_of
 from ...undecided.drawn_sizes import DrawnSizes
 from ..environment import DownloadNeeded
 from ..patch import Patch
+from .batches import Made, bytes_of, collated, made
 
-DISTINCT_SAMPLES = 8
-"""Samples that are really loaded; a larger batch repeats them."""
-LARGE_SAMPLE = 4 << 10
-"""Bytes; samples above this are not copied for every place of a batch: a batch of images alone would take gigabytes."""
 EPOCH = 64
 """Batches that one pass over a loader gives at most."""
 
@@ -57,15 +53,6 @@ class Loaders:
         """Bytes of /dev/shm that the loaders' workers fill: loaders take turns, but for those whose workers stay."""
         turns = [size for size, stays in self.handed_over.values() if not stays]
         return max(turns, default=0) + sum(size for size, stays in self.handed_over.values() if stays)
-
-
-@dataclass(frozen=True)
-class Made:
-    """A tensor as the data set makes it, without a place in memory: what each batch's own tensor looks like."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    value: Value | None
 
 
 def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
@@ -153,7 +140,7 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> Any:
     data = runtime.of(AbsentData)
     before = dict(data.needs)
     try:
-        return _largest(runtime, loader, size, _made(runtime, _collated(runtime, loader, size)))
+        return _largest(runtime, loader, size, made(runtime, collated(runtime, loader, size)))
     except (DownloadNeeded, OSError, NeededError):
         data.needs = before  # what a sample lacks is the batch's to answer
         if (other := data.any_description()) is not None:
@@ -169,10 +156,10 @@ def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
         return batch
     try:
         with runtime.of(DrawnSizes).largest():
-            largest = _made(runtime, _collated(runtime, loader, size))
+            largest = made(runtime, collated(runtime, loader, size))
     except Exception:  # the largest of all together may be none that the program draws
         return batch
-    if _bytes_of(runtime, largest) <= _bytes_of(runtime, batch):
+    if bytes_of(runtime, largest) <= bytes_of(runtime, batch):
         return batch
     runtime.note("sizes_drawn")
     return largest
@@ -185,7 +172,7 @@ def _whole_pass(runtime: Tensors, loader: Any, size: int, batch: Any) -> Iterato
         yield _as_tensors(runtime, batch, loader)
     rest = total % size if size else 0
     if rest and not getattr(loader, "drop_last", False):
-        yield _as_tensors(runtime, _made(runtime, _collated(runtime, loader, rest)), loader)
+        yield _as_tensors(runtime, made(runtime, collated(runtime, loader, rest)), loader)
 
 
 def _prefetched(runtime: Tensors, loader: Any) -> int:
@@ -210,22 +197,12 @@ def _prefetched(runtime: Tensors, loader: Any) -> int:
 def _note_workers(runtime: Tensors, loader: Any, batch: Any) -> None:
     """`workers * prefetch_factor` batches are asked for ahead (`_outstanding_capacity`, Paddle's `dataloader_iter.py`),
     and one is being read; measured with 1, 2 and 4 workers: 3, 5 and 9 batches."""
-    size = _bytes_of(runtime, batch)
+    size = bytes_of(runtime, batch)
     runtime.of(HostMemory).loads(loader, size)
     if _shares_memory(loader):
         ahead = loader.num_workers * int(getattr(loader, "prefetch_factor", 2)) + 1
         stays = bool(getattr(loader, "_persistent_workers", False))
         runtime.of(Loaders).handed_over[id(loader)] = (ahead * size, stays)
-
-
-def _bytes_of(runtime: Tensors, batch: Any) -> int:
-    if isinstance(batch, (list, tuple)):
-        return sum(_bytes_of(runtime, item) for item in batch)
-    if isinstance(batch, dict):
-        return sum(_bytes_of(runtime, item) for item in batch.values())
-    if isinstance(batch, Made):
-        return prod(batch.shape) * SIZE[batch.dtype]
-    return int(batch.nbytes) if isinstance(batch, np.ndarray) else 0
 
 
 def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
@@ -246,99 +223,6 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
     is_own = loaders.batch_size is None and loaders.divided_by == 1
     batches = len(sampler) if sampler is not None and is_own else max(1, total // max(size, 1))
     return size, max(1, min(batches, EPOCH))
-
-
-def _samples(loader: Any, wanted: int) -> list[Any]:
-    dataset = loader.dataset
-    if isinstance(dataset, paddle.io.IterableDataset):
-        first = list(itertools.islice(iter(dataset), min(wanted, DISTINCT_SAMPLES)))
-    else:
-        first = [dataset[i] for i in _indices(loader, min(wanted, DISTINCT_SAMPLES))]
-    return [first[i] if i < len(first) else _again(first[i % len(first)]) for i in range(wanted)]
-
-
-def _again(sample: Any) -> Any:
-    """A sample once more: what puts a batch together may change its entries, once for each place. Arrays are shared."""
-    if type(sample) in {list, tuple}:
-        return type(sample)(map(_again, sample))
-    return {key: _again(item) for key, item in sample.items()} if type(sample) is dict else sample
-
-
-def _indices(loader: Any, count: int) -> list[int]:
-    total = len(loader.dataset)
-    try:
-        found = list(next(iter(loader.batch_sampler)))
-    except (TypeError, StopIteration, AttributeError):
-        found = list(range(total))
-    found = [int(i) for i in found[:count]]
-    return found or [0]
-
-
-def _collated(runtime: Tensors, loader: Any, size: int) -> Any:
-    resizing = runtime.of(Resizing)
-    with resizing.samples():
-        batch = _put_together(runtime, loader, size)
-    return batch if resizing.change is None else _resized(runtime, batch)
-
-
-def _resized(runtime: Tensors, batch: Any) -> Any:
-    """The batch with its tensors in the size that is asked for; arrays have it when they become tensors."""
-    if isinstance(batch, (list, tuple)):
-        return [_resized(runtime, item) for item in batch]
-    if isinstance(batch, dict):
-        return {key: _resized(runtime, item) for key, item in batch.items()}
-    if not isinstance(batch, paddle.Tensor):
-        return batch
-    array = runtime.state(batch).array
-    shape, value = runtime.of(Resizing).arriving(array.shape, array.dtype, array.value)
-    return batch if shape == array.shape else runtime.create("stack", shape, array.dtype, value, "inputs")
-
-
-def _put_together(runtime: Tensors, loader: Any, size: int) -> Any:
-    if not size and getattr(loader, "batch_sampler", None) is None:
-        return _samples(loader, 1)[0]
-    collate = getattr(loader, "collate_fn", None) or default_collate_fn
-    if collate is default_collate_fn and size > DISTINCT_SAMPLES:
-        return _grown(runtime, collate(_samples(loader, DISTINCT_SAMPLES)), size)
-    return collate(_samples(loader, size or 1))
-
-
-def _grown(runtime: Tensors, batch: Any, size: int) -> Any:
-    """A batch of few samples as one of `size`: small arrays repeat all of them, large ones the first, in its place."""
-    if isinstance(batch, (list, tuple)):
-        if all(isinstance(item, (str, bytes)) for item in batch):
-            return [batch[i % len(batch)] for i in range(size)]
-        return [_grown(runtime, item, size) for item in batch]
-    if isinstance(batch, dict):
-        return {key: _grown(runtime, item, size) for key, item in batch.items()}
-    if isinstance(batch, paddle.Tensor) and batch.ndim:
-        array = runtime.state(batch).array
-        value = array.value and Computed(_repeated_tensor, (array.value, size), {})
-        return runtime.create("stack", (size, *array.shape[1:]), array.dtype, value, "inputs")
-    return _repeated(batch, size) if isinstance(batch, np.ndarray) and batch.ndim else batch
-
-
-def _repeated(batch: Any, size: int) -> Any:
-    shape = (size, *batch.shape[1:])
-    if batch.nbytes // len(batch) > LARGE_SAMPLE:
-        return np.broadcast_to(batch[:1], shape)
-    return np.resize(batch, shape)
-
-
-def _repeated_tensor(batch: Any, size: int) -> Any:
-    return paddle.to_tensor(_repeated(batch.numpy(), size))
-
-
-def _made(runtime: Tensors, batch: Any) -> Any:
-    """The batch without its tensors: a loader hands its first one over too and keeps none."""
-    if isinstance(batch, (list, tuple)):
-        return [_made(runtime, item) for item in batch]
-    if isinstance(batch, dict):
-        return {key: _made(runtime, item) for key, item in batch.items()}
-    if not isinstance(batch, paddle.Tensor):
-        return batch
-    array = runtime.state(batch).array
-    return Made(array.shape, array.dtype, array.value)
 
 
 def _as_tensors(runtime: Tensors, batch: Any, loader: Any) -> Any:

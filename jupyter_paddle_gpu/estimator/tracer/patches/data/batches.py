@@ -1,0 +1,136 @@
+"""One batch of the user's own data set: its samples are loaded, as few as do, and put together by its own function."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.io.dataloader.collate import default_collate_fn
+
+from ...eager.tensors import Tensors
+from ...memory.dtypes import SIZE
+from ...memory.values import Computed, Value
+from ...step.resizing import Resizing
+
+DISTINCT_SAMPLES = 8
+"""Samples that are really loaded; a larger batch repeats them."""
+LARGE_SAMPLE = 4 << 10
+"""Bytes; samples above this are not copied for every place of a batch: a batch of images alone would take gigabytes."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A tensor as the data set makes it, without a place in memory: what each batch's own tensor looks like."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    value: Value | None
+
+
+def _samples(loader: Any, wanted: int) -> list[Any]:
+    dataset = loader.dataset
+    if isinstance(dataset, paddle.io.IterableDataset):
+        first = list(itertools.islice(iter(dataset), min(wanted, DISTINCT_SAMPLES)))
+    else:
+        first = [dataset[i] for i in _indices(loader, min(wanted, DISTINCT_SAMPLES))]
+    return [first[i] if i < len(first) else _again(first[i % len(first)]) for i in range(wanted)]
+
+
+def _again(sample: Any) -> Any:
+    """A sample once more: what puts a batch together may change its entries, once for each place. Arrays are shared."""
+    if type(sample) in {list, tuple}:
+        return type(sample)(map(_again, sample))
+    return {key: _again(item) for key, item in sample.items()} if type(sample) is dict else sample
+
+
+def _indices(loader: Any, count: int) -> list[int]:
+    total = len(loader.dataset)
+    try:
+        found = list(next(iter(loader.batch_sampler)))
+    except (TypeError, StopIteration, AttributeError):
+        found = list(range(total))
+    found = [int(i) for i in found[:count]]
+    return found or [0]
+
+
+def collated(runtime: Tensors, loader: Any, size: int) -> Any:
+    """A batch of so many samples as the loader would give it; 0: a sample alone."""
+    resizing = runtime.of(Resizing)
+    with resizing.samples():
+        batch = _put_together(runtime, loader, size)
+    return batch if resizing.change is None else _resized(runtime, batch)
+
+
+def _resized(runtime: Tensors, batch: Any) -> Any:
+    """The batch with its tensors in the size that is asked for; arrays have it when they become tensors."""
+    if isinstance(batch, (list, tuple)):
+        return [_resized(runtime, item) for item in batch]
+    if isinstance(batch, dict):
+        return {key: _resized(runtime, item) for key, item in batch.items()}
+    if not isinstance(batch, paddle.Tensor):
+        return batch
+    array = runtime.state(batch).array
+    shape, value = runtime.of(Resizing).arriving(array.shape, array.dtype, array.value)
+    return batch if shape == array.shape else runtime.create("stack", shape, array.dtype, value, "inputs")
+
+
+def _put_together(runtime: Tensors, loader: Any, size: int) -> Any:
+    if not size and getattr(loader, "batch_sampler", None) is None:
+        return _samples(loader, 1)[0]
+    collate = getattr(loader, "collate_fn", None) or default_collate_fn
+    if collate is default_collate_fn and size > DISTINCT_SAMPLES:
+        return _grown(runtime, collate(_samples(loader, DISTINCT_SAMPLES)), size)
+    return collate(_samples(loader, size or 1))
+
+
+def _grown(runtime: Tensors, batch: Any, size: int) -> Any:
+    """A batch of few samples as one of `size`: small arrays repeat all of them, large ones the first, in its place."""
+    if isinstance(batch, (list, tuple)):
+        if all(isinstance(item, (str, bytes)) for item in batch):
+            return [batch[i % len(batch)] for i in range(size)]
+        return [_grown(runtime, item, size) for item in batch]
+    if isinstance(batch, dict):
+        return {key: _grown(runtime, item, size) for key, item in batch.items()}
+    if isinstance(batch, paddle.Tensor) and batch.ndim:
+        array = runtime.state(batch).array
+        value = array.value and Computed(_repeated_tensor, (array.value, size), {})
+        return runtime.create("stack", (size, *array.shape[1:]), array.dtype, value, "inputs")
+    return _repeated(batch, size) if isinstance(batch, np.ndarray) and batch.ndim else batch
+
+
+def _repeated(batch: Any, size: int) -> Any:
+    shape = (size, *batch.shape[1:])
+    if batch.nbytes // len(batch) > LARGE_SAMPLE:
+        return np.broadcast_to(batch[:1], shape)
+    return np.resize(batch, shape)
+
+
+def _repeated_tensor(batch: Any, size: int) -> Any:
+    return paddle.to_tensor(_repeated(batch.numpy(), size))
+
+
+def made(runtime: Tensors, batch: Any) -> Any:
+    """The batch without its tensors: a loader hands its first one over too and keeps none."""
+    if isinstance(batch, (list, tuple)):
+        return [made(runtime, item) for item in batch]
+    if isinstance(batch, dict):
+        return {key: made(runtime, item) for key, item in batch.items()}
+    if not isinstance(batch, paddle.Tensor):
+        return batch
+    array = runtime.state(batch).array
+    return Made(array.shape, array.dtype, array.value)
+
+
+def bytes_of(runtime: Tensors, batch: Any) -> int:
+    """Bytes of all tensors and arrays of a batch."""
+    if isinstance(batch, (list, tuple)):
+        return sum(bytes_of(runtime, item) for item in batch)
+    if isinstance(batch, dict):
+        return sum(bytes_of(runtime, item) for item in batch.values())
+    if isinstance(batch, Made):
+        return prod(batch.shape) * SIZE[batch.dtype]
+    return int(batch.nbytes) if isinstance(batch, np.ndarray) else 0

@@ -1,0 +1,53 @@
+"""What data looks like, in words: `float32[10,3,224,224] int64[10,1]` stands for a batch that nobody has here."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from .unknowns import unknown
+
+_ITEM = re.compile(r"(?:(\w+)\s*[:=]\s*)?(u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)\s*\[([\d,\s]*)\]")
+DESCRIPTION = re.compile(rf"\s*(?:{_ITEM.pattern}[\s,;]*)+")
+"""`float32[10,3,224,224] int64[10,1]`; with names (`ids: int64[8,128]`) a batch is a dictionary."""
+
+
+def is_description(value: Any) -> bool:
+    """Whether an answer says what data looks like."""
+    return isinstance(value, str) and DESCRIPTION.fullmatch(value) is not None
+
+
+def described(text: str, batch_size: int | None = None) -> Any:
+    """The arrays of a description: a list, a dictionary where they have names, one array where there is but one.
+
+    Args:
+        batch_size: takes the place of the first array's leading dimension, wherever it leads.
+    """
+    items = [(name, dtype, [int(size) for size in sizes.split(",") if size.strip()])
+             for name, dtype, sizes in _ITEM.findall(text)]  # fmt: skip
+    present = next((sizes[0] for _, _, sizes in items if sizes), None)
+    arrays = []
+    for name, dtype, sizes in items:
+        shape = (batch_size, *sizes[1:]) if batch_size and sizes and sizes[0] == present else tuple(sizes)
+        # One number for all: a batch of pictures takes no memory of its own.
+        arrays.append((name, np.broadcast_to(np.zeros(1, dtype.replace("bfloat16", "float32")), shape or (1,))))
+    if items and all(name for name, _ in arrays):
+        return dict(arrays)
+    return [array for _, array in arrays]
+
+
+def unknown_batch(text: str, batch_size: int | None = None) -> Any:
+    """One batch as arrays whose numbers nobody knows."""
+    batch = described(text, batch_size)
+    if isinstance(batch, dict):
+        return {name: unknown(array) for name, array in batch.items()}
+    return [unknown(array) for array in batch]
+
+
+def size_of(text: str) -> int:
+    """The leading dimension of a description."""
+    batch = described(text)
+    first = next(iter(batch.values() if isinstance(batch, dict) else batch))
+    return int(first.shape[0])

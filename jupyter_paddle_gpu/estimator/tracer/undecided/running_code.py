@@ -1,0 +1,72 @@
+"""Where the notebook's code stands that runs now: its cell and line, and what the statement there does."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator
+from types import FrameType
+
+from .. import call_stack
+
+TRAINING = frozenset(("backward", "minimize", "train_batch", "clear_grad", "clear_gradients"))
+"""Methods by whose calls a loop trains."""
+
+
+def frames() -> Iterator[FrameType]:
+    """The frames of cells that run, the innermost first."""
+    frame = call_stack.caller()
+    while frame is not None:
+        if call_stack.is_cell(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def place() -> tuple[int | None, int | None]:
+    """Cell and line that run."""
+    for frame in frames():
+        number = re.search(r"\d+", frame.f_code.co_filename)
+        return (int(number.group()) if number else None), frame.f_lineno
+    return None, None
+
+
+def is_trained_on() -> bool:
+    """Whether the notebook's running code is directly in a loop that trains: a reader that such a loop goes through has
+    loops of its own, of which nobody is to know anything."""
+    frame = next(frames(), None)
+    if frame is None:
+        return False
+    line = frame.f_lineno
+    try:
+        nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
+    except SyntaxError:
+        return False
+    loops = [node for node in nodes if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or line)]
+    return any(getattr(one, "attr", "") in TRAINING for loop in loops for one in ast.walk(loop))
+
+
+def paddle_asks() -> bool:
+    """Whether Paddle's own code stands between the notebook and what is needed."""
+    frame = call_stack.caller()
+    while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
+        if frame.f_code.co_filename.startswith(call_stack.PADDLE):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def assigned() -> str:
+    """The name that the running statement of the notebook assigns; empty where it assigns none."""
+    for frame in frames():
+        line = frame.f_lineno
+        try:
+            nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
+        except SyntaxError:
+            return ""
+        for node in nodes:
+            if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
+                target = node.targets[0]
+                return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
+        return ""
+    return ""
