@@ -208,7 +208,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
               () => undefined
             );
           }
-          const content = new JobWidget(context, model.openJob(id), (...where) => {
+          const content = new JobWidget(context, model.views.open(id), (...where) => {
             void openNotebook(...where);
           });
           // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it

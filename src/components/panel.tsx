@@ -3,7 +3,8 @@
 import * as React from 'react';
 
 import { bytes } from '../format';
-import { isOf, type PanelModel } from '../models/panel';
+import { isOf } from '../models/jobViews';
+import type { PanelModel } from '../models/panel';
 import type { Training } from '../models/training';
 import { VERSION } from '../version';
 import { ConnectionNote } from './common/connection';
@@ -23,7 +24,8 @@ export function Panel({ model }: { model: PanelModel }): JSX.Element {
   useSignal(model.changed);
   useSignal(model.jobs.changed);
   const root = useKeptFocus<HTMLDivElement>();
-  const { training, serverError, isReady, running } = model;
+  const { training, serverError, isReady } = model;
+  const { running } = model.views;
   const usable = isReady || !serverError;
   return (
     <div className="jp-PaddleGpu-panel" ref={root}>
@@ -50,7 +52,7 @@ function Before(props: { model: PanelModel; training: Training }): JSX.Element {
   const { trans } = useApp();
   const { model, training } = props;
   const { estimate } = training;
-  const runs = model.running?.job;
+  const runs = model.views.running?.job;
   const isRunning = !!runs && isOf(runs, training.source.path);
   const [open, setOpen] = React.useState(false);
   const total = estimate?.peak_bytes ?? estimate?.allocated_peak_bytes ?? null;

@@ -6,31 +6,22 @@ import { Debouncer } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api, ApiError } from '../api';
-import type {
-  IAccelerator,
-  IDevice,
-  IEngineFeatures,
-  IInventory,
-  IJob,
-  IWhatIf
-} from '../domain';
+import type { IAccelerator, IEngineFeatures, IInventory, IJob, IWhatIf } from '../domain';
 import type { EventStream } from '../events';
 import { VERSION } from '../version';
 import { Courses } from './courses';
+import { Engines } from './engines';
 import { Jobs } from './jobs';
-import { JobView } from './jobView';
+import { JobViews } from './jobViews';
 import type { ActiveNotebook, IRenaming } from './notebook';
+import { Rematch } from './rematch';
 import type { Remembered } from './remembered';
 import { Training } from './training';
 
-/** Milliseconds between two matches that nobody asked for. */
-const REMATCH_TIME = 20_000;
 /** Milliseconds after the last cell that ran before the kernel is asked for its models. */
 const KERNEL_DELAY = 500;
 /** Milliseconds after the last news of a notebook before they are kept. */
 const KEEP_DELAY = 1_000;
-/** Bytes by which a device's free memory must have moved before its verdict is made anew. */
-const REMATCH_BYTES = 512 * 2 ** 20;
 
 export class PanelModel implements IDisposable {
   constructor(
@@ -40,6 +31,10 @@ export class PanelModel implements IDisposable {
     private readonly _remembered: Remembered | null = null
   ) {
     this.jobs = new Jobs(api, events);
+    this.views = new JobViews(api, events, this.jobs);
+    this._engines = new Engines(api);
+    this.views.changed.connect(() => this._changed.emit());
+    this._engines.changed.connect(() => this._changed.emit());
     events.inventory.connect(this._onInventory, this);
     events.connectionChanged.connect(this._onConnection, this);
     notebook.renamed.connect(this._onRenamed, this);
@@ -51,6 +46,8 @@ export class PanelModel implements IDisposable {
   }
 
   readonly jobs: Jobs;
+  /** The jobs that are shown with their last lines. */
+  readonly views: JobViews;
   /** The last minutes of each device. */
   readonly courses = new Courses();
 
@@ -70,17 +67,12 @@ export class PanelModel implements IDisposable {
 
   /** The engine that will run it: the person's, the match's, or the first that can. */
   engineOf(training: Training): IEngineFeatures | undefined {
-    const name = training.submission.choice.engine || training.placement?.engine;
-    return (
-      this._engines.find(engine => engine.name === name) ??
-      this._engines.find(engine => engine.available) ??
-      this._engines[0]
-    );
+    return this._engines.of(training);
   }
 
   /** The devices that an engine's jobs can have: its own, else this machine's; null where they are not known yet. */
   devicesOf(engine: IEngineFeatures | undefined): IInventory | null {
-    return engine?.own_devices ? (this._own.get(engine.name) ?? null) : this._inventory;
+    return engine?.own_devices ? this._engines.ownDevices(engine) : this._inventory;
   }
 
   get accelerators(): readonly IAccelerator[] {
@@ -88,7 +80,7 @@ export class PanelModel implements IDisposable {
   }
 
   get engines(): readonly IEngineFeatures[] {
-    return this._engines;
+    return this._engines.list;
   }
 
   /** Why the server half cannot be used, where it cannot. */
@@ -112,21 +104,6 @@ export class PanelModel implements IDisposable {
   set follows(follows: boolean) {
     this._follows = follows;
     this._trainings.forEach(training => (training.follows = follows));
-  }
-
-  /** The job that comes first: under way, of this notebook rather than of another; null where none is. */
-  get running(): JobView | null {
-    return this._running;
-  }
-
-  /** The job whose last lines are shown in the panel. */
-  get expanded(): JobView | null {
-    return this._expanded;
-  }
-
-  /** Id of the job that was submitted last from here; empty before the first. */
-  get submitted(): string {
-    return this._submitted;
   }
 
   get isDisposed(): boolean {
@@ -170,20 +147,6 @@ export class PanelModel implements IDisposable {
     }
   }
 
-  /** Show or hide a job's last lines in the panel. */
-  expand(id: string | null): void {
-    if (this._expanded?.id !== id) {
-      this._expanded?.dispose();
-      this._expanded = id ? this.openJob(id) : null;
-      this._changed.emit();
-    }
-  }
-
-  /** A view of a job; whoever asks disposes it. */
-  openJob(id: string): JobView {
-    return new JobView(id, this.api, this.events, this.jobs);
-  }
-
   /** Submit the active notebook and show the job's first lines. */
   async submit(anyway = false): Promise<IJob | null> {
     const job = (await this._training?.submission.submit(anyway)) ?? null;
@@ -192,7 +155,7 @@ export class PanelModel implements IDisposable {
         this._opens.add(job.id);
       }
       this.jobs.put(job);
-      this._show(job.id);
+      this.views.show(job.id);
     }
     return job;
   }
@@ -206,7 +169,7 @@ export class PanelModel implements IDisposable {
   async rerun(id: string): Promise<IJob | null> {
     const job = await this.jobs.rerun(id);
     if (job) {
-      this._show(job.id);
+      this.views.show(job.id);
     }
     return job;
   }
@@ -216,8 +179,8 @@ export class PanelModel implements IDisposable {
       return;
     }
     this._isDisposed = true;
-    this._expanded?.dispose();
-    this._running?.dispose();
+    this.views.dispose();
+    this._engines.dispose();
     this._keeper.dispose();
     this._kernelLook.dispose();
     this._trainings.forEach(training => training.dispose());
@@ -225,11 +188,6 @@ export class PanelModel implements IDisposable {
     this.notebook.dispose();
     this.events.dispose();
     Signal.clearData(this);
-  }
-
-  private _show(id: string): void {
-    this._submitted = id;
-    this.expand(id);
   }
 
   private async _connect(): Promise<void> {
@@ -243,12 +201,12 @@ export class PanelModel implements IDisposable {
         this.api.devices(),
         this.jobs.refresh()
       ]);
-      this._engines = engines;
+      this._engines.list = engines;
       this._accelerators = accelerators;
       this._whatIfs = whatIfs;
       this._trainings.forEach(training => (training.whatIfs = whatIfs));
       this._inventory = inventory;
-      void this._readOwnDevices();
+      void this._engines.readDevices(this._training);
       this._serverError = null;
       this._isReady = true;
       this._readActive();
@@ -261,16 +219,8 @@ export class PanelModel implements IDisposable {
     this._inventory = inventory;
     this.courses.add(inventory);
     const training = this._training;
-    if (training?.placement) {
-      const { placed } = training;
-      if (this._matched?.placed !== placed) {
-        this._matched = { placed, devices: inventory.devices };
-      } else if (
-        Date.now() - placed > REMATCH_TIME &&
-        isMoved(this._matched.devices, inventory.devices)
-      ) {
-        void training.rematch();
-      }
+    if (training && this._rematch.isDue(training, inventory.devices)) {
+      void training.rematch();
     }
     this._changed.emit();
   }
@@ -304,7 +254,7 @@ export class PanelModel implements IDisposable {
       }
       this._training = training;
       training.changed.connect(this._onTraining, this);
-      void this._readOwnDevices();
+      void this._engines.readDevices(this._training);
       this._readActive();
     }
     this._changed.emit();
@@ -334,41 +284,13 @@ export class PanelModel implements IDisposable {
   }
 
   private _onTraining(): void {
-    void this._readOwnDevices();
+    void this._engines.readDevices(this._training);
     this._keeper.invoke().catch(() => undefined);
     this._changed.emit();
   }
 
-  /** Ask the chosen engine for its own devices, where it has any: once a choice and once a match. */
-  private async _readOwnDevices(): Promise<void> {
-    const training = this._training;
-    const engine = training && this.engineOf(training);
-    const asked = engine?.own_devices ? `${engine.name} ${training?.placed}` : '';
-    if (!engine || !asked || asked === this._askedOwn) {
-      this._askedOwn = asked;
-      return;
-    }
-    this._askedOwn = asked;
-    try {
-      this._own.set(engine.name, await this.api.devices(engine.name));
-      this._changed.emit();
-    } catch {
-      // The match and the submit say what is wrong with the engine.
-    }
-  }
-
-  /** Keep a view of the job that comes first, so that its last lines and its curves are there. */
   private _onJobs(): void {
-    const path = this._training?.source.path;
-    const active = this.jobs.list.filter(
-      ({ state }) => state === 'running' || state === 'preparing' || state === 'stopping'
-    );
-    const first = active.find(job => path && isOf(job, path)) ?? active[0];
-    if (this._running?.id !== first?.id) {
-      this._running?.dispose();
-      this._running = first && this._looking ? this.openJob(first.id) : null;
-      this._changed.emit();
-    }
+    this.views.follow(this._training?.source.path, this._looking > 0);
   }
 
   private async _recall(training: Training): Promise<void> {
@@ -414,42 +336,18 @@ export class PanelModel implements IDisposable {
   private _training: Training | null = null;
   private _recalled: Promise<void> = Promise.resolve();
   private _follows = false;
-  private _running: JobView | null = null;
   /** Jobs whose executed notebook is to be opened. */
   private readonly _opens = new Set<string>();
   private _inventory: IInventory | null = null;
-  /** The devices of engines that have their own, by engine. */
-  private readonly _own = new Map<string, IInventory>();
-  private _askedOwn = '';
   private _accelerators: IAccelerator[] = [];
-  private _engines: IEngineFeatures[] = [];
+  private readonly _engines: Engines;
   private _whatIfs: IWhatIf[] = [];
   private _serverError: ApiError | null = null;
   private _otherVersion: string | null = null;
   private _connecting: Promise<void> | null = null;
-  private _expanded: JobView | null = null;
-  private _submitted = '';
   private _isReady = false;
-  /** The devices as they were when the match that is shown was made. */
-  private _matched: { placed: number; devices: readonly IDevice[] } | null = null;
+  private readonly _rematch = new Rematch();
   private _looking = 0;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
-}
-
-/** Whether a job is of a notebook; a job knows the file, a notebook its contents path. */
-export function isOf({ spec }: IJob, path: string): boolean {
-  return spec.notebook === path || spec.notebook.endsWith(`/${path}`);
-}
-
-/** Whether a device has much more or less room than it had. */
-function isMoved(before: readonly IDevice[], now: readonly IDevice[]): boolean {
-  return now.some(device => {
-    const free = before.find(({ id }) => id === device.id)?.memory_free ?? null;
-    return (
-      free !== null &&
-      device.memory_free !== null &&
-      Math.abs(free - device.memory_free) > REMATCH_BYTES
-    );
-  });
 }

@@ -5,7 +5,7 @@
 import { Debouncer } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, ApiError, lasting } from '../api';
+import { type Api, type ApiError, lasting } from '../api';
 import type {
   IEstimate,
   IEstimateRequest,
@@ -18,9 +18,10 @@ import type {
 } from '../domain';
 import { Batches } from './batches';
 import { AS_USUAL, type IChoice, otherwise } from './choice';
-import type { ILiveModel } from './liveKernel';
+import { LiveModels } from './liveModels';
 import type { INotebookSource } from './notebook';
 import { digest, type IRemembered } from './remembered';
+import { asked, behindChanges, hasOthers } from './request';
 import { Submission } from './submission';
 
 /** Milliseconds after the last keystroke before the notebook is read anew. */
@@ -33,16 +34,19 @@ export class Training {
     private readonly _api: Api,
     private _source: INotebookSource
   ) {
+    this.models = new LiveModels(_api, () => this._source);
     this._reader = new Debouncer(() => this._follow(), READ_DELAY);
     this.submission = new Submission(_api, {
       source: () => this._source,
-      asked: () => this._asked()
+      asked: () => asked(this.request)
     });
     this.submission.changed.connect(() => this._changed.emit(), this);
   }
 
   /** What would become of a submit. */
   readonly submission: Submission;
+  /** The models in the notebook's kernel. */
+  readonly models: LiveModels;
   /** Memory over batch size, as far as it was traced. */
   readonly batches = new Batches();
 
@@ -80,11 +84,6 @@ export class Training {
   follows = false;
   /** What is shown was kept over a reload and waits for the server's word. */
   isRecalled = false;
-  /** The models that the notebook's kernel holds, as of the last look. */
-  liveModels: readonly ILiveModel[] = [];
-  /** The name of the live model that the estimate is of; empty: of the notebook's cells. */
-  live = '';
-
   /** An edit: what was read and estimated may no longer hold. New outputs change nothing. */
   edited(): void {
     this._reader.invoke().catch(() => undefined);
@@ -116,9 +115,7 @@ export class Training {
 
   /** Look which models the notebook's kernel holds; nothing of it changes. */
   async lookAtKernel(): Promise<void> {
-    const models = (await this._source.kernel?.models()) ?? [];
-    if (JSON.stringify(models) !== JSON.stringify(this.liveModels)) {
-      this.liveModels = models;
+    if (await this.models.look()) {
       this._changed.emit();
     }
   }
@@ -128,10 +125,9 @@ export class Training {
    *
    * @param live the name of a model in the kernel to estimate as it is there; empty for the notebook's cells.
    */
-  async measure(live = this.live): Promise<void> {
+  async measure(live = this.models.chosen): Promise<void> {
     const run = ++this._estimates;
-    this.live = live;
-    this._trace = '';
+    this.models.choose(live);
     this.isEstimating = true;
     this.isDetailing = false;
     this.estimateError = null;
@@ -246,19 +242,14 @@ export class Training {
     }
     this._source.write?.(changes.cells);
     this.submission.changes = null;
-    const refused = new Set(changes.refused.map(({ change }) => change));
-    const kept = this.whatIfs.filter(({ in_jobs, name }) => !in_jobs || refused.has(name));
-    const names = new Set(['answers', 'target', 'device', ...kept.map(({ name }) => name)]);
-    this.request = Object.fromEntries(
-      Object.entries(this.request).filter(([name]) => names.has(name))
-    );
+    this.request = behindChanges(this.request, changes, this.whatIfs);
     await this.measure();
   }
 
   /** What is to be kept of this over a reload. */
   toRemember(): IRemembered {
     const { facts, estimate, placement, request } = this;
-    const isWhole = facts && placement && estimate?.status === 'ok' && !this.live;
+    const isWhole = facts && placement && estimate?.status === 'ok' && !this.models.chosen;
     return {
       code: this._estimated ?? '',
       request,
@@ -279,7 +270,7 @@ export class Training {
       this.estimate = matched.estimate;
       this.placement = matched.placement;
       this._estimated = code;
-      this.own = this._hasOthers() ? null : matched.estimate;
+      this.own = hasOthers(this.request) ? null : matched.estimate;
       this.isRecalled = true;
       this.stale = this._isStale(this._code());
     }
@@ -300,14 +291,13 @@ export class Training {
   private async _place(run: number, details: boolean): Promise<void> {
     const { engine, gpus, deviceIds } = this.submission.choice;
     const code = this._code();
-    if (this.live && !this._trace) {
-      this._trace = await this._traceLive();
-    }
+    const live = this.models.chosen;
+    const trace = live ? { trace: await this.models.trace(asked(this.request)) } : {};
     const answer = await this._api.place(
       this._source.body(),
-      { ...this._asked(), details },
+      { ...asked(this.request), details },
       {
-        ...(this.live ? { trace: this._trace } : {}),
+        ...trace,
         ...(engine ? { engine } : {}),
         ...(gpus !== null ? { gpus, device_ids: deviceIds } : {})
       }
@@ -315,7 +305,7 @@ export class Training {
     if (run === this._estimates) {
       this._take(answer, code, details);
       this.placed = Date.now();
-      this._estimated = this.live ? null : code;
+      this._estimated = live ? null : code;
       this._read = code;
       this.stale = this._isStale(this._code());
       this._changed.emit();
@@ -334,11 +324,11 @@ export class Training {
         : { ...answer.estimate, remedies: keptRemedies(before, answer.estimate) };
     this.placement = answer.placement;
     this.isRecalled = false;
-    if (this.estimate.status === 'ok' && !this._hasOthers()) {
+    if (this.estimate.status === 'ok' && !hasOthers(this.request)) {
       this.own = this.estimate;
     }
-    if (!this.live) {
-      const { batch_size: _, ...rest } = this._asked();
+    if (!this.models.chosen) {
+      const { batch_size: _, ...rest } = asked(this.request);
       this.batches.add(
         this.estimate,
         JSON.stringify([code, rest, this.estimate.training, answer.estimate.device])
@@ -354,11 +344,6 @@ export class Training {
     }
   }
 
-  /** Whether something else is asked for than the notebook has; an answer to a question is its own. */
-  private _hasOthers(): boolean {
-    return Object.keys(this._asked()).some(name => !AS_IN_THE_NOTEBOOK.has(name));
-  }
-
   private _code(): string {
     return digest(this._source.fingerprint());
   }
@@ -368,44 +353,14 @@ export class Training {
     return this.estimate !== null && this._estimated !== null && code !== this._estimated;
   }
 
-  private async _traceLive(): Promise<string> {
-    const answer = await this._source.kernel?.trace(this.live, this._asked());
-    if (!answer) {
-      throw new ApiError(
-        'kernel_silent',
-        this._api.trans.__('The kernel gave no answer.'),
-        this._api.trans.__(
-          'It may have been restarted: run the cells that make the model again.'
-        ),
-        0
-      );
-    }
-    if ('error' in answer) {
-      throw new ApiError(answer.error.code, answer.error.message, answer.error.hint, 422);
-    }
-    return answer.trace;
-  }
-
-  /** The request without what was taken back. */
-  private _asked(): IEstimateRequest {
-    return Object.fromEntries(
-      Object.entries(this.request).filter(([, value]) => value !== null)
-    );
-  }
-
   private readonly _reader: Debouncer<void>;
   private readonly _changed = new Signal<this, void>(this);
   private _read = '';
   /** The code that the estimate is of; null where it is of live objects, which no edit changes. */
   private _estimated: string | null = null;
-  /** The trace of the live model, packed; empty before it was asked for. */
-  private _trace = '';
   private _reads = 0;
   private _estimates = 0;
 }
-
-/** What a request may have without asking for something else than the notebook does. */
-const AS_IN_THE_NOTEBOOK = new Set(['answers', 'target', 'device', 'training', 'details']);
 
 /** What helped before helps until it is computed anew, where the figure is the same. */
 function keptRemedies(before: IEstimate | null, now: IEstimate): IEstimate['remedies'] {

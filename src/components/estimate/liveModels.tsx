@@ -11,7 +11,7 @@ const MOST = 4;
 
 export function LiveModels({ training }: { training: Training }): JSX.Element | null {
   const { trans } = useApp();
-  const models = training.liveModels.slice(-MOST);
+  const models = training.models.list.slice(-MOST);
   if (!models.length) {
     return null;
   }
@@ -25,13 +25,13 @@ export function LiveModels({ training }: { training: Training }): JSX.Element | 
       {models.map(({ name, type }) => (
         <Button
           key={name}
-          aria-pressed={training.live === name}
+          aria-pressed={training.models.chosen === name}
           disabled={training.isEstimating}
           title={trans.__(
             'Estimate a step of this %1 as it is now. The kernel stays as it is.',
             type
           )}
-          onClick={() => void training.measure(training.live === name ? '' : name)}
+          onClick={() => void training.measure(training.models.chosen === name ? '' : name)}
         >
           {name}
         </Button>

@@ -148,7 +148,9 @@ function Figure(props: {
         </span>
       </span>
       <span className="jp-PaddleGpu-faint">
-        {training.live && <Chip>{trans.__('%1 in the kernel', training.live)}</Chip>}
+        {training.models.chosen && (
+          <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>
+        )}
         {training.isEstimating ? (
           <span
             className="jp-PaddleGpu-spinner"

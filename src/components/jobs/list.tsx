@@ -22,13 +22,13 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
   const [most, setMost] = React.useState(SHOWN);
   const [word, setWord] = React.useState('');
   // The job that runs stands above all else.
-  const list = jobs.list.filter(({ id }) => id !== model.running?.id);
+  const list = jobs.list.filter(({ id }) => id !== model.views.running?.id);
   const found = findJobs(list, most > SHOWN ? word : '', trans);
   const active = found.filter(isActive);
   const others = found.filter(job => !isActive(job));
   const shown = [
     ...active,
-    ...others.filter((job, index) => index < most || job.id === model.expanded?.id)
+    ...others.filter((job, index) => index < most || job.id === model.views.expanded?.id)
   ];
   const rest = found.length - shown.length;
   return (
@@ -74,8 +74,8 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
             job={job}
             model={model}
             leaving={jobs.isLeaving(job.id)}
-            expanded={model.expanded?.id === job.id ? model.expanded : null}
-            submitted={model.submitted === job.id}
+            expanded={model.views.expanded?.id === job.id ? model.views.expanded : null}
+            submitted={model.views.submitted === job.id}
             failure={jobs.failure?.id === job.id ? jobs.failure.error : null}
           />
         ))}

@@ -93,7 +93,7 @@ function JobRow(props: IItemProps): JSX.Element {
           className="jp-PaddleGpu-toggle"
           aria-expanded={!!expanded}
           aria-label={trans.__('Last lines of %1', job.spec.name)}
-          onClick={() => model.expand(expanded ? null : job.id)}
+          onClick={() => model.views.expand(expanded ? null : job.id)}
         >
           <span aria-hidden="true">{expanded ? '▾' : '▸'}</span>
         </Button>

@@ -18,7 +18,7 @@ function training(facts: Partial<INotebookFacts>): { training: Training; asked: 
       factsError: null,
       estimate: null,
       estimateError: null,
-      liveModels: [],
+      models: { list: [], chosen: '' },
       isEstimating: false,
       request: {},
       measure: () => {

@@ -88,7 +88,7 @@ function training(request: object, more: object = {}): Training {
       error: null
     },
     source: { name: 'a.ipynb' },
-    liveModels: [],
+    models: { list: [], chosen: '' },
     ...more
   } as unknown as Training;
 }
