@@ -221,15 +221,21 @@ class Reconciler:
         if job.state == "stopping":
             self._push_stop(job, engine, folder)
         elif self._over_time(job, observation):
-            self._stop(job.id)
+            self._stop(job)
 
     def _over_time(self, job: Job, observation: Observation) -> bool:
         # The runner keeps the limit itself; this is for one that hangs.
         limit, ran = job.spec.resources.seconds, self._run_times.seconds(job.id, observation.seconds)
         return bool(limit and ran > limit + self._settings.time_limit_grace)
 
-    def _stop(self, job_id: str) -> None:
-        self._store.change(job_id, lambda now: _change(now, state="stopping"))
+    def _stop(self, job: Job) -> None:
+        """Its runner let the time limit pass. The row says so, or the end would be a cancel."""
+        reason = reasons.time_limit(job.spec.resources.seconds or 0.0)
+
+        def make(now: Job) -> Job:
+            return now if now.state == "stopping" else _change(now, state="stopping", reason=reason)
+
+        self._store.change(job.id, make)
 
     def _push_stop(self, job: Job, engine: Engine, folder: JobFolder) -> None:
         asked = self._stopping.get(job.id)
@@ -253,6 +259,8 @@ class Reconciler:
         progress = reader.read(time.time())
         started = job.started or observation.started
         reason = observation.reason or space.held_up(job, folder)
+        if job.state == "stopping" and job.reason is not None and job.reason.code == "time_limit":
+            reason = job.reason  # why it stops
         if progress != job.progress or started != job.started or reason != job.reason:
             self._progress[job.id] = (reader, now)
 

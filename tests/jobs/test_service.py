@@ -125,6 +125,22 @@ def test_time_limit_is_a_reason(service: JobService, spec: Any, make_notebook: A
     assert (ended.state, ended.reason and ended.reason.code) == ("failed", "time_limit")
 
 
+def test_a_runner_that_lets_its_time_limit_pass_was_not_cancelled(
+    open_service: Any, spec: Any, make_notebook: Any, texts: Any, until: Any
+) -> None:
+    settings = JobSettings(active_seconds=0.05, stop_seconds=0.5, kill_seconds=0.2, time_limit_grace=0.1)
+    service = open_service(settings)
+    service.start()
+    job = service.submit(spec(resources=Resources(seconds=600.0)), make_notebook(LOOP))
+    until(lambda: "started" in texts(service, job))
+    psutil.Process(service.get(job.id).handle["pid"]).suspend()
+    short, change = Resources(seconds=0.1), msgspec.structs.replace
+    service.store.change(job.id, lambda row: change(row, spec=change(row.spec, resources=short)))
+    ended = service.wait(job.id, 180)
+    assert (ended.state, ended.reason.code) == ("failed", "time_limit")
+    until(lambda: processes_of(job) == [])
+
+
 def test_jobs_run_in_order_one_after_the_other(service: JobService, spec: Any, make_notebook: Any, until: Any) -> None:
     source = "import time\nopen('order', 'a').write('{0}')\ntime.sleep(0.2)\nopen('order', 'a').write('{0}')"
     jobs = [service.submit(spec(f"j{n}"), make_notebook(source.format(n))) for n in range(3)]

@@ -223,6 +223,16 @@ def cancelled() -> Message:
     return Message(code="cancelled", text="Cancelled. The notebook and the log are kept as far as they got.")
 
 
+def terminated() -> Message:
+    """A SIGTERM that is no cancel: a daemon sends it to all containers when it is started again."""
+    return Message(
+        code="terminated",
+        text="The job was told to end from outside (SIGTERM), and nobody cancelled it: Docker or the machine was "
+        "restarted, or somebody ended its process.",
+        hint="What had been done by then is kept. Submit again; training that saves checkpoints goes on from there.",
+    )
+
+
 def disk_full(path: str = "") -> Message:
     """No space (or no quota) left."""
     return Message(

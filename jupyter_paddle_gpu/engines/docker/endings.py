@@ -84,7 +84,7 @@ def _reason(inspected: dict[str, Any], spec: JobSpec, output: str) -> Message | 
         return None
     signal = -exit_code(status)
     if signal == 15:
-        return terminated()
+        return reasons.terminated()  # where somebody cancelled, whoever reads this knows
     killed = reasons.killed(signal, _SIGNALS.get(signal, str(signal))) if signal > 0 else None
     labels = (inspected.get("Config") or {}).get("Labels") or {}
     return of_output(output, labels.get(LABEL_DEVICES, "")) or (_no_python("") if status in (126, 127) else killed)
@@ -97,15 +97,6 @@ def paused(name: str) -> Message:
         text="The job's container is paused: it keeps its memory and its devices, and nothing goes on.",
         hint="`docker unpause {name}` lets it go on; a cancel ends it as it would any other.",
         params={"name": name},
-    )
-
-
-def terminated() -> Message:
-    """A SIGTERM: of ours where somebody cancelled (whoever reads this knows), else the daemon's own."""
-    return Message(
-        code="terminated",
-        text="The container was told to end from outside (SIGTERM): Docker or the machine was restarted.",
-        hint="What had been done by then is kept. Submit again; training that saves checkpoints goes on from there.",
     )
 
 

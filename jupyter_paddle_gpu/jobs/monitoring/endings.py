@@ -23,6 +23,9 @@ DIFFERS = 0.01
 RESULT_BYTES = 16 << 20
 """Largest `result.json` that is read: a job could write anything there."""
 
+_STATES: dict[str, JobState] = {"succeeded": "succeeded", "cancelled": "cancelled"}
+_OF_A_STOP = ("cancelled", "killed")
+"""How a runner ends by a signal, whoever sent it."""
 KILL = 9
 """SIGKILL's number, which Windows has no name for."""
 
@@ -42,31 +45,36 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
     Where one process of a distributed training fails the launcher stops all: the one that failed has the word then.
     """
     raw, rank = _read(folder), 0
-    if job.state != "stopping" and (raw is None or raw.get("reason") in ("cancelled", "killed")):
+    stopped = _stopped_for(job)
+    if stopped is None and (raw is None or raw.get("reason") in _OF_A_STOP):
         failed = ranks.failure(folder)
         rank, raw = failed or (0, raw)
     if raw is not None:
         result = untrusted.result(raw)
         reason = reasons.of_rank(_reason(job, raw, result), job.id, rank)
-        state: JobState = "failed"
-        if result.reason in ("succeeded", "cancelled"):
-            state = "succeeded" if result.reason == "succeeded" else "cancelled"
-        # The engine may know better why the process was killed: the limit of a container's memory, say.
-        if result.reason == "killed" and observation.reason is not None and job.state != "stopping":
-            reason = observation.reason
-        elif result.reason == "killed" and job.state == "stopping":
-            state, reason = "cancelled", reasons.cancelled()
-        elif result.reason == "cancelled" and job.state != "stopping" and observation.reason is not None:
-            # A SIGTERM that no person sent (the daemon or the machine was restarted): the engine says so.
-            state, reason = "failed", observation.reason
+        if result.reason in _OF_A_STOP:
+            # The engine may know better who ended it: the limit of a container's memory, a daemon that was restarted.
+            reason = stopped or observation.reason or reason
         elif result.reason in ("out_of_memory_host", "cell_error") and _ran_out_of_memory(observation):
             # The engine knows the limit that held. A worker that the kernel ended for it shows as an error of its cell.
             reason = observation.reason or reason
-        return Ending(state, reason, result, untrusted.moment(raw.get("ended")))
-    if job.state == "stopping":
-        return Ending("cancelled", reasons.cancelled(), None, observation.ended)
+        return Ending(_state_of(reason), reason, result, untrusted.moment(raw.get("ended")))
+    if stopped is not None:
+        return Ending(_state_of(stopped), stopped, None, observation.ended)
     result = JobResult(reason="runner_vanished", exit_code=observation.exit_code)
     return Ending("failed", observation.reason or reasons.runner_vanished(), result, observation.ended)
+
+
+def _stopped_for(job: Job) -> Message | None:
+    """Why the row says that the job is to end: it was cancelled, or its runner let its time limit pass. None: it does
+    not say so, and whoever ended the job all the same cancelled nothing."""
+    if job.state != "stopping":
+        return None
+    return job.reason if job.reason is not None and job.reason.code == "time_limit" else reasons.cancelled()
+
+
+def _state_of(reason: Message) -> JobState:
+    return _STATES.get(reason.code, "failed")
 
 
 def _ran_out_of_memory(observation: Observation) -> bool:
@@ -114,8 +122,8 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
     match result.reason:
         case "succeeded":
             return reasons.succeeded()
-        case "cancelled":
-            return reasons.cancelled()
+        case "cancelled":  # the runner's word for a SIGTERM; only the row knows whether anybody cancelled
+            return reasons.terminated()
         case "cell_error" if failure:
             return reasons.cell_error(failure.cell, failure.line, failure.name, failure.value)
         case "out_of_memory_device":

@@ -12,6 +12,7 @@ import pytest
 from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.jobs.folder.progress import ProgressReader
 from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of
@@ -150,7 +151,7 @@ FAILURE = {"cell": 2, "line": 4, "name": "ValueError", "value": "bad", "tracebac
     ("raw", "state", "code"),
     [
         ({"reason": "succeeded"}, "succeeded", "succeeded"),
-        ({"reason": "cancelled"}, "cancelled", "cancelled"),
+        ({"reason": "cancelled"}, "failed", "terminated"),  # a SIGTERM: nobody cancelled
         ({"reason": "cell_error", "failure": FAILURE}, "failed", "cell_error"),
         ({"reason": "out_of_memory_device", "failure": FAILURE}, "failed", "out_of_memory_device"),
         ({"reason": "out_of_memory_host"}, "failed", "out_of_memory_host"),
@@ -171,6 +172,24 @@ def test_endings(tmp_path: Path, raw: dict[str, Any], state: str, code: str) -> 
     assert (ending.state, ending.reason.code) == (state, code)
     assert ending.reason.render() and "{" not in ending.reason.render()
     assert ending.reason.hint or code in ("succeeded", "cancelled")
+
+
+@pytest.mark.parametrize("raw", [{"reason": "cancelled"}, {"reason": "killed", "signal": 9}, None])
+@pytest.mark.parametrize("observed", [None, reasons.terminated()])
+def test_only_what_somebody_cancelled_is_cancelled(
+    tmp_path: Path, raw: dict[str, Any] | None, observed: Message | None
+) -> None:
+    """Whatever runner and engine saw of the signal: the row knows who asked."""
+    folder = JobFolder(tmp_path)
+    if raw is not None:
+        folder.result.write_text(json.dumps(raw))
+    seen = Observation(state="ended", reason=observed)
+    assert ending_of(job(), folder, seen).state == "failed"
+    asked = ending_of(job("stopping"), folder, seen)
+    assert (asked.state, asked.reason.code) == ("cancelled", "cancelled")
+    late = msgspec.structs.replace(job("stopping"), reason=reasons.time_limit(60))
+    ending = ending_of(late, folder, seen)
+    assert (ending.state, ending.reason.code) == ("failed", "time_limit")
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,22 @@ def test_a_container_killed_from_outside(place):
     assert place.left() == []
 
 
+def test_a_container_told_to_end_whose_server_dies_between_its_end_and_its_row(place):
+    """Container and Docker's word are gone then. What is left is the runner's word, which is that of a cancel."""
+    place.up(place.serve())
+    job = place.submit(COUNT.format(n=10_000, pause=0.02))
+    until(lambda: len(place.lines(job)) > 5)
+    place.kill()
+    place.api.kill(container_name(job), signal="SIGTERM")
+    place.api.wait(container_name(job))
+    row, folder = place.client.get(job), place.client.folder_of(job)
+    place.client.engines["docker"].collect(row, folder)
+    place.up(place.serve())
+    ended = place.client.wait(job, LIMIT)
+    assert (ended.state, ended.reason.code) == ("failed", "terminated")
+    assert place.left() == []
+
+
 def test_a_container_removed_from_outside(place):
     place.up(place.serve())
     job = place.submit(COUNT.format(n=10_000, pause=0.02))
