@@ -10,7 +10,7 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.job import JobSpec
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
-from jupyter_paddle_gpu.engines.docker.connection.output import _lines, read_output
+from jupyter_paddle_gpu.engines.docker.connection.output import _lines, _Taken, read_output
 from jupyter_paddle_gpu.engines.docker.container import container_name, without_compat
 from jupyter_paddle_gpu.engines.docker.devices import access, processors_near
 from jupyter_paddle_gpu.engines.docker.endings import exit_code, observation, of_output
@@ -203,10 +203,31 @@ def test_lines_in_pieces():
         (1, b"2026-11-21T06:35:36Z end"),
     ]
     assert list(_lines(iter(frames))) == [
-        ("1795242935.200000000", "err"),
-        ("1795242935.100000000", "ab"),
-        ("1795242936.000000000", "end"),
+        (2, "1795242935.200000000", "err"),
+        (1, "1795242935.100000000", "ab"),
+        (1, "1795242936.000000000", "end"),
     ]
+
+
+def test_a_line_that_docker_wrote_down_late_is_read_once_from_anywhere():
+    """Both streams stamp their lines before they wait for the file: on a busy machine one lies behind later ones."""
+    kept = [
+        (1, "8.900000000", "a"),
+        (2, "9.500000000", "early of stderr"),
+        (1, "9.100000000", "b"),
+        (1, "9.100000000", "c"),
+        (1, "10.300000000", "d"),
+        (2, "9.600000000", "late of stderr"),
+        (2, "9.600000000", "another"),
+        (1, "10.400000000", "e"),
+    ]
+    everything = list(_Taken.of("").rest(kept))
+    assert [line for _, line in everything] == [line for *_, line in kept]
+    for number, (cursor, _) in enumerate(everything):
+        taken = _Taken.of(cursor)
+        since = float(taken.since() or 0)
+        answered = [line for line in kept if float(line[1]) >= since]  # as Docker does
+        assert list(taken.rest(answered)) == everything[number + 1 :]
 
 
 def test_the_output_can_be_read_on_from_any_line(bench):
