@@ -36,6 +36,9 @@ UNRELATED = "import numpy, paddle\nshown = paddle.rand([3, 64, 64]).reshape([122
 EARLY = CNN.rstrip() + "\n        raise ValueError"
 AFTERWARDS = CNN.replace("for epoch in", "kept = [paddle.zeros([1]) for _ in range(2)]\nmodel.eval()\nfor epoch in")
 AFTERWARDS = AFTERWARDS.rstrip() + "\n    raise ValueError"
+UNFED = "import numpy as np\nrows = np.load('rows.npy')\nwidth = int(rows[0, 0])\n#---\n" + CNN.replace(
+    "32, 10", "width, 10"
+)
 TWO_MODELS = FLAT + "#---\n" + CNN.replace("3, 64, 64", "3, 128, 128")
 OTHERS = {
     "flat": (FLAT, {"image_size": 96}),
@@ -53,7 +56,8 @@ OTHERS = {
     "the-same": (VIT, {"image_size": 64}),
     "with-batch": (UNET, {"image_size": 48, "batch_size": 4}),
     "no-training": ("import paddle\nx = paddle.ones([3])", {"image_size": 96}),
-    "missing-file": ("import numpy as np\nrows = np.load('rows.npy')", {"image_size": 96}),
+    "missing-file": (UNFED, {"image_size": 96}),
+    "missing-file-of-no-training": ("import numpy as np\nrows = np.load('rows.npy')", {"image_size": 96}),
 }
 
 
@@ -153,4 +157,7 @@ def test_the_present_size_and_other_what_ifs_with_it(traced):
 
 def test_what_is_missing_is_asked_for_as_ever(traced):
     assert traced["no-training"]["status"] == "no_model"
-    assert traced["missing-file"]["questions"][0]["why"] == "file_missing"
+    asked = traced["missing-file"]["questions"][0]
+    assert (asked["why"], asked["name"], asked["params"]) == ("number_unseen", "width", {"file": "rows.npy"})
+    of_no_training = traced["missing-file-of-no-training"]
+    assert (of_no_training["status"], of_no_training["questions"]) == ("no_model", []), "no answer would lead to a step"
