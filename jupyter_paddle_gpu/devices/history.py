@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -90,7 +91,8 @@ def _series(name: str, rows: Sequence[_Point]) -> DeviceSeries:
 
     return DeviceSeries(
         id=name,
-        times=tuple(round(row.time, 2) for row in rows),
+        # Downwards: no point lies behind the history's own end.
+        times=tuple(math.floor(row.time * 100) / 100 for row in rows),
         utilization=column(1),
         memory_used=column(2),
         temperature=column(3),
