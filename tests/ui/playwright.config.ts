@@ -3,8 +3,8 @@ import { defineConfig } from '@playwright/test';
 /** Debian's Chromium unless another one is named. */
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** What needs a server with other options than the usual one. */
-const OWN_SERVER = ['chinese', 'devices', 'wayOut', 'without'].map(name => `${name}.spec.ts`);
+/** What needs a server with other options than the usual one, or without others' jobs. */
+const OWN_SERVER = ['chinese', 'devices', 'jobs', 'wayOut', 'without'].map(name => `${name}.spec.ts`);
 
 export default defineConfig({
   testDir: __dirname,

@@ -48,6 +48,8 @@ SHARED_LEAST = 64 << 20
 """Bytes; what else uses /dev/shm (NCCL, locks of multiprocessing): Docker's own default."""
 _TAIL_LINES = 200
 _TAIL_BYTES = 64 * 1024
+_LOOKS, _LOOK_SECONDS = 20, 0.05
+"""For a second a container may be unknown whose name is taken; after that it is gone."""
 
 
 class DockerEngine:
@@ -270,10 +272,12 @@ class DockerEngine:
             except DaemonError as error:
                 if error.status != 409:  # 409: another server was faster
                     raise
-        made = self.daemon.inspect_container(name)
-        if made is None:
-            raise _vanished(name)
-        return made
+        # A daemon takes the name first, and knows the container a moment later.
+        for _ in range(_LOOKS):
+            if (made := self.daemon.inspect_container(name)) is not None:
+                return made
+            time.sleep(_LOOK_SECONDS)
+        raise _vanished(name)
 
     def _start(self, container: str, job: Job, folder: JobFolder, handle: Handle, place: Place) -> str:
         """The id of the container that was started: another one, where the first had waited too long for its turn."""
