@@ -8,7 +8,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { type IJob, isEnded } from './domain';
 import { paddleGpuIcon } from './icons';
 import type { PanelModel } from './models/panel';
-import type { Script } from './models/script';
+import type { Script } from './models/notebook/script';
 import { CommandIDs } from './tokens';
 
 export interface ICommandOptions {

@@ -12,10 +12,10 @@ import { JobsPage as JobsPageComponent } from './components/jobsPage/page';
 import { Panel } from './components/panel';
 import { paddleGpuIcon } from './icons';
 import type { EventStream } from './events';
-import type { JobsPage } from './models/jobsPage';
-import type { JobView } from './models/jobView';
+import type { JobsPage } from './models/jobs/jobsPage';
+import type { JobView } from './models/job/jobView';
 import type { PanelModel } from './models/panel';
-import { jobTitle } from './models/runs';
+import { jobTitle } from './models/jobs/runs';
 import { PRODUCT } from './tokens';
 
 /** The panel, in a sidebar or as a tab. It listens to the server only while it is seen. */

@@ -3,9 +3,9 @@
 import * as React from 'react';
 
 import { bytes } from '../format';
-import { isOf } from '../models/jobViews';
+import { isOf } from '../models/jobs/jobViews';
 import type { PanelModel } from '../models/panel';
-import type { Training } from '../models/training';
+import type { Training } from '../models/estimate/training';
 import { VERSION } from '../version';
 import { ConnectionNote } from './common/connection';
 import { useApp, useSignal } from './common/context';

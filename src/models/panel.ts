@@ -9,14 +9,14 @@ import type { Api, ApiError } from '../api';
 import type { IAccelerator, IEngineFeatures, IInventory, IJob, IWhatIf } from '../domain';
 import type { EventStream } from '../events';
 import { VERSION } from '../version';
-import { Courses } from './courses';
-import { Engines } from './engines';
-import { Jobs } from './jobs';
-import { JobViews } from './jobViews';
-import type { ActiveNotebook, IRenaming } from './notebook';
-import { Rematch } from './rematch';
-import type { Remembered } from './remembered';
-import { Training } from './training';
+import { Courses } from './devices/courses';
+import { Engines } from './devices/engines';
+import { Jobs } from './jobs/jobs';
+import { JobViews } from './jobs/jobViews';
+import type { ActiveNotebook, IRenaming } from './notebook/notebook';
+import { Rematch } from './estimate/rematch';
+import type { Remembered } from './notebook/remembered';
+import { Training } from './estimate/training';
 
 /** Milliseconds after the last cell that ran before the kernel is asked for its models. */
 const KERNEL_DELAY = 500;

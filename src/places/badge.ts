@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 
 import type { IJob } from '../domain';
-import type { Jobs } from '../models/jobs';
+import type { Jobs } from '../models/jobs/jobs';
 import type { PanelWidget } from '../widgets';
 
 export class FailureBadge implements IDisposable {

@@ -5,7 +5,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 
 import { Api } from '../../src/api';
 import type { IJob, ILogLine, ILogPage } from '../../src/domain';
-import type { INotebookSource } from '../../src/models/notebook';
+import type { INotebookSource } from '../../src/models/notebook/notebook';
 
 /** A notebook that is trusted and never changes. */
 export const source: INotebookSource = {

@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { ILogLine } from '../../domain';
-import { parseAnsi } from '../../models/ansi';
+import { parseAnsi } from '../../models/job/ansi';
 import { useApp } from '../common/context';
 
 /** Characters of one line that are drawn; what a line has beyond is in the downloaded log. */

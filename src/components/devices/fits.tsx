@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Info } from '../common/info';
 import { Busy, Section } from '../common/pieces';

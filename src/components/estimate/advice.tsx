@@ -4,8 +4,8 @@ import * as React from 'react';
 
 import type { IEstimate, IRemedy } from '../../domain';
 import { bytes } from '../../format';
-import type { Training } from '../../models/training';
-import { askedFor } from '../../models/whatIfs';
+import type { Training } from '../../models/estimate/training';
+import { askedFor } from '../../models/estimate/whatIfs';
 import { useApp } from '../common/context';
 import { Busy, Button, Prose, Section } from '../common/pieces';
 import { WhatIfForm } from './whatIfForm';

@@ -2,8 +2,8 @@
 
 import * as React from 'react';
 
-import type { Training } from '../../models/training';
-import { askedFor } from '../../models/whatIfs';
+import type { Training } from '../../models/estimate/training';
+import { askedFor } from '../../models/estimate/whatIfs';
 import { Button } from '../common/pieces';
 import { useApp } from '../common/context';
 

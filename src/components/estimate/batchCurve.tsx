@@ -12,9 +12,9 @@ import {
   type ICardLimit,
   reaches,
   USABLE
-} from '../../models/batches';
+} from '../../models/estimate/batches';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp, useWidth } from '../common/context';
 import { Info } from '../common/info';
 import { Button } from '../common/pieces';

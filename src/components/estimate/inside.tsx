@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import type { IAliveTensor, IEstimate } from '../../domain';
 import { bytes, count } from '../../format';
-import { held, type ILayerNode, layerTree } from '../../models/layers';
+import { held, type ILayerNode, layerTree } from '../../models/estimate/layers';
 import { Bar } from '../common/pieces';
 import { useApp } from '../common/context';
 

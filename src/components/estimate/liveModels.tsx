@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { Button } from '../common/pieces';
 import { useApp } from '../common/context';
 

@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { IEstimate } from '../../domain';
 import { byteRange, bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Info } from '../common/info';
 import { Busy, Button, Chip, Note } from '../common/pieces';

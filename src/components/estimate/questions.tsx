@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IQuestion, Value } from '../../domain';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Busy, Button, Note } from '../common/pieces';
 import { CellLink } from '../head/factLine';

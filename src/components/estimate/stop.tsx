@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IEstimate } from '../../domain';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Button, Note } from '../common/pieces';
 

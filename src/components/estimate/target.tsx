@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import { bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { shortName } from '../devices/words';
 

@@ -5,7 +5,7 @@ import * as React from 'react';
 
 import type { IEstimate, ITraining } from '../../domain';
 import { bytes } from '../../format';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 
 export function Trainings(props: {

@@ -3,8 +3,8 @@
 import * as React from 'react';
 
 import type { IEstimate, IEstimateRequest, IWhatIf, Value } from '../../domain';
-import type { Training } from '../../models/training';
-import { applies, askedFor, isInFacts, ownValue, valueOf } from '../../models/whatIfs';
+import type { Training } from '../../models/estimate/training';
+import { applies, askedFor, isInFacts, ownValue, valueOf } from '../../models/estimate/whatIfs';
 import { Button } from '../common/pieces';
 import { useApp } from '../common/context';
 

@@ -5,7 +5,7 @@ import * as React from 'react';
 
 import type { IFact, INotebookFacts, IPlace } from '../../domain';
 import { count } from '../../format';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { Trainings } from '../estimate/trainings';

@@ -5,7 +5,7 @@ import * as React from 'react';
 
 import type { IDecision } from '../../domain';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { deviceNames } from '../devices/words';

@@ -4,8 +4,8 @@ import * as React from 'react';
 
 import { type IJob, isEnded, measuredPeak } from '../../domain';
 import { bytes, duration, moment } from '../../format';
-import type { JobView } from '../../models/jobView';
-import { differenceSentence, roleName, seconds, valueText } from '../../models/runs';
+import type { JobView } from '../../models/job/jobView';
+import { differenceSentence, roleName, seconds, valueText } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { NoteField } from '../jobsPage/noteField';
 import { Card } from './card';

@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IFigure, IJob } from '../../domain';
-import type { JobView } from '../../models/jobView';
+import type { JobView } from '../../models/job/jobView';
 import { useApp } from '../common/context';
 import { Card } from './card';
 

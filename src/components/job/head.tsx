@@ -4,8 +4,8 @@ import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
 import { duration } from '../../format';
-import type { JobView } from '../../models/jobView';
-import { byRole, jobTitle, seconds } from '../../models/runs';
+import type { JobView } from '../../models/job/jobView';
+import { byRole, jobTitle, seconds } from '../../models/jobs/runs';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
 import { Bar, Button, Chip } from '../common/pieces';

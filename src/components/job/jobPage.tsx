@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
-import type { JobView } from '../../models/jobView';
+import type { JobView } from '../../models/job/jobView';
 import { Busy, Button, Note } from '../common/pieces';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';

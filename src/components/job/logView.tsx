@@ -4,8 +4,8 @@ import * as React from 'react';
 
 import { clock, group } from '../../format';
 import type { IPlace } from '../../domain';
-import type { JobView } from '../../models/jobView';
-import { MATCHES_KEPT } from '../../models/search';
+import type { JobView } from '../../models/job/jobView';
+import { MATCHES_KEPT } from '../../models/job/search';
 import { Button } from '../common/pieces';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';

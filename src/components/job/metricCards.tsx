@@ -10,8 +10,8 @@ import {
   lastValue,
   metricCharts,
   overTime
-} from '../../models/curves';
-import type { JobView } from '../../models/jobView';
+} from '../../models/job/curves';
+import type { JobView } from '../../models/job/jobView';
 import { curveColor, LineChart } from '../../plots';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';

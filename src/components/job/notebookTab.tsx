@@ -3,8 +3,8 @@
 import * as React from 'react';
 
 import type { IComparison, IJob } from '../../domain';
-import { jobTitle } from '../../models/runs';
-import type { JobView } from '../../models/jobView';
+import { jobTitle } from '../../models/jobs/runs';
+import type { JobView } from '../../models/job/jobView';
 import { useApp } from '../common/context';
 import { Busy, Button } from '../common/pieces';
 import { CodeDifference } from './codeDifference';

@@ -5,9 +5,9 @@ import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
 import { bytes, duration, percent, stopwatch } from '../../format';
-import { epochMarks } from '../../models/curves';
-import type { JobView } from '../../models/jobView';
-import { curves, type ICurve } from '../../models/statistics';
+import { epochMarks } from '../../models/job/curves';
+import type { JobView } from '../../models/job/jobView';
+import { curves, type ICurve } from '../../models/job/statistics';
 import { LineChart } from '../../plots';
 import { useApp } from '../common/context';
 import { Busy, Button } from '../common/pieces';

@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import type { ApiError } from '../../api';
 import { type IJob, isEnded } from '../../domain';
-import type { JobView } from '../../models/jobView';
+import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp, useInView } from '../common/context';

@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import type { IJob } from '../../domain';
 import { duration, metric } from '../../format';
-import type { JobView } from '../../models/jobView';
+import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { LineChart, Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';

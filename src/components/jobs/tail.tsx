@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import type { JobView } from '../../models/jobView';
+import type { JobView } from '../../models/job/jobView';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
 

@@ -9,8 +9,8 @@ import {
   comparedRows,
   type Comparison as Model,
   shortNames
-} from '../../models/comparison';
-import { comparisonTitle } from '../../models/jobsPage';
+} from '../../models/jobs/comparison';
+import { comparisonTitle } from '../../models/jobs/jobsPage';
 import { LineChart } from '../../plots';
 import { useApp, useSignal } from '../common/context';
 import { Busy, Button } from '../common/pieces';

@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IJob } from '../../domain';
-import { byRole, differenceSentence, differenceText, valueText } from '../../models/runs';
+import { byRole, differenceSentence, differenceText, valueText } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { Chip } from '../common/pieces';
 

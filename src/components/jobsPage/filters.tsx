@@ -4,7 +4,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
 import type { JobState } from '../../domain';
-import type { IFilter, JobsPage } from '../../models/jobsPage';
+import type { IFilter, JobsPage } from '../../models/jobs/jobsPage';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { stateName } from '../jobs/words';

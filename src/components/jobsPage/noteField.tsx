@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IJob } from '../../domain';
-import type { Jobs } from '../../models/jobs';
+import type { Jobs } from '../../models/jobs/jobs';
 import { useApp } from '../common/context';
 
 export function NoteField(props: {

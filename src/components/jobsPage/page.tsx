@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import { isEnded } from '../../domain';
 import type { EventStream } from '../../events';
-import type { JobsPage as Model } from '../../models/jobsPage';
+import type { JobsPage as Model } from '../../models/jobs/jobsPage';
 import { CommandIDs } from '../../tokens';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';

@@ -4,8 +4,8 @@ import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
 import { duration, metric, moment } from '../../format';
-import type { Column, JobsPage } from '../../models/jobsPage';
-import { finalMetric, jobTitle, seconds } from '../../models/runs';
+import type { Column, JobsPage } from '../../models/jobs/jobsPage';
+import { finalMetric, jobTitle, seconds } from '../../models/jobs/runs';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';

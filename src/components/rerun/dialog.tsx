@@ -5,8 +5,8 @@ import * as React from 'react';
 
 import type { ApiError } from '../../api';
 import type { IJob } from '../../domain';
-import type { Jobs } from '../../models/jobs';
-import { RerunForm as Model } from '../../models/rerun';
+import type { Jobs } from '../../models/jobs/jobs';
+import { RerunForm as Model } from '../../models/jobs/rerun';
 import { AppProvider, type IApp } from '../common/context';
 import { RerunForm } from './form';
 

@@ -2,8 +2,8 @@
 
 import * as React from 'react';
 
-import { jobTitle, roleName } from '../../models/runs';
-import { type IField, type RerunForm as Model, valueOf } from '../../models/rerun';
+import { jobTitle, roleName } from '../../models/jobs/runs';
+import { type IField, type RerunForm as Model, valueOf } from '../../models/jobs/rerun';
 import { useApp, useSignal } from '../common/context';
 import { Note } from '../common/pieces';
 

@@ -3,9 +3,14 @@
 import * as React from 'react';
 
 import type { IEngineFeatures, IImageChoice } from '../../domain';
-import { type IChoice, movedTo, parseEnvironment, writeEnvironment } from '../../models/choice';
+import {
+  type IChoice,
+  movedTo,
+  parseEnvironment,
+  writeEnvironment
+} from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Prose } from '../common/pieces';
 import { DeviceChoice } from './deviceChoice';

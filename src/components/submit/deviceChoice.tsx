@@ -4,9 +4,9 @@ import * as React from 'react';
 
 import type { IDevice, IEngineFeatures } from '../../domain';
 import { bytes } from '../../format';
-import type { IChoice } from '../../models/choice';
+import type { IChoice } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Bar, Busy } from '../common/pieces';
 import { barParts } from '../devices/device';

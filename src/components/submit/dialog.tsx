@@ -5,9 +5,9 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { IImageChoice } from '../../domain';
-import { AS_USUAL, type IChoice } from '../../models/choice';
+import { AS_USUAL, type IChoice } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { CommandIDs } from '../../tokens';
 import { AppProvider, type IApp } from '../common/context';
 import { ChoiceForm } from './choiceForm';

@@ -5,10 +5,10 @@ import * as React from 'react';
 
 import type { IEngineFeatures, IMessage } from '../../domain';
 import { bytes, duration } from '../../format';
-import { otherwise } from '../../models/choice';
+import { otherwise } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
-import type { Training } from '../../models/training';
-import { askedFor } from '../../models/whatIfs';
+import type { Training } from '../../models/estimate/training';
+import { askedFor } from '../../models/estimate/whatIfs';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
 import { Button, Note } from '../common/pieces';

@@ -6,7 +6,7 @@
 import * as React from 'react';
 
 import type { IDecision, IWay } from '../../domain';
-import type { Training } from '../../models/training';
+import type { Training } from '../../models/estimate/training';
 import { CommandIDs } from '../../tokens';
 import { Busy, Button, Note } from '../common/pieces';
 import { useApp } from '../common/context';

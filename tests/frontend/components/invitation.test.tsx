@@ -6,7 +6,7 @@ import { act } from 'react';
 import { Memory } from '../../../src/components/estimate/memory';
 import { FactLine } from '../../../src/components/head/factLine';
 import type { INotebookFacts } from '../../../src/domain';
-import type { Training } from '../../../src/models/training';
+import type { Training } from '../../../src/models/estimate/training';
 import { draw } from '../drawing';
 
 /** A notebook of which only the facts are known; what is asked for is counted. */

@@ -7,7 +7,7 @@ import { act } from 'react';
 
 import { findJobs, JobList } from '../../../src/components/jobs/list';
 import { EventStream } from '../../../src/events';
-import { ActiveNotebook } from '../../../src/models/notebook';
+import { ActiveNotebook } from '../../../src/models/notebook/notebook';
 import { PanelModel } from '../../../src/models/panel';
 import * as drawing from '../drawing';
 import { answer, apiOn, job, trans } from '../helpers';

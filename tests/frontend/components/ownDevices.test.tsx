@@ -5,10 +5,10 @@ import * as React from 'react';
 
 import { ChoiceForm } from '../../../src/components/submit/choiceForm';
 import { EventStream } from '../../../src/events';
-import type { ActiveNotebook } from '../../../src/models/notebook';
-import { otherwise } from '../../../src/models/choice';
+import type { ActiveNotebook } from '../../../src/models/notebook/notebook';
+import { otherwise } from '../../../src/models/submit/choice';
 import { PanelModel } from '../../../src/models/panel';
-import type { Training } from '../../../src/models/training';
+import type { Training } from '../../../src/models/estimate/training';
 import { draw } from '../drawing';
 import { answer, apiOn, settle, source } from '../helpers';
 

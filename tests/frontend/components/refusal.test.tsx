@@ -2,7 +2,7 @@
 
 import { Submit } from '../../../src/components/submit/foot';
 import type { PanelModel } from '../../../src/models/panel';
-import { Training } from '../../../src/models/training';
+import { Training } from '../../../src/models/estimate/training';
 import { draw } from '../drawing';
 import { answer, apiOn, settle, source } from '../helpers';
 import * as React from 'react';

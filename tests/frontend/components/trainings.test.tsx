@@ -5,7 +5,7 @@ import { act } from 'react';
 
 import { Trainings } from '../../../src/components/estimate/trainings';
 import type { IEstimate, ITraining } from '../../../src/domain';
-import type { Training } from '../../../src/models/training';
+import type { Training } from '../../../src/models/estimate/training';
 import { draw } from '../drawing';
 
 const LENET: ITraining = {

@@ -7,10 +7,10 @@ import { AskedFor } from '../../../src/components/estimate/askedFor';
 import { Submit } from '../../../src/components/submit/foot';
 import { WhatIfForm } from '../../../src/components/estimate/whatIfForm';
 import type { IEstimate, IEstimateRequest, IWhatIf } from '../../../src/domain';
-import { AS_USUAL } from '../../../src/models/choice';
+import { AS_USUAL } from '../../../src/models/submit/choice';
 import type { PanelModel } from '../../../src/models/panel';
-import type { Training } from '../../../src/models/training';
-import { askedFor } from '../../../src/models/whatIfs';
+import type { Training } from '../../../src/models/estimate/training';
+import { askedFor } from '../../../src/models/estimate/whatIfs';
 import { draw, press } from '../drawing';
 
 const NOTHING = { asked: '', least: null, choices: [], follows: '', if_known: false, fact: '' };

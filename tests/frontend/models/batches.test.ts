@@ -1,7 +1,7 @@
 /** Memory over batch size: a line through what was traced, and where it meets a card. */
 
 import type { IEstimate } from '../../../src/domain';
-import { at, axis, Batches, furtherPoint, reaches } from '../../../src/models/batches';
+import { at, axis, Batches, furtherPoint, reaches } from '../../../src/models/estimate/batches';
 
 function estimate(batch: number, peak: number, more: object = {}): IEstimate {
   return {

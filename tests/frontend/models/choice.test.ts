@@ -8,7 +8,7 @@ import {
   parseEnvironment,
   submissionOf,
   writeEnvironment
-} from '../../../src/models/choice';
+} from '../../../src/models/submit/choice';
 
 test('what is as usual is not sent', () => {
   expect(submissionOf(AS_USUAL)).toEqual({});

@@ -5,7 +5,7 @@
 
 import { type IJob, isEnded, type JobState } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
-import { Jobs } from '../../../src/models/jobs';
+import { Jobs } from '../../../src/models/jobs/jobs';
 import { answer, apiOn, job, settle } from '../helpers';
 
 /** Numbers from 0 to 1, the same for the same seed (Park and Miller's generator). */

@@ -2,12 +2,12 @@
 
 import type { IDifference, IJob, IJobMetrics, IVariable } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
-import { comparedCharts, comparedRows, shortNames } from '../../../src/models/comparison';
-import { epochMarks, metricCharts } from '../../../src/models/curves';
-import { Jobs } from '../../../src/models/jobs';
-import { filtered, JobsPage, sorted } from '../../../src/models/jobsPage';
-import { RerunForm, variablesOf } from '../../../src/models/rerun';
-import { differenceText, finalMetric, jobTitle, lastRun } from '../../../src/models/runs';
+import { comparedCharts, comparedRows, shortNames } from '../../../src/models/jobs/comparison';
+import { epochMarks, metricCharts } from '../../../src/models/job/curves';
+import { Jobs } from '../../../src/models/jobs/jobs';
+import { filtered, JobsPage, sorted } from '../../../src/models/jobs/jobsPage';
+import { RerunForm, variablesOf } from '../../../src/models/jobs/rerun';
+import { differenceText, finalMetric, jobTitle, lastRun } from '../../../src/models/jobs/runs';
 import { answer, apiOn, job, settle, trans } from '../helpers';
 
 function variable(name: string, value: IVariable['value'], role: IVariable['role'] = '') {

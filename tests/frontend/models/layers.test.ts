@@ -1,4 +1,4 @@
-import { held, layerTree } from '../../../src/models/layers';
+import { held, layerTree } from '../../../src/models/estimate/layers';
 
 function layer(path: string, parameters: number, activations = 0) {
   return {

@@ -1,5 +1,5 @@
-import { LogStore, PAGE_LINES } from '../../../src/models/log';
-import { LogSearch } from '../../../src/models/search';
+import { LogStore, PAGE_LINES } from '../../../src/models/job/log';
+import { LogSearch } from '../../../src/models/job/search';
 import { line, LogServer, settle } from '../helpers';
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => line(n));

@@ -2,8 +2,8 @@ import { jobRemark, share } from '../../../src/components/jobs/words';
 import { parse } from '../../../src/components/estimate/questions';
 import { type IJobResult, measuredPeak } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
-import { parseAnsi } from '../../../src/models/ansi';
-import { Jobs, UNDO_TIME } from '../../../src/models/jobs';
+import { parseAnsi } from '../../../src/models/job/ansi';
+import { Jobs, UNDO_TIME } from '../../../src/models/jobs/jobs';
 import { answer, apiOn, job, settle, trans } from '../helpers';
 
 test('terminal colours become class names, other codes go', () => {

@@ -2,8 +2,8 @@
 
 import type { Api } from '../../../src/api';
 import { EventStream } from '../../../src/events';
-import { Jobs } from '../../../src/models/jobs';
-import { Training } from '../../../src/models/training';
+import { Jobs } from '../../../src/models/jobs/jobs';
+import { Training } from '../../../src/models/estimate/training';
 import { answer, apiOn, source } from '../helpers';
 
 const gone = () => Promise.reject(new Error('There is nobody.'));

@@ -5,7 +5,7 @@ import { Signal } from '@lumino/signaling';
 
 import type { IEstimate } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
-import { ActiveNotebook } from '../../../src/models/notebook';
+import { ActiveNotebook } from '../../../src/models/notebook/notebook';
 import { PanelModel } from '../../../src/models/panel';
 import { answer, apiOn, settle } from '../helpers';
 

@@ -1,6 +1,6 @@
 import type { IJobStatistics, IStatisticsPoint } from '../../../src/domain';
-import { Polled } from '../../../src/models/polled';
-import { curves } from '../../../src/models/statistics';
+import { Polled } from '../../../src/models/job/polled';
+import { curves } from '../../../src/models/job/statistics';
 import { settle } from '../helpers';
 
 function point(time: number, more: Partial<IStatisticsPoint> = {}): IStatisticsPoint {

@@ -3,8 +3,8 @@
 import type { IStateDB } from '@jupyterlab/statedb';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import type { IEstimateRequest, IMatched } from '../domain';
-import type { IChoice } from './choice';
+import type { IEstimateRequest, IMatched } from '../../domain';
+import type { IChoice } from '../submit/choice';
 
 /** Notebooks that are kept, the last ones that were looked at. */
 const KEPT = 12;

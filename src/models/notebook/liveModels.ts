@@ -1,7 +1,7 @@
 /** The models that a notebook's kernel holds, and the one of them that is estimated as it is there. */
 
-import { type Api, ApiError } from '../api';
-import type { IEstimateRequest } from '../domain';
+import { type Api, ApiError } from '../../api';
+import type { IEstimateRequest } from '../../domain';
 import type { ILiveModel } from './liveKernel';
 import type { INotebookSource } from './notebook';
 

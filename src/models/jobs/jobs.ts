@@ -3,9 +3,9 @@
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, type ApiError, type IPublished, lasting } from '../api';
-import { isEnded, type IJob, type IRerun } from '../domain';
-import type { EventStream, IJobList } from '../events';
+import { type Api, type ApiError, type IPublished, lasting } from '../../api';
+import { isEnded, type IJob, type IRerun } from '../../domain';
+import type { EventStream, IJobList } from '../../events';
 
 /** Milliseconds in which a deletion can be taken back: time to read the words and to find the button by keyboard. */
 export const UNDO_TIME = 10_000;

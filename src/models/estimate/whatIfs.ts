@@ -1,6 +1,6 @@
 /** What was asked for instead of the notebook's own: each what-if in words, and how it is taken back. */
 
-import type { IEstimate, IEstimateRequest, INotebookFacts, IWhatIf, Value } from '../domain';
+import type { IEstimate, IEstimateRequest, INotebookFacts, IWhatIf, Value } from '../../domain';
 
 /** What is known of a notebook, as far as what-ifs are concerned. */
 export interface IAsking {

@@ -3,7 +3,7 @@
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api } from '../api';
+import type { Api } from '../../api';
 import {
   type IComparison,
   type IFigure,
@@ -11,12 +11,12 @@ import {
   type IJobMetrics,
   type IJobStatistics,
   isEnded
-} from '../domain';
-import type { EventStream, ILogChunk } from '../events';
-import type { Jobs } from './jobs';
+} from '../../domain';
+import type { EventStream, ILogChunk } from '../../events';
+import type { Jobs } from '../jobs/jobs';
 import { LogStore } from './log';
 import { Polled } from './polled';
-import { lastRun } from './runs';
+import { lastRun } from '../jobs/runs';
 import { LogSearch } from './search';
 
 /** Lines at the end of a log that are read at once: what one copies, and where an error is looked for. */

@@ -2,8 +2,8 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IDifference, IJob, IVariable, Value } from '../domain';
-import { metric, moment } from '../format';
+import type { IDifference, IJob, IVariable, Value } from '../../domain';
+import { metric, moment } from '../../format';
 
 /** Metrics that say how good a training is, the best known first; `loss` where there is none of them. */
 const QUALITY = [

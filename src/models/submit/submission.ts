@@ -3,7 +3,7 @@
 import { UUID } from '@lumino/coreutils';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, type ApiError, lasting } from '../api';
+import { type Api, type ApiError, lasting } from '../../api';
 import type {
   IChanges,
   IDecision,
@@ -12,9 +12,9 @@ import type {
   IMessage,
   IPreflight,
   ISubmission
-} from '../domain';
+} from '../../domain';
 import { AS_USUAL, type IChoice, submissionOf } from './choice';
-import type { INotebookSource } from './notebook';
+import type { INotebookSource } from '../notebook/notebook';
 
 /** What is submitted, and what was asked of its estimate. */
 export interface ISubmitted {

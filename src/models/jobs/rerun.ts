@@ -2,8 +2,8 @@
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { ApiError } from '../api';
-import type { IJob, IRerun, IVariable, Value } from '../domain';
+import type { ApiError } from '../../api';
+import type { IJob, IRerun, IVariable, Value } from '../../domain';
 
 /** A variable of the notebook, and what is typed for it. */
 export interface IField {

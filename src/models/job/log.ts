@@ -7,7 +7,7 @@
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { ILogLine, ILogPage } from '../domain';
+import type { ILogLine, ILogPage } from '../../domain';
 
 /** Lines of a page, which is what is fetched and kept at once. */
 export const PAGE_LINES = 1_000;

@@ -1,6 +1,6 @@
 /** What a job used over time, made into curves. */
 
-import type { IDevicePoint, IStatisticsPoint } from '../domain';
+import type { IDevicePoint, IStatisticsPoint } from '../../domain';
 
 /** A point that comes this much later than the time it stands for begins a new stroke: nobody watched in between. */
 const GAP = 2;

@@ -1,6 +1,6 @@
 /** What an estimate is asked for: the notebook as it is, or with changes. */
 
-import type { IChanges, IEstimateRequest, IWhatIf } from '../domain';
+import type { IChanges, IEstimateRequest, IWhatIf } from '../../domain';
 
 /** What a request may have without asking for something else than the notebook does. */
 const AS_IN_THE_NOTEBOOK = new Set(['answers', 'target', 'device', 'training', 'details']);

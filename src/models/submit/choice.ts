@@ -1,6 +1,6 @@
 /** What a person chose for a job, and how it is sent. What is empty is the policy's to choose. */
 
-import type { IEngineFeatures, ISubmission } from '../domain';
+import type { IEngineFeatures, ISubmission } from '../../domain';
 
 export interface IChoice {
   engine: string;

@@ -1,6 +1,6 @@
 /** When a match is made anew that nobody asked for: the devices have moved since it was made. */
 
-import type { IDevice } from '../domain';
+import type { IDevice } from '../../domain';
 import type { Training } from './training';
 
 /** Milliseconds between two matches that nobody asked for. */

@@ -2,11 +2,11 @@
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api } from '../api';
-import type { IJob } from '../domain';
-import type { EventStream } from '../events';
+import type { Api } from '../../api';
+import type { IJob } from '../../domain';
+import type { EventStream } from '../../events';
 import type { Jobs } from './jobs';
-import { JobView } from './jobView';
+import { JobView } from '../job/jobView';
 
 export class JobViews {
   constructor(

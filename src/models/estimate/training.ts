@@ -5,7 +5,7 @@
 import { Debouncer } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, type ApiError, lasting } from '../api';
+import { type Api, type ApiError, lasting } from '../../api';
 import type {
   IEstimate,
   IEstimateRequest,
@@ -15,14 +15,14 @@ import type {
   IWay,
   IWhatIf,
   Value
-} from '../domain';
+} from '../../domain';
 import { Batches } from './batches';
-import { AS_USUAL, type IChoice, otherwise } from './choice';
-import { LiveModels } from './liveModels';
-import type { INotebookSource } from './notebook';
-import { digest, type IRemembered } from './remembered';
+import { AS_USUAL, type IChoice, otherwise } from '../submit/choice';
+import { LiveModels } from '../notebook/liveModels';
+import type { INotebookSource } from '../notebook/notebook';
+import { digest, type IRemembered } from '../notebook/remembered';
 import { asked, behindChanges, hasOthers } from './request';
-import { Submission } from './submission';
+import { Submission } from '../submit/submission';
 
 /** Milliseconds after the last keystroke before the notebook is read anew. */
 const READ_DELAY = 600;

@@ -1,6 +1,6 @@
 /** The model's tree out of the estimate's rows, which name each layer by its dotted path. */
 
-import type { ILayerMemory } from '../domain';
+import type { ILayerMemory } from '../../domain';
 
 export interface ILayerNode extends ILayerMemory {
   /** Last part of the path; empty for the model itself. */

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api, ApiError } from '../api';
+import type { Api, ApiError } from '../../api';
 import {
   type IComparison,
   type IJob,
@@ -12,13 +12,13 @@ import {
   type IJobStatistics,
   isEnded,
   measuredPeak
-} from '../domain';
-import { bytes, duration, metric } from '../format';
-import type { ISeries } from '../plots';
-import { type IMetricChart, metricCharts, overEpochs, overTime } from './curves';
+} from '../../domain';
+import { bytes, duration, metric } from '../../format';
+import type { ISeries } from '../../plots';
+import { type IMetricChart, metricCharts, overEpochs, overTime } from '../job/curves';
 import type { Jobs } from './jobs';
 import { finalMetric, roleName, seconds, tellingPart, valueText } from './runs';
-import { curves } from './statistics';
+import { curves } from '../job/statistics';
 
 /** Milliseconds between two questions while one of the jobs runs. */
 const ASK_INTERVAL = 5_000;

@@ -4,8 +4,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api } from '../api';
-import { type IJob, isEnded, type JobState } from '../domain';
+import type { Api } from '../../api';
+import { type IJob, isEnded, type JobState } from '../../domain';
 import { differenceText, finalMetric, isLessBetter, jobTitle, seconds } from './runs';
 import { Comparison } from './comparison';
 import type { Jobs } from './jobs';

@@ -2,9 +2,9 @@
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { Api } from '../api';
-import type { IEngineFeatures, IInventory } from '../domain';
-import type { Training } from './training';
+import type { Api } from '../../api';
+import type { IEngineFeatures, IInventory } from '../../domain';
+import type { Training } from '../estimate/training';
 
 export class Engines {
   constructor(private readonly _api: Api) {}

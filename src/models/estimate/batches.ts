@@ -1,6 +1,6 @@
 /** Memory over batch size: what was traced, and a straight line between and beyond. */
 
-import type { IEstimate } from '../domain';
+import type { IEstimate } from '../../domain';
 
 /** The bytes of a step at a batch size: the least, the likely, the most that the driver may show. */
 export interface IBatchPoint {

@@ -4,7 +4,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { INotebookBody } from '../api';
+import type { INotebookBody } from '../../api';
 import type { INotebookSource } from './notebook';
 
 /** Whether a contents path is one of a script. */

@@ -1,6 +1,6 @@
 /** The last minutes of each device, for a curve as small as a word. */
 
-import type { IInventory } from '../domain';
+import type { IInventory } from '../../domain';
 
 /** Seconds that are kept, and the values that they are drawn with. */
 export const KEPT_SECONDS = 300;

@@ -5,8 +5,8 @@ import type { PartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import type { INotebookBody } from '../api';
-import type { IChangedCell } from '../domain';
+import type { INotebookBody } from '../../api';
+import type { IChangedCell } from '../../domain';
 import { type ILiveKernel, LiveKernel } from './liveKernel';
 import type { Script } from './script';
 

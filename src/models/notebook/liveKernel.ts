@@ -6,7 +6,7 @@
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { Kernel } from '@jupyterlab/services';
 
-import type { IEstimateRequest, IMessage } from '../domain';
+import type { IEstimateRequest, IMessage } from '../../domain';
 
 /** Media type of the answers of `magics/panel.py`. */
 const MIME = 'application/vnd.jupyter-paddle-gpu+json';

@@ -2,8 +2,8 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IJobMetrics, IMetricCurve } from '../domain';
-import type { IMark, ISeries } from '../plots';
+import type { IJobMetrics, IMetricCurve } from '../../domain';
+import type { IMark, ISeries } from '../../plots';
 
 /** A chart of metrics that are the same quantity, of training and of validation. */
 export interface IMetricChart {
