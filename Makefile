@@ -58,7 +58,7 @@ format: $(ENVIRONMENT)  ## Let ruff, prettier and eslint put things right
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/jlpm lint
-	$(BIN)/python docs/form.py --write
+	$(BIN)/python docs/programs/form.py --write
 
 build-environment: $(ENVIRONMENT)  ## Environment and front end, as every other target needs them
 
@@ -78,7 +78,7 @@ api: $(PACKAGES) $(NODE_PACKAGES)  ## Write the schemas of the OpenAPI document 
 	$(BIN)/jlpm api
 
 docs: $(ENVIRONMENT)  ## Write docs/kernels.md from the declarations of operators
-	$(BIN)/python docs/kernels.py
+	$(BIN)/python docs/programs/kernels.py
 
 bench: $(ENVIRONMENT)  ## Start-up, estimates, submit, log, sizes: each prints a table and writes JSON into benchmarks/results/
 	$(BIN)/python -m benchmarks

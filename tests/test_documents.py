@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-_specification = importlib.util.spec_from_file_location("form", ROOT / "docs" / "form.py")
+_specification = importlib.util.spec_from_file_location("form", ROOT / "docs" / "programs" / "form.py")
 assert _specification is not None and _specification.loader is not None
 form = importlib.util.module_from_spec(_specification)
 _specification.loader.exec_module(form)

@@ -1,4 +1,4 @@
-"""Writes `kernels.md` from the declarations of operators: `python docs/kernels.py`, with `--check` only compares.
+"""Writes `docs/kernels.md` from the declarations of operators; with `--check` it only compares.
 
 `kernels.md.in` is the page with a place for the operators. Needs Paddle, as the tracer does.
 """
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
-PAGE, TEMPLATE, PLACE = FOLDER / "kernels.md", FOLDER / "kernels.md.in", "@operators@\n"
+PAGE, TEMPLATE, PLACE = FOLDER.parent / "kernels.md", FOLDER / "kernels.md.in", "@operators@\n"
 WIDTH = 120
 
-sys.path.insert(0, str(FOLDER.parent / "jupyter_paddle_gpu" / "estimator"))
+sys.path.insert(0, str(FOLDER.parents[1] / "jupyter_paddle_gpu" / "estimator"))
 rules = importlib.import_module("tracer.kernels.rules")
 registry = importlib.import_module("tracer.kernels.registry")
 
@@ -164,7 +164,7 @@ def main() -> int:
         return 0
     if PAGE.read_text(encoding="utf-8") == made:
         return 0
-    sys.stderr.write("docs/kernels.md is not what the declarations say: run `python docs/kernels.py`\n")
+    sys.stderr.write("docs/kernels.md is not what the declarations say: run `python docs/programs/kernels.py`\n")
     return 1
 
 

@@ -1,6 +1,6 @@
 """The form of the documents: lines of at most 120 characters, and where a paragraph needs more, one sentence a line.
 
-`python docs/form.py` names what is not so, `python docs/form.py --write` puts it right (part of `make format`). Tables,
+`python docs/programs/form.py` names what is not so, with `--write` it puts it right (part of `make format`). Tables,
 code, headings and pictures stay as they are. A paragraph whose lines are short enough is left alone.
 """
 
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 WIDTH = 120
 DOCUMENTS = ("README*.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md")
 WRITTEN_BY_PROGRAMS = {"kernels.md"}
