@@ -28,7 +28,7 @@ from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.services import Services, Settings
 
-from .optimizers import replace_updates
+from .optimizers import after_updates
 from .report import save, show
 
 PROGRAMS = Path(__file__).with_name("accuracy")
@@ -143,7 +143,6 @@ def _really(source: str) -> dict[str, Any]:
     peaks: list[int] = []
     losses: list[float] = []
     since: list[float] = []
-    depth = 0
     backward = paddle.Tensor.backward
 
     def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -152,26 +151,15 @@ def _really(source: str) -> dict[str, Any]:
 
     paddle.Tensor.backward = noted
 
-    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
-        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            nonlocal depth
-            depth += 1
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                depth -= 1
-                if depth == 0:
-                    peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
-                    core.host_memory_stat_reset_peak_value("Allocated", 0)
-                    losses.append(sum(since))
-                    since.clear()
-                    core.host_memory_stat_reset_peak_value("Allocated", 0)
-                    if len(peaks) >= UPDATES:
-                        raise Enough
+    def updated() -> None:
+        peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
+        losses.append(sum(since))
+        since.clear()
+        core.host_memory_stat_reset_peak_value("Allocated", 0)
+        if len(peaks) >= UPDATES:
+            raise Enough
 
-        return update
-
-    replace_updates(watched)
+    after_updates(updated)
     quiet = io.StringIO()
     with contextlib.suppress(Enough), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
         exec(compile(source, "<program>", "exec"), {"__name__": "__main__"})

@@ -6,12 +6,28 @@ from collections.abc import Callable
 from typing import Any
 
 
-def replace_updates(watched: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Put `watched(method)` into the place of `step` and `minimize` of each optimizer class that has its own.
+def after_updates(act: Callable[[], None]) -> None:
+    """Call `act` behind each update: `step` and `minimize` of each optimizer class that has its own.
 
-    One may call the other; whoever counts updates looks at the outermost call.
+    One may call the other; what counts is the outermost call. What `act` raises ends the program.
     """
     import paddle
+
+    depth = 0
+
+    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
+        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+            nonlocal depth
+            depth += 1
+            try:
+                result = original(self, *args, **kwargs)
+            finally:
+                depth -= 1
+            if depth == 0:
+                act()
+            return result
+
+        return update
 
     kinds = [paddle.optimizer.Optimizer]
     while kinds:

@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from .optimizers import replace_updates
+from .optimizers import after_updates
 from .report import save, show
 from .trainers_data import DATA, make_data
 
@@ -119,25 +118,14 @@ def real(arguments: list[str]) -> None:
     from paddle.base import core
 
     peaks: list[int] = []
-    depth = 0
 
-    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
-        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            nonlocal depth
-            depth += 1
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                depth -= 1
-                if depth == 0:
-                    peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
-                    core.host_memory_stat_reset_peak_value("Allocated", 0)
-                    if len(peaks) == STEPS:
-                        raise Enough
+    def updated() -> None:
+        peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
+        core.host_memory_stat_reset_peak_value("Allocated", 0)
+        if len(peaks) == STEPS:
+            raise Enough
 
-        return update
-
-    replace_updates(watched)
+    after_updates(updated)
     _without_weights()
     _with_largest_sizes()
     sys.argv = ["tools/train.py", *arguments]

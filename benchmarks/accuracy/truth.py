@@ -11,10 +11,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
-from benchmarks.optimizers import replace_updates
+from benchmarks.optimizers import after_updates
 
 STEPS = 4
 """Steps that are measured; the first one, without optimizer state, among them."""
@@ -30,26 +29,15 @@ def measure(source: str, updates: int = 1) -> tuple[list[int], float]:
 
     peaks: list[int] = []
     times: list[float] = []
-    depth = 0
 
-    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
-        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            nonlocal depth
-            depth += 1
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                depth -= 1
-                if depth == 0:
-                    peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
-                    times.append(time.perf_counter())
-                    core.host_memory_stat_reset_peak_value("Allocated", 0)
-                    if len(peaks) >= STEPS * updates:
-                        raise Enough
+    def updated() -> None:
+        peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
+        times.append(time.perf_counter())
+        core.host_memory_stat_reset_peak_value("Allocated", 0)
+        if len(peaks) >= STEPS * updates:
+            raise Enough
 
-        return update
-
-    replace_updates(watched)
+    after_updates(updated)
     with contextlib.suppress(Enough), contextlib.redirect_stdout(io.StringIO()):
         exec(compile(source, "<case>", "exec"), {"__name__": "__main__"})
     steps = [max(peaks[i : i + updates]) for i in range(0, len(peaks), updates)]

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.optimizers import replace_updates
+from benchmarks.optimizers import after_updates
 
 ROOT = Path(__file__).resolve().parents[2]
 UPDATES = 3
@@ -74,26 +74,15 @@ def traced(source: str, target: str = "cpu") -> Answer:
 
 
 def _stop_behind(most: int) -> None:
+    ended = 0
 
-    depth = ended = 0
+    def updated() -> None:
+        nonlocal ended
+        ended += 1
+        if ended > most:  # not at once: what follows an update belongs to it
+            raise Enough
 
-    def watched(original: Callable[..., Any]) -> Callable[..., Any]:
-        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            nonlocal depth, ended
-            depth += 1
-            try:
-                result = original(self, *args, **kwargs)
-            finally:
-                depth -= 1
-            if depth == 0:
-                ended += 1
-                if ended > most:  # not at once: what follows an update belongs to it
-                    raise Enough
-            return result
-
-        return update
-
-    replace_updates(watched)
+    after_updates(updated)
 
 
 def in_child(work: Callable[[str], Answer], source: str) -> Answer:

@@ -9,9 +9,10 @@ import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp, useInView } from '../common/context';
 import { Bar, Button, Note } from '../common/pieces';
+import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
 import { Tail } from './tail';
-import { jobRemark, jobSentence, share } from './words';
+import { jobSentence, share } from './words';
 
 interface IItemProps {
   job: IJob;
@@ -64,7 +65,6 @@ function JobRow(props: IItemProps): JSX.Element {
   const { trans, commands } = useApp();
   const { job, model, expanded, failure } = props;
   const running = !isEnded(job.state);
-  const remark = jobRemark(job, trans);
   const row = useInView<HTMLLIElement>(props.submitted);
   return (
     <li
@@ -98,17 +98,7 @@ function JobRow(props: IItemProps): JSX.Element {
           <span aria-hidden="true">{expanded ? '▾' : '▸'}</span>
         </Button>
       </div>
-      {job.spec.changes.length > 0 && (
-        <div className="jp-PaddleGpu-jobMore">
-          {job.spec.changes.map(({ message }) => message).join(' · ')}
-        </div>
-      )}
-      {remark && <div className="jp-PaddleGpu-jobMore">{remark}</div>}
-      {job.spec.insisted && (
-        <div className="jp-PaddleGpu-jobMore">
-          {trans.__('Submitted anyway: %1', job.spec.insisted.message)}
-        </div>
-      )}
+      <Remarks job={job} />
       {running && job.progress.cells_total > 0 && (
         <Bar
           thin

@@ -11,9 +11,10 @@ import { CommandIDs } from '../../tokens';
 import { useApp, useSignal } from '../common/context';
 import { Bar, Button } from '../common/pieces';
 import { deviceName, figures, shortName } from '../devices/words';
+import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
 import { Tail } from './tail';
-import { jobRemark, jobSentence, share } from './words';
+import { jobSentence, share } from './words';
 
 const CHART_HEIGHT = 96;
 /** Points with which a curve begins to say something. */
@@ -29,7 +30,6 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
     return null;
   }
   const open = () => void commands.execute(CommandIDs.openJob, { id: job.id });
-  const remark = jobRemark(job, trans);
   return (
     <section className="jp-PaddleGpu-section" aria-label={trans.__('Running')}>
       <ul className="jp-PaddleGpu-jobs">
@@ -60,13 +60,8 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
             label={trans.__('%1 percent done', Math.round(share(job)))}
             parts={[{ share: share(job), look: 'need' }]}
           />
-          {job.spec.changes.length > 0 && (
-            <div className="jp-PaddleGpu-jobMore">
-              {job.spec.changes.map(({ message }) => message).join(' · ')}
-            </div>
-          )}
+          <Remarks job={job} />
           <Curve view={view} />
-          {remark && <div className="jp-PaddleGpu-jobMore">{remark}</div>}
           <JobDevices job={job} model={model} />
           <Tail view={view} running />
         </li>
