@@ -6,17 +6,11 @@ import {
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import {
-  ICommandPalette,
-  IToolbarWidgetRegistry,
-  MainAreaWidget,
-  Notification,
-  WidgetTracker
-} from '@jupyterlab/apputils';
+import { ICommandPalette, IToolbarWidgetRegistry, Notification } from '@jupyterlab/apputils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ILauncher } from '@jupyterlab/launcher';
-import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
@@ -27,16 +21,15 @@ import { Api } from './api';
 import { addCommands } from './commands';
 import type { IApp } from './components/common/context';
 import { rerunWith } from './components/rerun/dialog';
-import type { IJob } from './domain';
 import { EventStream } from './events';
-import { JobsPage } from './models/jobs/jobsPage';
 import { ActiveNotebook } from './models/notebook/notebook';
 import { PanelModel } from './models/panel';
 import { Remembered } from './models/notebook/remembered';
 import { isScript, Script } from './models/notebook/script';
 import { addPlaces } from './places';
+import { Tabs } from './tabs';
 import { CommandIDs, DOMAIN, IPaddleGpuModel, PRODUCT } from './tokens';
-import { JobsWidget, JobWidget, PanelWidget } from './widgets';
+import { PanelWidget } from './widgets';
 
 const PLUGIN = 'jupyter-paddle-gpu:plugin';
 
@@ -111,41 +104,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       engineTitle: name =>
         model.engines.find(engine => engine.name === name)?.title.message ?? name
     };
-    const jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({
-      namespace: 'jupyter-paddle-gpu-jobs'
-    });
-    const pages = new WidgetTracker<MainAreaWidget<JobsWidget>>({
-      namespace: 'jupyter-paddle-gpu-jobs-page'
-    });
-    const tabs = new WidgetTracker<MainAreaWidget<PanelWidget>>({
-      namespace: 'jupyter-paddle-gpu-panels'
-    });
-
-    const openNotebook = async (
-      job: IJob,
-      which: 'source' | 'executed',
-      cell: number | null
-    ) => {
-      const source =
-        which === 'source' ? await model.api.source(job.id).catch(() => null) : null;
-      // A source that was moved or deleted since is not there to be corrected.
-      const found = source
-        ? await documents.services.contents.get(source, { content: false }).then(
-            () => source,
-            () => null
-          )
-        : null;
-      const path = found ?? (await model.jobs.publish(job.id))?.path;
-      const panel = path ? (documents.openOrReveal(path) as NotebookPanel) : undefined;
-      await panel?.context.ready;
-      await panel?.revealed;
-      const notebook = panel?.content;
-      if (notebook && cell !== null && cell < notebook.widgets.length) {
-        notebook.activeCellIndex = cell;
-        await notebook.scrollToItem(cell, 'smart');
-      }
-    };
-
+    const tabs = new Tabs(app.shell, context, model, documents);
     const panel = new PanelWidget(context, model);
     panel.id = 'jp-PaddleGpu-panel';
     const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
@@ -177,19 +136,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
           }
           return;
         }
-        let tab = tabs.currentWidget;
-        if (!tab || tab.isDisposed) {
-          const content = new PanelWidget(context, model);
-          content.title.label = PRODUCT;
-          content.title.closable = true;
-          // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
-          tab = new MainAreaWidget({ content });
-          tab.id = 'jp-PaddleGpu-panelTab';
-          tab.toolbar.hide();
-          void tabs.add(tab);
-          app.shell.add(tab, 'main');
-        }
-        app.shell.activateById(tab.id);
+        tabs.showPanel();
         // Twice the same side by side takes the room of the notebook.
         if (panel.isVisible && shell) {
           if (settings?.get('side').composite === 'left') {
@@ -199,44 +146,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
           }
         }
       },
-      showJob: async id => {
-        let widget = jobs.find(item => item.content.model.id === id);
-        if (!widget) {
-          if (!model.jobs.get(id)) {
-            await model.api.job(id).then(
-              job => model.jobs.put(job),
-              () => undefined
-            );
-          }
-          const content = new JobWidget(context, model.views.open(id), (...where) => {
-            void openNotebook(...where);
-          });
-          // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
-          widget = new MainAreaWidget({ content });
-          widget.id = `${content.id}-tab`;
-          widget.toolbar.hide();
-          await jobs.add(widget);
-          app.shell.add(widget, 'main');
-        }
-        app.shell.activateById(widget.id);
-      },
-      showJobs: compared => {
-        let widget = pages.currentWidget;
-        if (!widget || widget.isDisposed) {
-          const page = new JobsPage(model.api, model.jobs, trans);
-          const content = new JobsWidget(context, model.events, page);
-          // eslint-disable-next-line jupyter/require-disposable-ownership -- the shell owns it
-          widget = new MainAreaWidget({ content });
-          widget.id = `${content.id}-tab`;
-          widget.toolbar.hide();
-          void pages.add(widget);
-          app.shell.add(widget, 'main');
-        }
-        app.shell.activateById(widget.id);
-        if (compared) {
-          widget.content.model.compare(compared);
-        }
-      },
+      showJob: id => tabs.showJob(id),
+      showJobs: compared => tabs.showJobs(compared),
       askAndRerun: job =>
         rerunWith(context, model.jobs, job, model.inventory?.devices.length ?? 0),
       openPath: path => void documents.openOrReveal(path),
@@ -273,10 +184,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
               : context?.path;
         return path && isScript(path) ? new Script(path, documents) : null;
       },
-      currentJob: () =>
-        shell?.currentWidget === jobs.currentWidget
-          ? jobs.currentWidget?.content.model.id
-          : undefined
+      currentJob: () => tabs.currentJob(shell?.currentWidget ?? null)
     });
 
     // Whoever goes back to the notebook or to the script means that one.
@@ -290,17 +198,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
 
     if (restorer) {
-      void restorer.restore(jobs, {
-        command: CommandIDs.openJob,
-        args: widget => ({ id: widget.content.model.id }),
-        name: widget => widget.content.model.id
-      });
-      void restorer.restore(pages, { command: CommandIDs.openJobs, name: () => 'jobs' });
-      void restorer.restore(tabs, {
-        command: CommandIDs.openPanel,
-        args: () => ({ mode: 'main' }),
-        name: () => 'panel'
-      });
+      tabs.restore(restorer);
     }
 
     const category = PRODUCT;

@@ -4,7 +4,9 @@ import { defineConfig } from '@playwright/test';
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 /** What needs a server with other options than the usual one, or without others' jobs. */
-const OWN_SERVER = ['chinese', 'devices', 'jobs', 'wayOut', 'without'].map(name => `${name}.spec.ts`);
+const OWN_SERVER = ['chinese', 'devices', 'jobs', 'wayOut', 'without'].map(
+  name => `${name}.spec.ts`
+);
 
 export default defineConfig({
   testDir: __dirname,

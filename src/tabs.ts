@@ -1,0 +1,137 @@
+/** Tabs in the main area: the panel as one, each job, and the page of all jobs. */
+
+import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
+import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { Widget } from '@lumino/widgets';
+
+import type { IApp } from './components/common/context';
+import type { IJob } from './domain';
+import { JobsPage } from './models/jobs/jobsPage';
+import type { PanelModel } from './models/panel';
+import { CommandIDs, PRODUCT } from './tokens';
+import { JobsWidget, JobWidget, PanelWidget } from './widgets';
+
+export class Tabs {
+  constructor(
+    private readonly _shell: JupyterFrontEnd.IShell,
+    private readonly _context: IApp,
+    private readonly _model: PanelModel,
+    private readonly _documents: IDocumentManager
+  ) {}
+
+  /** Id of the job whose tab this is; undefined for every other widget. */
+  currentJob(widget: Widget | null): string | undefined {
+    const job = this._jobs.currentWidget;
+    return job && widget === job ? job.content.model.id : undefined;
+  }
+
+  /** Show the panel as a tab, a new one where there is none. */
+  showPanel(): void {
+    let tab = this._panels.currentWidget;
+    if (!tab || tab.isDisposed) {
+      const content = new PanelWidget(this._context, this._model);
+      content.title.label = PRODUCT;
+      content.title.closable = true;
+      tab = this._tab(content, 'jp-PaddleGpu-panelTab');
+      void this._panels.add(tab);
+      this._shell.add(tab, 'main');
+    }
+    this._shell.activateById(tab.id);
+  }
+
+  /** Show a job; one that the list does not know yet is asked for. */
+  async showJob(id: string): Promise<void> {
+    const model = this._model;
+    let tab = this._jobs.find(item => item.content.model.id === id);
+    if (!tab) {
+      if (!model.jobs.get(id)) {
+        await model.api.job(id).then(
+          job => model.jobs.put(job),
+          () => undefined
+        );
+      }
+      const content = new JobWidget(this._context, model.views.open(id), (...where) => {
+        void this._openNotebook(...where);
+      });
+      tab = this._tab(content);
+      await this._jobs.add(tab);
+      this._shell.add(tab, 'main');
+    }
+    this._shell.activateById(tab.id);
+  }
+
+  /** Show all jobs, or two of them side by side. */
+  showJobs(compared?: string[]): void {
+    let tab = this._pages.currentWidget;
+    if (!tab || tab.isDisposed) {
+      const page = new JobsPage(this._model.api, this._model.jobs, this._context.trans);
+      tab = this._tab(new JobsWidget(this._context, this._model.events, page));
+      void this._pages.add(tab);
+      this._shell.add(tab, 'main');
+    }
+    this._shell.activateById(tab.id);
+    if (compared) {
+      tab.content.model.compare(compared);
+    }
+  }
+
+  /** Open the tabs anew that were open before a reload. */
+  restore(restorer: ILayoutRestorer): void {
+    void restorer.restore(this._jobs, {
+      command: CommandIDs.openJob,
+      args: tab => ({ id: tab.content.model.id }),
+      name: tab => tab.content.model.id
+    });
+    void restorer.restore(this._pages, { command: CommandIDs.openJobs, name: () => 'jobs' });
+    void restorer.restore(this._panels, {
+      command: CommandIDs.openPanel,
+      args: () => ({ mode: 'main' }),
+      name: () => 'panel'
+    });
+  }
+
+  private _tab<T extends Widget>(content: T, id = `${content.id}-tab`): MainAreaWidget<T> {
+    const tab = new MainAreaWidget({ content });
+    tab.id = id;
+    tab.toolbar.hide();
+    return tab;
+  }
+
+  /** Open a job's notebook, the one it was made of or the one it wrote, at a cell. */
+  private async _openNotebook(
+    job: IJob,
+    which: 'source' | 'executed',
+    cell: number | null
+  ): Promise<void> {
+    const source =
+      which === 'source' ? await this._model.api.source(job.id).catch(() => null) : null;
+    // A source that was moved or deleted since is not there to be corrected.
+    const found = source
+      ? await this._documents.services.contents.get(source, { content: false }).then(
+          () => source,
+          () => null
+        )
+      : null;
+    const path = found ?? (await this._model.jobs.publish(job.id))?.path;
+    const panel = path ? (this._documents.openOrReveal(path) as NotebookPanel) : undefined;
+    await panel?.context.ready;
+    await panel?.revealed;
+    const notebook = panel?.content;
+    if (notebook && cell !== null && cell < notebook.widgets.length) {
+      notebook.activeCellIndex = cell;
+      await notebook.scrollToItem(cell, 'smart');
+    }
+  }
+
+  private readonly _jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({
+    namespace: 'jupyter-paddle-gpu-jobs'
+  });
+  private readonly _pages = new WidgetTracker<MainAreaWidget<JobsWidget>>({
+    namespace: 'jupyter-paddle-gpu-jobs-page'
+  });
+  private readonly _panels = new WidgetTracker<MainAreaWidget<PanelWidget>>({
+    namespace: 'jupyter-paddle-gpu-panels'
+  });
+}
