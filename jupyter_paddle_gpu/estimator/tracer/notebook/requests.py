@@ -132,7 +132,7 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
         absorbs=bool(request.get("absorbs")),
     )  # fmt: skip
 
-    run.printed = request.get("printed") or {}
+    run.candidates.printed = request.get("printed") or {}
 
     def execute(session: Session) -> None:
         session.put(deadline)

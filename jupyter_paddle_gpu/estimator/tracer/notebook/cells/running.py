@@ -11,7 +11,6 @@ import linecache
 import sys
 import types
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,8 @@ from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions
 from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen
 from ...undecided.descriptions import is_description
-from ..questions import hints, suggestions
 from ..questions.answers import Answers
+from ..questions.candidates import Candidates
 from ..questions.wording import OF_DATA, TRAINS, address, assigned_at, line_of, of_need, refused, said
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
@@ -78,13 +77,11 @@ class CellRun:
             self.rewriting = (within.Within(self.sites), *self.rewriting)
         self.sources = (*(cell["source"] for cell in cells), *(beside or {}).values())
         """All of the code, as far as it is known before it runs."""
+        self.candidates = Candidates(cells, tuple((beside or {}).values()))
         self._programs = Programs(self._run_script, self._names, self._program_failed)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False
-        self._seen: dict[str, list[tuple[Any, str]]] = {}
-        self.printed: dict[str, Any] = {}
-        """What the notebook's saved outputs show (`hints.hints`)."""
         self.questions: list[Question] = []
         self.late_questions: list[Question] = []
         """Those of cells behind a training that was seen."""
@@ -325,17 +322,10 @@ class CellRun:
         self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
         self.late_questions = [one for one in self.late_questions if one["why"] not in OF_DATA]
         for need in needs:
-            self._asked(of_need(need, looked_for, self._seen.get(need.name) or self._candidates(need)))
+            self._asked(of_need(need, looked_for, self.candidates.of(need, self._data.namespace)))
 
     def _looked(self, need: Need) -> None:
-        """What the answer may be by the models that are there now: a function's are gone at the end."""
-        self._seen[need.name] = self._candidates(need)
-
-    def _candidates(self, need: Need) -> list[tuple[Any, str]]:
-        """What the answer may be, each with where that comes from."""
-        beside = self.sources[len(self.cells) :]
-        found = hints.hints(self.cells, self.printed, self._data.namespace, need.name, beside)
-        return list(islice(suggestions.of_need(need, found), suggestions.MOST))
+        self.candidates.look(need, self._data.namespace)
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self._asked(self._question(cell, problem, why, params))
