@@ -11,6 +11,8 @@ from .faults import explained
 from .transport import Answer, DaemonError
 
 _HEADER = 8
+_NO_OUTPUT = (NOT_FOUND, 409)
+"""The container is gone, or about to be: of one whose removal a crash of the daemon cut off, Docker gives no output."""
 _STREAMS = (1, 2)
 """Docker's numbers of stdout and stderr."""
 
@@ -33,7 +35,7 @@ def read_output(
             with daemon.api.asking("GET", f"/containers/{part(container)}/logs", params) as answer:
                 yield from taken.rest(_lines(_frames(answer)))
         except DaemonError as error:
-            if error.status != NOT_FOUND:
+            if error.status not in _NO_OUTPUT:
                 raise
 
 

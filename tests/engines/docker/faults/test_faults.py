@@ -97,6 +97,24 @@ def test_a_container_told_to_end_whose_server_dies_between_its_end_and_its_row(p
     assert place.left() == []
 
 
+def test_a_container_that_cannot_be_removed_at_once_keeps_nobody_from_their_turn(place, daemon):
+    """As a daemon that is killed in the middle of it leaves one: `dead`, and of that one Docker gives no log."""
+    place.up(place.serve())
+    job = place.submit(GATE)
+    until(lambda: place.client.get(job).state == "running")
+    kept = daemon.folder / "root" / "containers" / place.container(job)["Id"] / "kept"
+    kept.touch()
+    if subprocess.run(["chattr", "+i", str(kept)], check=False, capture_output=True).returncode:
+        pytest.skip("this file system has no files that cannot be removed")
+    try:
+        place.go()
+        until(lambda: place.container(job)["State"]["Status"] in ("removing", "dead"))
+    finally:
+        subprocess.run(["chattr", "-i", str(kept)], check=True)
+    assert place.client.wait(job, LIMIT).state == "succeeded"
+    assert place.left() == []
+
+
 def test_a_container_removed_from_outside(place):
     place.up(place.serve())
     job = place.submit(COUNT.format(n=10_000, pause=0.02))
