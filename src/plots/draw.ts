@@ -3,6 +3,7 @@
 import uPlot from 'uplot';
 
 import { extent, type ILimit, type IMark, type ISeries } from './series';
+import { short } from './steps';
 import { type IPalette, palette } from './theme';
 
 /** Room above the greatest and below the least value, as a share of the extent. */
@@ -17,6 +18,9 @@ export interface IDrawing {
   sync?: string;
   low?: number;
   high?: number;
+  /** Distances between ticks that may be taken, rising; by default round numbers of ten. */
+  stepsX?: readonly number[];
+  stepsY?: readonly number[];
   formatX: (x: number) => string;
   formatY: (y: number) => string;
   /** The chosen place, or null. */
@@ -74,7 +78,7 @@ export class Plot {
   }
 
   private _make(width = Math.max(this._node.clientWidth, 60)): uPlot {
-    const { series, height, sync, formatX, formatY } = this._drawing;
+    const { series, height, sync, stepsX, stepsY, formatX, formatY } = this._drawing;
     const colors = this._colors;
     const axis = {
       stroke: colors.text,
@@ -99,8 +103,20 @@ export class Plot {
           y: { range: (_, low, high) => this._range(low, high) }
         },
         axes: [
-          { ...axis, size: 24, gap: 2, values: (_, places) => places.map(formatX) },
-          { ...axis, size: sizeOf(formatY), gap: 4, values: (_, ticks) => ticks.map(formatY) }
+          {
+            ...axis,
+            ...steps(stepsX),
+            size: 24,
+            gap: 2,
+            values: (_, places) => places.map(formatX)
+          },
+          {
+            ...axis,
+            ...steps(stepsY),
+            size: sizeOf(formatY),
+            gap: 4,
+            values: (_, ticks) => ticks.map(tick => short(formatY(tick)))
+          }
         ],
         series: [
           {},
@@ -166,6 +182,11 @@ export class Plot {
 
   private _colors: IPalette;
   private _plot: uPlot;
+}
+
+/** Those distances between ticks, where some are given. */
+function steps(given: readonly number[] | undefined): Pick<uPlot.Axis, 'incrs'> {
+  return given ? { incrs: [...given] } : {};
 }
 
 /** All series over the places of all of them. */

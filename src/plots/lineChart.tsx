@@ -23,6 +23,9 @@ export interface ILineChartProps {
   /** Extent of the vertical axis; by default that of values and limits. */
   low?: number;
   high?: number;
+  /** Distances between ticks that may be taken; by default round numbers of ten. */
+  stepsX?: readonly number[];
+  stepsY?: readonly number[];
   /** Place on the axis to words, short enough for a tick. */
   formatX?: (x: number) => string;
   /** Value to words, with its unit, short enough for a tick. */
@@ -36,13 +39,14 @@ const NONE: readonly never[] = [];
 export function LineChart(props: ILineChartProps): JSX.Element {
   const { trans } = useApp();
   const { series, limits = NONE, marks = NONE, height = 160, sync, low, high } = props;
+  const { stepsX, stepsY } = props;
   const { formatX = plain, formatY = plain, onCursor } = props;
   const [place, setPlace] = React.useState<number | null>(null);
   const [failed, setFailed] = React.useState(false);
   const node = React.useRef<HTMLDivElement>(null);
   const plot = React.useRef<Plot | null>(null);
   const drawing: IDrawing = {
-    ...{ series, limits, marks, height, sync, low, high, formatX, formatY },
+    ...{ series, limits, marks, height, sync, low, high, stepsX, stepsY, formatX, formatY },
     onCursor: x => {
       setPlace(x);
       onCursor?.(x);

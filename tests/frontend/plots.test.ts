@@ -1,4 +1,6 @@
+import { bytes, stopwatch } from '../../src/format';
 import { extent, lastKnown, spread } from '../../src/plots/series';
+import { BYTE_STEPS, CLOCK_STEPS, short } from '../../src/plots/steps';
 
 test('rows of a table are spread from first to last', () => {
   expect(spread(3)).toEqual([0, 1, 2]);
@@ -16,4 +18,24 @@ test('the extent of values leaves out what is not known', () => {
 test('the last value is the last that is known', () => {
   expect(lastKnown([1, 2, null])).toBe(2);
   expect(lastKnown([])).toBeNull();
+});
+
+test('ticks of bytes are powers of two, said without empty zeros', () => {
+  expect(BYTE_STEPS.map(step => short(bytes(step)))).toEqual(
+    expect.arrayContaining(['1 B', '32 MiB', '512 MiB', '1 GiB'])
+  );
+  expect(['0 B', '1.50 GiB', '100 %', '0:10', '2.5'].map(short)).toEqual([
+    '0 B',
+    '1.5 GiB',
+    '100 %',
+    '0:10',
+    '2.5'
+  ]);
+});
+
+test('ticks of time are those of a clock', () => {
+  expect(CLOCK_STEPS.map(stopwatch)).toEqual(
+    expect.arrayContaining(['0:00.5', '0:15', '1:00', '15:00', '1:00:00'])
+  );
+  expect([...CLOCK_STEPS].sort((a, b) => a - b)).toEqual(CLOCK_STEPS);
 });

@@ -12,7 +12,7 @@ import {
   overTime
 } from '../../models/job/curves';
 import type { JobView } from '../../models/job/jobView';
-import { curveColor, LineChart } from '../../plots';
+import { CLOCK_STEPS, curveColor, LineChart } from '../../plots';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { Card } from './card';
@@ -73,6 +73,7 @@ function MetricCard(props: { chart: IMetricChart; model: JobView; job: IJob }): 
         series={series}
         marks={marks}
         sync={`job ${job.id}`}
+        stepsX={CLOCK_STEPS}
         formatX={stopwatch}
         formatY={metric}
       />

@@ -8,7 +8,7 @@ import { bytes, duration, percent, stopwatch } from '../../format';
 import { epochMarks } from '../../models/job/curves';
 import type { JobView } from '../../models/job/jobView';
 import { curves, type ICurve } from '../../models/job/statistics';
-import { LineChart } from '../../plots';
+import { BYTE_STEPS, CLOCK_STEPS, LineChart } from '../../plots';
 import { useApp } from '../common/context';
 import { Busy, Button } from '../common/pieces';
 import { Card } from './card';
@@ -107,6 +107,8 @@ function UseCard(props: { curve: ICurve; job: IJob; model: JobView }): JSX.Eleme
         sync={`job ${job.id}`}
         low={0}
         high={curve.what === 'utilization' ? 100 : undefined}
+        stepsX={CLOCK_STEPS}
+        stepsY={isMemory ? BYTE_STEPS : undefined}
         formatX={stopwatch}
         formatY={format}
       />

@@ -3,10 +3,10 @@
 import * as React from 'react';
 
 import type { IJob } from '../../domain';
-import { duration, metric } from '../../format';
+import { metric, stopwatch } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
-import { LineChart, Sparkline } from '../../plots';
+import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp, useSignal } from '../common/context';
 import { Bar, Button } from '../common/pieces';
@@ -114,7 +114,8 @@ function Curve({ view }: { view: JobView }): JSX.Element | null {
       series={series}
       marks={marks.length <= MOST_MARKS ? marks : []}
       height={CHART_HEIGHT}
-      formatX={seconds => duration(seconds, trans)}
+      stepsX={CLOCK_STEPS}
+      formatX={stopwatch}
       formatY={metric}
     />
   );

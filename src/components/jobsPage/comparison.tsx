@@ -11,7 +11,7 @@ import {
   shortNames
 } from '../../models/jobs/comparison';
 import { comparisonTitle } from '../../models/jobs/jobsPage';
-import { LineChart } from '../../plots';
+import { BYTE_STEPS, CLOCK_STEPS, LineChart } from '../../plots';
 import { useApp, useSignal } from '../common/context';
 import { Busy, Button } from '../common/pieces';
 import { Card } from '../job/card';
@@ -74,6 +74,7 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
               label={trans.__('%1 of %2 jobs', name, series.length)}
               series={series}
               sync={`compare ${over}`}
+              stepsX={over === 'epochs' ? undefined : CLOCK_STEPS}
               formatX={over === 'epochs' ? metric : stopwatch}
               formatY={metric}
             />
@@ -89,6 +90,8 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
               series={memory}
               sync="compare seconds"
               low={0}
+              stepsX={CLOCK_STEPS}
+              stepsY={BYTE_STEPS}
               formatX={stopwatch}
               formatY={bytes}
             />
