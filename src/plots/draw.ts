@@ -8,6 +8,10 @@ import { type IPalette, palette } from './theme';
 
 /** Room above the greatest and below the least value, as a share of the extent. */
 const MARGIN = 0.06;
+/** Pixels between two ticks of the vertical axis at least; fewer in a chart that is lower than so many. */
+const SPACE = 30;
+const LOW_SPACE = 18;
+const LOW = 120;
 
 export interface IDrawing {
   series: readonly ISeries[];
@@ -114,6 +118,7 @@ export class Plot {
             ...axis,
             ...steps(stepsY),
             size: sizeOf(formatY),
+            space: height < LOW ? LOW_SPACE : SPACE,
             gap: 4,
             values: (_, ticks) => ticks.map(tick => short(formatY(tick)))
           }
@@ -161,6 +166,8 @@ export class Plot {
     ctx.font = scaled(this._colors.font, devicePixelRatio);
     ctx.lineWidth = devicePixelRatio;
     ctx.strokeStyle = ctx.fillStyle = this._colors.quiet;
+    // The axes leave how their own words are set.
+    ctx.textAlign = 'left';
     ctx.textBaseline = 'top';
     for (const { x, label } of marks) {
       const left = plot.valToPos(x, 'x', true);

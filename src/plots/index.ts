@@ -3,5 +3,5 @@
 export { type ILineChartProps, LineChart } from './lineChart';
 export { extent, type ILimit, type IMark, type ISeries, lastKnown } from './series';
 export { Sparkline } from './sparkline';
-export { BYTE_STEPS, CLOCK_STEPS } from './steps';
+export { BYTE_STEPS, CLOCK_STEPS, short } from './steps';
 export { curveColor } from './theme';

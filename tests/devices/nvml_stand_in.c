@@ -8,6 +8,7 @@
  *   mig INDEX SLICES              the card is divided
  *   total INDEX BYTES             of a whole card, 80 GiB where nothing is said
  *   used INDEX BYTES
+ *   name INDEX NAME               of a whole card, an A100 where nothing is said
  *   process INDEX PID BYTES
  *   xid INDEX CODE                an event that is waited for, once for each line of the file as it is then
  *   busy PID PERCENT              how busy that process keeps each card it is on, in one sample a second
@@ -45,6 +46,7 @@ typedef struct {
     unsigned long long slow, corrected, uncorrected;
     int lanes, peer[LANES]; /* of lanes to cards; then come those to switches */
     unsigned long long total, used;
+    char name[64];
     int processes;
     process_t process[PROCESSES];
 } card_t;
@@ -110,6 +112,11 @@ static void load(void) {
     while (file && fgets(line, sizeof line, file)) {
         a = b = c = 0;
         if (sscanf(line, "processes %255s", folder) == 1) continue;
+        char name[64];
+        if (sscanf(line, "name %llu %63[^\n]", &a, name) == 2) {
+            strcpy(cards[a % CARDS].name, name);
+            continue;
+        }
         if (sscanf(line, "%31s %llu %llu %llu", key, &a, &b, &c) < 2) continue;
         card_t *card = &cards[a % CARDS];
         if (!strcmp(key, "init")) init_code = (int)a;
@@ -177,7 +184,7 @@ int nvmlSystemGetCudaDriverVersion(int *out) { *out = 12040; return SUCCESS; }
 
 int nvmlDeviceGetName(card_t *card, char *out, unsigned int length) {
     if (card->slice >= 0) snprintf(out, length, "NVIDIA A100-SXM4-80GB MIG 1g.10gb");
-    else snprintf(out, length, "NVIDIA A100-SXM4-80GB");
+    else snprintf(out, length, "%s", card->name[0] ? card->name : "NVIDIA A100-SXM4-80GB");
     return SUCCESS;
 }
 int nvmlDeviceGetUUID(card_t *card, char *out, unsigned int length) {

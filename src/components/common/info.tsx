@@ -5,6 +5,9 @@ import * as React from 'react';
 import { useApp } from './context';
 import { Prose } from './pieces';
 
+/** Room before the sign that keeps it on the line of the last word. */
+export const NO_BREAK = '\u00a0';
+
 export function Info(props: { about: string; children: string }): JSX.Element {
   const { trans } = useApp();
   const [open, setOpen] = React.useState(false);

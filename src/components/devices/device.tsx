@@ -8,7 +8,7 @@ import { bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
 import { Sparkline } from '../../plots';
 import { useApp } from '../common/context';
-import { Info } from '../common/info';
+import { Info, NO_BREAK } from '../common/info';
 import { Bar, type IBarPart } from '../common/pieces';
 import { Sentence } from './sentence';
 import { deviceName, figures, shortName } from './words';
@@ -30,7 +30,6 @@ export function Device(props: {
     props.verdict?.fit === 'unknown' && (!!device.problem || estimate?.status !== 'ok');
   const verdict = silent ? undefined : props.verdict;
   const need = verdict?.needed_bytes ?? estimate?.peak_bytes ?? null;
-  const holder = <Holder device={device} model={model} />;
   const course = model.courses.utilization(device.id);
   return (
     <div className="jp-PaddleGpu-device" data-fit={verdict?.fit ?? 'unknown'}>
@@ -47,7 +46,6 @@ export function Device(props: {
             {trans.__('chosen')}
           </span>
         )}
-        {device.simulated && <span className="jp-PaddleGpu-tag">{trans.__('simulated')}</span>}
         {!device.checked && (
           <span
             className="jp-PaddleGpu-tag"
@@ -81,16 +79,17 @@ export function Device(props: {
           parts={barParts(device.memory_used ?? 0, device.memory_total, need, verdict, trans)}
         />
       )}
-      <Sentence verdict={verdict}>{holder}</Sentence>
+      <Sentence verdict={verdict} />
       {!verdict && device.memory_total !== null && (
         <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
           {trans.__('%1 of %2 free', bytes(device.memory_free), bytes(device.memory_total))}
         </div>
       )}
-      {!verdict && holder}
+      <Holder device={device} model={model} />
       {device.problem && (
         <div className="jp-PaddleGpu-small" role="note" data-code={device.problem.code}>
-          {device.problem.message}{' '}
+          {device.problem.message}
+          {NO_BREAK}
           {device.problem.hint && (
             <Info about={device.problem.message}>{device.problem.hint}</Info>
           )}
@@ -115,13 +114,13 @@ function Holder(props: { device: IDevice; model: PanelModel }): JSX.Element | nu
   const words = [first.user, job?.spec.name ?? program];
   const rest = device.processes.length - 1;
   return (
-    <span
+    <div
       className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-name"
       title={[bytes(first.memory_bytes), first.command].filter(Boolean).join(' · ')}
     >
       {words.filter(Boolean).join(' · ')}
       {rest > 0 && ` ${trans.__('and %1 more', rest)}`}
-    </span>
+    </div>
   );
 }
 

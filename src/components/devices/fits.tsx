@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { Info } from '../common/info';
+import { Info, NO_BREAK } from '../common/info';
 import { Busy, Section } from '../common/pieces';
 import { Catalogue } from './catalogue';
 import { Device, Host } from './device';
@@ -33,7 +33,8 @@ export function Fits(props: { model: PanelModel; training: Training | null }): J
       {model.inventory && <Host host={model.inventory.host} estimate={estimate} />}
       {inventory?.problems.map((problem, index) => (
         <div key={index} className="jp-PaddleGpu-small" role="note" data-code={problem.code}>
-          {problem.message}{' '}
+          {problem.message}
+          {NO_BREAK}
           {problem.hint && <Info about={problem.message}>{problem.hint}</Info>}
         </div>
       ))}

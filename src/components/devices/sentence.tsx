@@ -11,13 +11,8 @@ import { stepTime } from './words';
 
 const SIGNS = { fits: '✓', tight: '≈', short: '✕', never: '✕', unknown: '?' } as const;
 
-export function Sentence(props: {
-  verdict?: IVerdict;
-  /** What is said beside it: who holds the card. */
-  children?: React.ReactNode;
-}): JSX.Element | null {
+export function Sentence({ verdict }: { verdict?: IVerdict }): JSX.Element | null {
   const { trans } = useApp();
-  const { verdict } = props;
   if (!verdict) {
     return null;
   }
@@ -29,7 +24,6 @@ export function Sentence(props: {
         <span aria-hidden="true">{SIGNS[fit]} </span>
         {short || reason.message}
       </span>
-      {props.children}
       {short && reason.hint && <Info about={short}>{`${reason.message} ${reason.hint}`}</Info>}
       <span className="jp-PaddleGpu-space" />
       <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figure(verdict, trans)}</span>

@@ -133,7 +133,13 @@ export function BatchCurve(props: {
                   y1={y(card.bytes)}
                   y2={y(card.bytes)}
                 />
-                <text className="jp-PaddleGpu-markText" x={2} y={y(card.bytes) - 3}>
+                <text
+                  className="jp-PaddleGpu-markText"
+                  // On the side where the curve is not.
+                  x={x(card.batch) < width / 2 ? width - 2 : 2}
+                  y={y(card.bytes) - 3}
+                  textAnchor={x(card.batch) < width / 2 ? 'end' : 'start'}
+                >
                   {`${shortName(card.name)} → ${group(card.batch)}`}
                 </text>
               </g>

@@ -142,24 +142,26 @@ function Figure(props: {
         ) : (
           <span className="jp-PaddleGpu-muted">{estimate.device}</span>
         )}
-        <span className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-figures">
-          {low !== null && high !== null && high > low && <>{byteRange(low, high)} </>}
-          <Info about={bytes(total)}>{explained()}</Info>
+        <span className="jp-PaddleGpu-row jp-PaddleGpu-wrap jp-PaddleGpu-basis">
+          <span className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-figures">
+            {low !== null && high !== null && high > low && <>{byteRange(low, high)} </>}
+            <Info about={bytes(total)}>{explained()}</Info>
+          </span>
+          <span className="jp-PaddleGpu-faint">
+            {training.models.chosen && (
+              <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>
+            )}
+            {training.isEstimating ? (
+              <span
+                className="jp-PaddleGpu-spinner"
+                role="status"
+                aria-label={trans.__('Tracing one training step…')}
+              />
+            ) : (
+              evidence(estimate, trans)
+            )}
+          </span>
         </span>
-      </span>
-      <span className="jp-PaddleGpu-faint">
-        {training.models.chosen && (
-          <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>
-        )}
-        {training.isEstimating ? (
-          <span
-            className="jp-PaddleGpu-spinner"
-            role="status"
-            aria-label={trans.__('Tracing one training step…')}
-          />
-        ) : (
-          evidence(estimate, trans)
-        )}
       </span>
     </div>
   );

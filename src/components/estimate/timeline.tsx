@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { IEstimate, ITimelinePoint, Phase } from '../../domain';
 import { bytes } from '../../format';
+import { short } from '../../plots';
 import { useApp, useWidth } from '../common/context';
 import { kindNames } from './words';
 
@@ -91,7 +92,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
             <g key={size}>
               <line className="jp-PaddleGpu-grid" x1={0} x2={width} y1={y(size)} y2={y(size)} />
               <text className="jp-PaddleGpu-scale" x={width - 2} y={y(size) - 2}>
-                {bytes(size)}
+                {short(bytes(size))}
               </text>
             </g>
           ))}

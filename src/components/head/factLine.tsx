@@ -42,45 +42,47 @@ export function FactLine({ training }: { training: Training }): JSX.Element | nu
     <FactWord key={words} words={words} place={place} title={title} training={training} />
   );
   return (
-    <div className="jp-PaddleGpu-facts">
-      {name && (
-        <span className="jp-PaddleGpu-model">
-          {one(name, shown ? shown.where : placeOf(facts.model))}
-        </span>
-      )}
-      {!!estimate?.parameters &&
-        one(
-          count(estimate.parameters),
-          null,
-          trans.__('%1 parameters', count(estimate.parameters))
+    <>
+      <div className="jp-PaddleGpu-facts">
+        {name && (
+          <span className="jp-PaddleGpu-model">
+            {one(name, shown ? shown.where : placeOf(facts.model))}
+          </span>
         )}
-      {optimizer && one(optimizer, placeOf(facts.optimizer), facts.optimizer?.source)}
-      {batch !== null
-        ? one(
-            trans.__('batch %1', String(batch)),
-            request.batch_size ? null : placeOf(facts.batch_size),
-            facts.batch_size?.source
-          )
-        : facts.batch_size &&
-          one(trans.__('batch computed'), placeOf(facts.batch_size), facts.batch_size.source)}
-      {isMixed
-        ? one(
-            trans.__('mixed precision %1', String(amp)),
-            placeOf(facts.amp),
-            facts.amp?.source
-          )
-        : one(FULL_PRECISION, null, trans.__('Precision'))}
-      {distribution &&
-        distribution !== 'none' &&
-        one(
-          estimate?.devices && estimate.devices > 1
-            ? trans.__('one of %1 devices', estimate.devices)
-            : trans.__('several devices'),
-          facts.distribution?.place ?? null,
-          facts.distribution?.source
-        )}
+        {!!estimate?.parameters &&
+          one(
+            count(estimate.parameters),
+            null,
+            trans.__('%1 parameters', count(estimate.parameters))
+          )}
+        {optimizer && one(optimizer, placeOf(facts.optimizer), facts.optimizer?.source)}
+        {batch !== null
+          ? one(
+              trans.__('batch %1', String(batch)),
+              request.batch_size ? null : placeOf(facts.batch_size),
+              facts.batch_size?.source
+            )
+          : facts.batch_size &&
+            one(trans.__('batch computed'), placeOf(facts.batch_size), facts.batch_size.source)}
+        {isMixed
+          ? one(
+              trans.__('mixed precision %1', String(amp)),
+              placeOf(facts.amp),
+              facts.amp?.source
+            )
+          : one(FULL_PRECISION, null, trans.__('Precision'))}
+        {distribution &&
+          distribution !== 'none' &&
+          one(
+            estimate?.devices && estimate.devices > 1
+              ? trans.__('one of %1 devices', estimate.devices)
+              : trans.__('several devices'),
+            facts.distribution?.place ?? null,
+            facts.distribution?.source
+          )}
+      </div>
       {estimate && <Trainings estimate={estimate} training={training} />}
-    </div>
+    </>
   );
 }
 

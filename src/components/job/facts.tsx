@@ -47,7 +47,7 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
   ];
   return (
     <Card title={trans.__('Facts')} wide="rest">
-      <dl className="jp-PaddleGpu-facts">
+      <dl className="jp-PaddleGpu-factTable">
         {rows
           .filter(([, value]) => value)
           .map(([name, value]) => (

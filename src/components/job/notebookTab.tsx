@@ -47,7 +47,7 @@ export function NotebookTab(props: {
   ];
   return (
     <div className="jp-PaddleGpu-tabText">
-      <dl className="jp-PaddleGpu-facts">
+      <dl className="jp-PaddleGpu-factTable">
         <div>
           <dt>{trans.__('Source notebook')}</dt>
           <dd>

@@ -16,7 +16,7 @@ import { stateName } from './words';
 const SHOWN = 3;
 const MORE = 30;
 
-export function JobList({ model }: { model: PanelModel }): JSX.Element {
+export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
   const { trans, commands } = useApp();
   const { jobs } = model;
   const [most, setMost] = React.useState(SHOWN);
@@ -31,6 +31,9 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element {
     ...others.filter((job, index) => index < most || job.id === model.views.expanded?.id)
   ];
   const rest = found.length - shown.length;
+  if (!list.length && model.views.running) {
+    return null;
+  }
   return (
     <Section
       title={trans.__('Jobs')}

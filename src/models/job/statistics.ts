@@ -54,7 +54,8 @@ export function curves(
     {
       what: 'memory',
       device: -1,
-      moments: moments(points, start, point => point.memory_bytes)
+      // Nothing is what a job holds that has just ended, and no process that runs.
+      moments: moments(points, start, point => point.memory_bytes || null)
     },
     { what: 'cpu', device: -1, moments: moments(points, start, point => point.cpu_percent) }
   );
