@@ -50,7 +50,13 @@ optimizer = paddle.optimizer.AdamW(parameters=model.parameters())`,
 }
 
 /** Two cards of 24 GB. */
-export const SMALL_CARDS = ['count 2', `total 0 ${24 * GIB}`, `total 1 ${24 * GIB}`];
+export const SMALL_CARDS = [
+  'count 2',
+  ...[0, 1].flatMap(card => [
+    `name ${card} NVIDIA GeForce RTX 3090`,
+    `total ${card} ${24 * GIB}`
+  ])
+];
 
 /** A training that fits neither of them with its own batch. */
 export function wide(): object {

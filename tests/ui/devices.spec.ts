@@ -22,7 +22,7 @@ test('a question is answered, the cards say where it fits, and the job draws its
   // Before any estimate: each card as it is, the lost one with what to do.
   await expect(card('GPU 0')).toContainText('60.0 GiB of 80.0 GiB free');
   await expect(card('GPU 2')).toContainText('does not answer');
-  await expect(card('RTX 4090')).toContainText('simulated');
+  await expect(card('RTX 4090')).toContainText('Simulated 0');
 
   // What is missing is asked for in place.
   await memory.getByRole('button', { name: 'Estimate' }).click();

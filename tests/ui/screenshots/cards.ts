@@ -5,7 +5,7 @@ import { join } from 'path';
 
 import { tagger, WITH_CARDS } from '../cards';
 import { expect, openNotebook, openPanel, test } from '../fixtures';
-import { both, COMFORTABLE, picture, setLanguage, setWidth } from './pictures';
+import { both, COMFORTABLE, NARROW, picture, setLanguage, setWidth } from './pictures';
 
 test.use(WITH_CARDS);
 
@@ -24,15 +24,19 @@ for (const language of ['en', 'zh_CN'] as const) {
     const answer = panel.locator('.jp-PaddleGpu-question input');
     await expect(answer).toBeVisible({ timeout: 120_000 });
     await answer.fill('30000');
-    await take(`question-light-${short}`);
+    await both(page, 'question', short, take);
     await answer.press('Enter');
     await expect(panel.locator('.jp-PaddleGpu-remedies')).toBeVisible({ timeout: 120_000 });
     await both(page, 'cards', short, take);
-    await panel.locator('.jp-PaddleGpu-whatIf > summary').click();
-    const length = panel.locator('.jp-PaddleGpu-whatIf [name=sequence_length]');
+    await setWidth(page, panel, NARROW);
+    await take(`cards-narrow-${short}`);
+    await setWidth(page, panel, COMFORTABLE);
+    const advice = panel.locator('section', { has: page.locator('.jp-PaddleGpu-remedies') });
+    await advice.locator('[aria-expanded]').first().click();
+    const length = panel.locator('[name=sequence_length]');
     await length.fill('512');
     await length.press('Enter');
-    await expect(panel.locator('.jp-mod-asked')).toHaveCount(2);
+    await expect(panel.locator('.jp-PaddleGpu-was')).toBeVisible();
     await expect(panel.locator('.jp-PaddleGpu-busy')).toHaveCount(0, { timeout: 120_000 });
     await take(`whatif-light-${short}`);
   });

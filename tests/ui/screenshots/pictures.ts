@@ -1,31 +1,30 @@
 /** How the pictures of the documentation are taken: theme, language, width, and what of the page is on them. */
 
 import type { Locator, Page } from '@playwright/test';
-import { resolve } from 'path';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'fs';
+import { join, resolve } from 'path';
 
 import { expect } from '../fixtures';
 import type { LabServer } from '../server';
 
-export const IMAGES = resolve(__dirname, '..', '..', '..', 'docs', 'images');
+const ROOT = resolve(__dirname, '..', '..', '..');
+const DOCS = join(ROOT, 'docs');
+/** Pictures that are taken to be looked at, and that no page shows. */
+const OTHERS = resolve(__dirname, '..', 'test-results', 'pictures');
 
-/** Widths of the panel in pixels, as one would draw it, and the narrowest that works. */
+/** Widths of the panel in pixels: as it opens, the narrowest that works, and as a tab beside the notebook. */
 export const COMFORTABLE = 360;
-export const NARROW = 260;
-/** How much of a long panel a picture shows. */
-const HIGHEST = 1_150;
+export const NARROW = 280;
+export const WIDE = 900;
+/** What is longer than a window is scrolled, and so it is on the pictures. */
+const HIGHEST = 1050;
+const LOWEST = 300;
 
 type Theme = 'light' | 'dark';
 
 export async function setTheme(page: Page, theme: Theme): Promise<void> {
-  await page.evaluate(
-    async name => {
-      const { jupyterapp } = window as unknown as {
-        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
-      };
-      await jupyterapp.commands.execute('apputils:change-theme', { theme: name });
-    },
-    `JupyterLab ${theme === 'dark' ? 'Dark' : 'Light'}`
-  );
+  const name = `JupyterLab ${theme === 'dark' ? 'Dark' : 'Light'}`;
+  await command(page, 'apputils:change-theme', { theme: name });
   await expect(page.locator('body')).toHaveAttribute(
     'data-jp-theme-light',
     theme === 'dark' ? 'false' : 'true'
@@ -50,27 +49,72 @@ export async function setWidth(page: Page, panel: Locator, width: number): Promi
   }
 }
 
-export async function picture(page: Page, panel: Locator, name: string): Promise<void> {
-  // The whole length of the panel, as far as it has content.
-  const needed = await panel.evaluate(
-    node => (node.querySelector('.jp-PaddleGpu-panel')?.scrollHeight ?? 0) + 80
-  );
-  await page.setViewportSize({ width: 1400, height: Math.min(HIGHEST, Math.max(500, needed)) });
-  await page.mouse.move(500, 5);
-  await page.waitForTimeout(400);
-  const content = panel.locator('.jp-PaddleGpu-panel');
-  const box = await content.boundingBox();
-  const outer = await panel.boundingBox();
-  if (box && outer) {
-    await page.screenshot({
-      path: `${IMAGES}/${name}.png`,
-      clip: { ...outer, height: Math.min(outer.height, box.height + 8) }
-    });
-  }
-  await page.setViewportSize({ width: 1400, height: 1000 });
+/** The pictures that a page shows, by their names. */
+function shown(): Set<string> {
+  const pages = [
+    ...readdirSync(ROOT).map(name => join(ROOT, name)),
+    ...readdirSync(DOCS).map(name => join(DOCS, name))
+  ].filter(name => name.endsWith('.md'));
+  const text = pages.map(name => readFileSync(name, 'utf8')).join('\n');
+  return new Set([...text.matchAll(/images\/([\w-]+)\.png/g)].map(([, name]) => name));
 }
 
-/** The same in dark and in light; light stays. Names are `<what>-<theme>-<language>.png`. */
+const SHOWN = shown();
+
+/** Where a picture is kept: among the documents where a page shows it. */
+export function fileOf(name: string): string {
+  const folder = SHOWN.has(name) ? join(DOCS, 'images') : OTHERS;
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true });
+  }
+  return join(folder, `${name}.png`);
+}
+
+/**
+ * The panel from its head to its foot, no longer than its content and no longer than a window: from its beginning, or
+ * its end.
+ */
+export async function picture(
+  page: Page,
+  panel: Locator,
+  name: string,
+  end = false
+): Promise<void> {
+  const above = (await panel.boundingBox())?.y ?? 0;
+  const needed = await panel.evaluate(node => {
+    const [head, body, foot] = ['head', 'body', 'foot'].map(part =>
+      node.querySelector(`.jp-PaddleGpu-panel > .jp-PaddleGpu-${part}`)
+    );
+    const top = body?.getBoundingClientRect().top ?? 0;
+    const end = body?.lastElementChild?.getBoundingClientRect().bottom ?? top;
+    const content = end - top + (body?.scrollTop ?? 0);
+    return [head, foot].reduce((sum, part) => sum + (part?.clientHeight ?? 0) + 1, content);
+  });
+  // A frame around what has the keyboard says nothing on a picture.
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  // Below the panel there is the status bar.
+  const height = Math.ceil(above + needed + 30);
+  await page.setViewportSize({
+    width: 1400,
+    height: Math.min(HIGHEST, Math.max(LOWEST, height))
+  });
+  await panel.locator('.jp-PaddleGpu-body').evaluate((node, end) => {
+    node.scrollTop = end ? node.scrollHeight : 0;
+  }, end);
+  await page.mouse.move(500, 5);
+  await page.waitForTimeout(500);
+  await panel.screenshot({ path: fileOf(name) });
+  await page.setViewportSize({ width: 1400, height: HIGHEST });
+}
+
+/** The whole window. */
+export async function wholePage(page: Page, name: string): Promise<void> {
+  await page.mouse.move(500, 5);
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: fileOf(name) });
+}
+
+/** The same in both themes; light stays. Names are `<what>-<theme>-<language>.png`. */
 export async function both(
   page: Page,
   what: string,
@@ -81,15 +125,6 @@ export async function both(
     await setTheme(page, theme);
     await take(`${what}-${theme}-${language}`);
   }
-}
-
-/** The list of jobs alone. */
-export async function jobPicture(page: Page, panel: Locator, name: string): Promise<void> {
-  const jobs = panel.locator('section').last();
-  await jobs.scrollIntoViewIfNeeded();
-  await page.mouse.move(500, 5);
-  await page.waitForTimeout(400);
-  await jobs.screenshot({ path: `${IMAGES}/${name}.png` });
 }
 
 /** Set the language of the interface; it is taken by the next page that is loaded. */
@@ -110,4 +145,17 @@ export async function setLanguage(
       JSON.stringify({ locale: wanted })
     );
   }, locale);
+}
+
+/** Run one of JupyterLab's commands. */
+export async function command(page: Page, id: string, args: object = {}): Promise<void> {
+  await page.evaluate(
+    async ([name, given]) => {
+      const { jupyterapp } = window as unknown as {
+        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
+      };
+      await jupyterapp.commands.execute(name as string, given as object);
+    },
+    [id, args] as const
+  );
 }

@@ -1,11 +1,11 @@
 /** Takes the pictures of a training that fits no card here. */
 
 import { writeFileSync } from 'fs';
-import { join, resolve } from 'path';
+import { join } from 'path';
 
 import { SMALL_CARDS, wide } from '../cards';
 import { expect, openNotebook, openPanel, test } from '../fixtures';
-import { both, COMFORTABLE, IMAGES, setLanguage, setWidth } from './pictures';
+import { both, COMFORTABLE, picture, setLanguage, setWidth } from './pictures';
 
 test.use({ serverOptions: { cards: SMALL_CARDS } });
 
@@ -19,11 +19,6 @@ for (const language of ['en', 'zh_CN'] as const) {
     await panel.locator('.jp-PaddleGpu-invitation button').click();
     const refusal = panel.locator('[data-code=fits_nowhere]');
     await expect(refusal.locator('button').nth(1)).toBeVisible({ timeout: 180_000 });
-    const submit = panel
-      .locator('section')
-      .filter({ has: page.locator('[data-code=fits_nowhere]') });
-    await both(page, 'refusal', language.slice(0, 2), async name => {
-      await submit.screenshot({ path: resolve(IMAGES, `${name}.png`) });
-    });
+    await both(page, 'refusal', language.slice(0, 2), name => picture(page, panel, name));
   });
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'fs';
 import { join } from 'path';
 
 import { expect, test } from '../fixtures';
-import { both, IMAGES, setLanguage } from './pictures';
+import { both, command, fileOf, setLanguage } from './pictures';
 
 interface IJob {
   id: string;
@@ -32,36 +32,26 @@ for (const language of ['en', 'zh_CN'] as const) {
     await setLanguage(page, server, language);
     await page.goto(`${server.url}/lab?reset`);
     await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
-    const command = (id: string, args: object) =>
-      page.evaluate(
-        async ([name, given]) => {
-          const { jupyterapp } = window as unknown as {
-            jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
-          };
-          await jupyterapp.commands.execute(name as string, given as object);
-        },
-        [id, args] as const
-      );
-    await command('application:toggle-left-area', {});
+    await command(page, 'application:toggle-left-area');
     const take = (selector: string) => async (name: string) => {
       await page.waitForTimeout(1_000);
-      await page.locator(selector).screenshot({ path: `${IMAGES}/${name}.png` });
+      await page.locator(selector).screenshot({ path: fileOf(name) });
     };
     await page.setViewportSize({ width: 1300, height: 520 });
-    await command('paddle-gpu:open-jobs', {});
+    await command(page, 'paddle-gpu:open-jobs');
     await both(page, 'runs', short, take('#jp-PaddleGpu-jobsPage-tab'));
     await page.setViewportSize({ width: 1300, height: 900 });
-    await command('paddle-gpu:compare-jobs', { ids: ids.slice(0, 2) });
+    await command(page, 'paddle-gpu:compare-jobs', { ids: ids.slice(0, 2) });
     await both(page, 'compare', short, take('.jp-PaddleGpu-comparison'));
     await page.setViewportSize({ width: 1300, height: 760 });
-    await command('paddle-gpu:open-job', { id: ids[2] });
+    await command(page, 'paddle-gpu:open-job', { id: ids[2] });
     const view = `#jp-PaddleGpu-job-${ids[2]}-tab`;
     await both(page, 'run', short, take(view));
-    if (language === 'en') {
-      await page.setViewportSize({ width: 400, height: 900 });
-      await take(view)('run-narrow-en');
-      await command('paddle-gpu:open-jobs', {});
-      await take('#jp-PaddleGpu-jobsPage-tab')('runs-narrow-en');
-    }
+    await page.setViewportSize({ width: 2200, height: 760 });
+    await take(view)(`run-wide-${short}`);
+    await page.setViewportSize({ width: 400, height: 900 });
+    await take(view)(`run-narrow-${short}`);
+    await command(page, 'paddle-gpu:open-jobs');
+    await take('#jp-PaddleGpu-jobsPage-tab')(`runs-narrow-${short}`);
   });
 }
