@@ -71,7 +71,7 @@ NOTEBOOKS = {
                 TRAIN.replace("loss =", "with paddle.no_grad(): teacher(x)\n    loss =")],
     "chapters": [NETS, "other = paddle.optimizer.Adam(parameters=make().parameters())", "model = make()", TRAIN],
     "failed": [NETS, CHAPTER, CHAPTER, CHAPTER, "model = make()", TRAIN],
-    "endless": [NETS, CHAPTER, "x = paddle.zeros([3])\nwhile True:\n    x = x + 1"],
+    "endless": [NETS, CHAPTER, "x = paddle.zeros([3])\nwhile True:\n    x = x + 1", TRAIN],
     "gan": ["import paddle\nfrom paddle import nn", GAN],
     "consequence": [NETS, "data = open('absent.txt')", UNFED, "train(make())", "model = make()", TRAIN],
     "made-twice": [NETS, "model = make(); first = paddle.optimizer.SGD(parameters=model.parameters())", TRAIN],
