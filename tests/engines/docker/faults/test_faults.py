@@ -121,7 +121,8 @@ def test_a_container_removed_from_outside(place):
     until(lambda: len(place.lines(job)) > 5)
     place.api.remove_container(container_name(job), force=True)
     ended = place.client.wait(job, LIMIT)
-    assert (ended.state, ended.reason.code) == ("failed", "runner_vanished")
+    # Docker kills first and removes then: who looks in between sees the signal, who looks later nothing.
+    assert ended.state == "failed" and ended.reason.code in ("killed", "runner_vanished")
 
 
 def test_host_memory_used_up(place):
