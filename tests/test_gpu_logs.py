@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.gpu_logs.collection import MIB, Figure, read
-from benchmarks.gpu_logs.rebuild import error
+from benchmarks.gpu_logs.collection import Figure, read
+from benchmarks.gpu_logs.rebuild import error, kept
+from jupyter_paddle_gpu.domain.gpu_logs import MIB
+from jupyter_paddle_gpu.estimator.memory.evidence import SAME_SHAPES
 
 
 def test_the_collection() -> None:
@@ -24,3 +26,12 @@ def test_a_figure_in_megabytes_is_a_range() -> None:
     assert error(figure, 100 * MIB) == error(figure, 101 * MIB - 1) == 0
     assert error(figure, 202 * MIB) == 202 * MIB / (101 * MIB - 1) - 1
     assert error(None, 1) is error(figure, None) is None
+
+
+def test_the_estimates_table_is_the_rebuilt_one() -> None:
+    rows = {row["thread"]: row for row in kept()}
+    for seen in SAME_SHAPES:
+        row = rows[seen.thread]
+        assert (seen.kind, seen.estimated) == (row["kind"], row["estimated"]["reserved_peak_bytes"])
+        assert seen.logged == row["logged"]["reserved"]
+        assert "sizes_drawn" not in row["estimated"]["notes"]

@@ -1,38 +1,47 @@
 """Rebuilds logged trainings and puts what is estimated for a GPU beside what was logged.
 
-`python -m benchmarks.gpu_logs.rebuild CLONES` takes a folder with clones of the trainers' repositories without data and
-estimates every variant of each record of the half that may be looked at; `--half "held back"` is for the end, when the
-rules are written. `results/gpu_logs.json` has every row.
+`python -m benchmarks.gpu_logs.rebuild CLONES` takes a folder with clones of the trainers' repositories, with the data
+of `made_up`, and estimates every variant of each record of the half that may be looked at; `--half "held back"` is for
+the end, when the rules are written; `--only WORD` keeps threads whose name has that word. `results/gpu_logs.json` has
+every row of both halves, `chart` draws them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from ..report import save, show
+from ..report import RESULTS, save, show
 from .collection import Figure, Log, Variant, read
 
 NICE = ("nice", "-n", "10")
+PROGRAMS = Path(__file__).with_name("programs")
+CARD = "V100 PCIe 16GB"
+"""Of logs that name none: PaddlePaddle's own benchmarks of those years ran on V100 and A100. The card changes the
+context alone."""
+WANTED = (
+    "status", "batch_size", "image_size", "amp", "allocated_peak_bytes", "reserved_peak_bytes", "peak_bytes", "low",
+    "high", "device", "terms",
+)  # fmt: skip
 
 
-def estimated(variant: Variant, clones: Path) -> dict[str, Any]:
-    """What `jupyter paddle-gpu estimate tools/train.py` says of it on a GPU."""
-    folder = clones / variant.repository.rpartition("/")[2]
-    command = [str(Path(sys.executable).with_name("jupyter")), "paddle-gpu", "estimate", "--json", "tools/train.py"]
-    done = subprocess.run(
-        [*NICE, *command, "--", *variant.arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
+    """What `jupyter paddle-gpu estimate` says of it on its card."""
+    folder = clones / variant.repository.rpartition("/")[2] if variant.repository else PROGRAMS
+    command = [str(Path(sys.executable).with_name("jupyter")), "paddle-gpu", "estimate", "--json"]
+    command += ["--device", log.card or CARD, variant.script, "--", *variant.arguments]
+    environment = {**os.environ, "PYTHONPATH": ".", "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
+    done = subprocess.run([*NICE, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         return {"status": "no answer", "problem": done.stderr.strip().splitlines()[-1:]}
-    names = ("status", "batch_size", "image_size", "amp", "allocated_peak_bytes", "peak_bytes", "low", "high", "inputs")
-    return {name: answer.get(name) for name in names} | {"notes": [note["code"] for note in answer["notes"]]}
+    return {name: answer.get(name) for name in WANTED} | {"notes": [note["code"] for note in answer["notes"]]}
 
 
 def error(figure: Figure | None, estimate: int | None) -> float | None:
@@ -47,7 +56,7 @@ def rebuilt(log: Log, clones: Path) -> list[dict[str, Any]]:
     """A row for each variant of a record."""
     rows = []
     for variant in log.variants:
-        found = estimated(variant, clones)
+        found = estimated(log, variant, clones)
         sys.stderr.write(f"{log.thread} {variant.assumes} {found}\n")
         rows.append(
             {
@@ -55,11 +64,14 @@ def rebuilt(log: Log, clones: Path) -> list[dict[str, Any]]:
                 "kind": log.kind,
                 "grade": log.grade,
                 "half": log.half,
+                "card": log.card,
+                "precision": log.precision,
                 "assumes": variant.assumes,
                 "arguments": variant.arguments,
-                "logged": {"allocated": _middle(log.allocated), "reserved": _middle(log.reserved)},
+                "logged": {name: _middle(getattr(log, name)) for name in ("allocated", "reserved", "device")},
                 "estimated": found,
                 "error": error(log.allocated, found.get("allocated_peak_bytes")),
+                "reserved_error": error(log.reserved, found.get("reserved_peak_bytes")),
             }
         )
     return rows
@@ -69,26 +81,43 @@ def _middle(figure: Figure | None) -> int | None:
     return None if figure is None else (figure.low + figure.high) // 2
 
 
+def kept() -> list[dict[str, Any]]:
+    """The rows of earlier runs."""
+    file = RESULTS / "gpu_logs.json"
+    rows: list[dict[str, Any]] = json.loads(file.read_text())["rows"] if file.exists() else []
+    return rows
+
+
 def main() -> None:
     """Rebuild one half and print its table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_logs.rebuild", description=__doc__)
     parser.add_argument("clones", type=Path)
     parser.add_argument("--half", default="rules", choices=["rules", "held back"])
+    parser.add_argument("--only", default="")
     asked = parser.parse_args()
-    logs = [log for log in read() if log.half == asked.half]
+    logs = [log for log in read() if log.half == asked.half and asked.only in log.thread]
     rows = [row for log in logs for row in rebuilt(log, asked.clones.absolute())]
     show(
-        f"Logged beside estimated, half: {asked.half}; {len(logs)} records, {len(rows)} rebuilt",
-        ("Thread", "Assumed", "Logged", "Estimated", "Error", "Reserved"),
+        f"Logged beside estimated, half: {asked.half}; {len(logs)} records, {len(rows)} rows",
+        ("Thread", "Assumed", "Allocated", "Estimated", "Error", "Reserved", "Estimated", "Error"),
         [
-            (row["thread"], row["assumes"], f"{(row['logged']['allocated'] or 0) / 2**20:,.0f} MiB",
-             f"{(row['estimated'].get('allocated_peak_bytes') or 0) / 2**20:,.0f} MiB",
-             "" if row["error"] is None else f"{row['error']:+.1%}",
-             f"{(row['logged']['reserved'] or 0) / 2**20:,.0f} MiB")
+            (row["thread"], row["assumes"], _mib(row["logged"]["allocated"]),
+             _mib(row["estimated"].get("allocated_peak_bytes")), _percent(row["error"]),
+             _mib(row["logged"]["reserved"]), _mib(row["estimated"].get("reserved_peak_bytes")),
+             _percent(row["reserved_error"]))
             for row in rows
         ],
     )  # fmt: skip
-    save("gpu_logs", {"half": asked.half, "rows": rows})
+    done = {row["thread"] for row in rows}
+    save("gpu_logs", {"rows": [row for row in kept() if row["thread"] not in done] + rows})
+
+
+def _mib(size: int | None) -> str:
+    return f"{size / 2**20:,.0f} MiB" if size else ""
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:+.1%}"
 
 
 if __name__ == "__main__":

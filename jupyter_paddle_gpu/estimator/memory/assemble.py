@@ -8,11 +8,12 @@ from ...devices.makers.registry import context_range
 from ...domain.devices import Accelerator
 from ...domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, Phase, TimelinePoint
 from ..trace import Operation, Trace
-from . import overheads, replay
+from . import evidence, overheads, replay
 from .allocator import aligned
-from .calibration import Calibration, Key
+from .calibration import Calibration, Key, Range
 from .host import host_memory
-from .reserved import replay_reserved
+from .mix import matrix_flops
+from .reserved import Reserved, replay_changing, replay_reserved
 
 
 class Peak(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +52,9 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     most = least
     if any(operation.workspace_high != operation.workspace_low for operation in trace.operations):
         most = replay_reserved(trace, lambda operation: operation.workspace_high)
+    changing = evidence.drawn(trace)
+    if changing:
+        most = max(most, replay_changing(trace, _likely_workspace), key=lambda one: one.mapped)
     context = context_range(
         accelerator.vendor if accelerator else None, accelerator.compute_capability if accelerator else None
     )
@@ -62,7 +66,11 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         source=context.source,
     )
     spread = calibration.predict(key, terms)
-    terms = msgspec.structs.replace(terms, observations=spread.observations, jobs=spread.jobs)
+    reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
+    logs, high = _by_logs(trace, reserved, least, terms, spread)
+    terms = msgspec.structs.replace(
+        terms, observations=spread.observations, jobs=spread.jobs, logs=logs, changing_shapes=changing
+    )
     standing = sum(result.kinds.values())
     return Peak(
         replayed=result,
@@ -72,10 +80,20 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         ),
         likely=spread.likely,
         low=max(spread.low - _other_branches(trace) - _fewer_selected(trace), 0),
-        high=spread.high + _more_selected(trace),
-        reserved=least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved)),
+        high=high + _more_selected(trace),
+        reserved=reserved,
         terms=terms,
     )
+
+
+def _by_logs(trace: Trace, reserved: int, least: Reserved, terms: DeviceTerms, spread: Range) -> tuple[int, int]:
+    """(how many public logs speak for the upper end, the upper end); a machine's own measurements count for more."""
+    logs = evidence.like(trace, reserved)
+    factor = evidence.limit(logs)
+    if factor is None or spread.observations:
+        return 0, spread.high
+    pages = least.mapped - least.reserved
+    return len(logs), max(spread.likely, min(spread.high, round(reserved * factor) + pages + terms.context_high))
 
 
 def _other_branches(trace: Trace) -> int:
@@ -110,7 +128,7 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
     size = replay.exact if peak.terms is None else aligned
     flops = sum(operation.flops for operation in trace.operations)
     moved = sum(operation.bytes_moved for operation in trace.operations)
-    curve: tuple[TimelinePoint, ...] = replay.timeline(trace, peak.replayed)
+    curve: tuple[TimelinePoint, ...] = replay.timeline(trace, peak.replayed, size=size)
     alive: tuple[AliveTensor, ...] = replay.largest_alive(trace, peak.replayed.at, size=size)
     layers: tuple[LayerMemory, ...] = replay.by_layer(trace, peak.replayed.at, size=size)
     return Estimate(
@@ -141,6 +159,9 @@ def answer(trace: Trace, peak: Peak) -> Estimate:
         flops_forward=_flops(trace, "forward"),
         flops_backward=_flops(trace, "backward"),
         bytes_moved=moved,
+        matrix_flops=matrix_flops(trace.operations),
+        operations=len(trace.operations),
+        steps_per_epoch=trace.steps_per_epoch,
         arithmetic_intensity=flops / moved if moved else None,
         inputs=trace.inputs,
         shared_memory_bytes=trace.shared_memory,

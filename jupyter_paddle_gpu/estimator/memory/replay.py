@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from heapq import nlargest
 from itertools import accumulate
 
 import msgspec
@@ -13,6 +14,8 @@ from ..trace import Kind, Operation, Storage, Trace
 
 MAX_POINTS = 300
 """Points of a timeline that is sent to a browser."""
+MAX_LAYERS = 2
+"""Layers that are named at each of them."""
 MAX_ALIVE = 20
 """The largest allocations at the peak that are listed one by one."""
 
@@ -70,7 +73,7 @@ def alive(trace: Trace, at: int) -> list[Storage]:
     return [storage for storage in trace.storages if max(storage.start, 0) <= at <= storage.end]
 
 
-def timeline(trace: Trace, result: Replay, *, most: int = MAX_POINTS) -> tuple[TimelinePoint, ...]:
+def timeline(trace: Trace, result: Replay, *, size: Size = exact, most: int = MAX_POINTS) -> tuple[TimelinePoint, ...]:
     """The curve in at most `most` points: of each stretch its lowest and highest, so that no extreme is lost."""
     count = len(trace.operations)
     if count == 0:
@@ -83,7 +86,37 @@ def timeline(trace: Trace, result: Replay, *, most: int = MAX_POINTS) -> tuple[T
         for number in range(stretches):
             stretch = range(number * count // stretches, (number + 1) * count // stretches)
             chosen |= {min(stretch, key=result.curve.__getitem__), max(stretch, key=result.curve.__getitem__)}
-    return tuple(point(trace, result, index) for index in sorted(chosen))
+    return tuple(_told(trace, result, sorted(chosen), size))
+
+
+def _told(trace: Trace, result: Replay, chosen: list[int], size: Size) -> Iterator[TimelinePoint]:
+    """The moments with what stands at each: one walk over the storages, in the order of their first operation."""
+    coming = sorted(trace.storages, key=lambda storage: storage.start)
+    going = sorted(trace.storages, key=lambda storage: storage.end)
+    kinds: defaultdict[str, int] = defaultdict(int)
+    layers: defaultdict[str, int] = defaultdict(int)
+
+    def count(storage: Storage, sign: int) -> None:
+        counted = sign * size(storage.bytes)
+        kinds[storage.kind] += counted
+        if storage.kind == "activations":
+            layers[storage.layer] += counted
+
+    come = gone = 0
+    for index in chosen:
+        while come < len(coming) and coming[come].start <= index:
+            count(coming[come], 1)
+            come += 1
+        while gone < len(going) and going[gone].end < index:
+            count(going[gone], -1)
+            gone += 1
+        transient = result.curve[index] - sum(kinds.values())
+        standing = {kind: amount for kind, amount in kinds.items() if amount}
+        yield msgspec.structs.replace(
+            point(trace, result, index),
+            kinds={**standing, **({"workspace": transient} if transient else {})},
+            layers={name: layers[name] for name in nlargest(MAX_LAYERS, layers, layers.__getitem__) if layers[name]},
+        )
 
 
 def point(trace: Trace, result: Replay, index: int) -> TimelinePoint:

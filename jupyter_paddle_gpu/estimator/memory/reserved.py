@@ -13,6 +13,12 @@ from .allocator import AutoGrowthBestFit, Block, driver_bytes
 MOST_STEPS = 4
 """Steps replayed at most; a step that reserves nothing new ends the replay."""
 
+SIDES = (0.75, 0.6, 0.85, 0.7, 0.9, 0.65, 0.95, 0.8, 1.0, 0.6, 0.9, 1.0)
+"""Sides of a training that draws its pictures' size for each batch, as parts of the largest, in the order of the steps.
+
+Trainers draw from some 0.4 to 0.6 of the largest (`BatchRandomResize` of PaddleDetection: 320 to 768, 480 to 800); the
+order is any, but the largest is seldom the first, after which nothing would have to be asked for any more."""
+
 Kept = defaultdict[tuple[str, int], list[Block]]
 
 
@@ -40,6 +46,33 @@ def replay_reserved(trace: Trace, workspace: Callable[[Operation], int]) -> Rese
         if number and allocator.reserved == before:
             break
     return Reserved(allocator.peak_allocated, allocator.reserved, driver_bytes(allocator.chunks), len(allocator.chunks))
+
+
+def replay_changing(trace: Trace, workspace: Callable[[Operation], int]) -> Reserved:
+    """Replay steps whose pictures have another size each (`SIDES`): chunks of one size are cut for the next.
+
+    What grows with the pictures are activations, inputs and the kernels' transients; all else stays.
+    """
+    allocator = AutoGrowthBestFit()
+    known: dict[float, _Steps] = {}
+    kept: Kept = defaultdict(list)
+    for number, side in enumerate(SIDES):
+        if side not in known:
+            known[side] = _Steps(*_shrunk(trace, workspace, side * side))
+        kept = known[side].run(allocator, kept, first=number == 0)
+    return Reserved(allocator.peak_allocated, allocator.reserved, driver_bytes(allocator.chunks), len(allocator.chunks))
+
+
+def _shrunk(trace: Trace, workspace: Callable[[Operation], int], part: float) -> tuple[Trace, list[int]]:
+    """The step with this part of its pictures' area, and its transients."""
+    storages = tuple(
+        msgspec.structs.replace(one, bytes=max(1, int(one.bytes * part)))
+        if one.kind in ("activations", "inputs") and one.bytes > 0
+        else one
+        for one in trace.storages
+    )
+    transients = [int(workspace(operation) * part) for operation in trace.operations]
+    return msgspec.structs.replace(trace, storages=storages), transients
 
 
 class _Steps:

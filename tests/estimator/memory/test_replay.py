@@ -83,6 +83,22 @@ def test_the_gpu_target_counts_aligned_sizes_and_has_a_range(tmp_path):
     assert estimate.breakdown.parameters == aligned(300)
 
 
+def test_each_point_tells_what_stands_there():
+    result = replay(STEP, workspace=lambda operation: operation.workspace_cpu)
+    points = timeline(STEP, result)
+
+    for point in points:
+        assert sum(point.kinds.values()) == point.bytes == result.curve[point.index]
+    # Kinds by hand: at the second operation both activations stand, at the last one the first gradients are gone.
+    assert points[1].kinds == {
+        "parameters": 300, "gradients": 300, "optimizer_state": 600, "inputs": 1000, "activations": 4001
+    }  # fmt: skip
+    assert points[1].layers == {"net.act": 2001, "net.conv": 2000}
+    assert points[0].kinds["workspace"] == 5000
+    assert points[5].kinds == {"parameters": 300, "gradients": 300, "optimizer_state": 600}
+    assert points[5].layers == {}
+
+
 def test_flops_and_bytes_are_sums():
     estimate = answer(STEP, cpu_peak(STEP))
 

@@ -1,0 +1,113 @@
+"""What a finished job says of its training on a GPU, in the form of the public collection: figures, no code, no names.
+
+Of the job's specification and result only numbers, versions and the card's model go into it; notebook, folder, values
+of variables, environment, owner, notes and error texts do not.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from ...devices import catalogue
+from ...domain.devices import Inventory
+from ...domain.errors import PaddleGpuError
+from ...domain.gpu_logs import Figure, Foretold, GpuLog, Kind
+from ...domain.jobs.job import Job
+from ..estimates import targets
+
+FULL = "out_of_memory_device"
+
+
+def facts_of(job: Job, inventory: Callable[[], Inventory], kind: Kind = "") -> GpuLog:
+    """The record of a job.
+
+    Args:
+        kind: what was trained, as its person says.
+
+    Raises:
+        PaddleGpuError: `nothing_to_contribute` (409): it did not end by itself on a GPU, or nothing was measured there.
+    """
+    result = job.result
+    if job.ended is None or result is None or result.reason not in {"succeeded", FULL} or not job.device_ids:
+        raise PaddleGpuError(
+            "nothing_to_contribute",
+            "Job {id} has no facts about a GPU: it must have run on one to its end, or until its memory was full.",
+            hint="`jupyter paddle-gpu jobs` lists the jobs with their devices.",
+            status=409,
+            id=job.id,
+        )
+    seen = result.statistics.devices if result.statistics else ()
+    watched = next((one for one in seen if one.id == job.device_ids[0]), None)
+    alone = watched is not None and watched.processes_peak == 1
+    device = watched.memory_peak_bytes if watched is not None and alone else None
+    if result.device_allocated_bytes is None and device is None:
+        raise PaddleGpuError(
+            "nothing_to_contribute_measured",
+            "Nothing was measured on the device of job {id}.",
+            hint="Paddle tells its allocator's peaks where the notebook's process ends in order.",
+            status=409,
+            id=job.id,
+        )
+    spec, full = job.spec, result.reason == FULL
+    return GpuLog(
+        kind=kind,
+        grade="complete" if spec.estimated_batch_size else "partial",
+        date=datetime.datetime.fromtimestamp(job.ended, datetime.timezone.utc).date().isoformat(),
+        card=_card(job, inventory),
+        paddle=_version(result.paddle_version),
+        cuda=_version(result.cuda_version),
+        batch=spec.estimated_batch_size,
+        cards=len(job.device_ids),
+        allocated=None if full else _figure(result.device_allocated_bytes),
+        reserved=None if full else _figure(result.device_reserved_bytes),
+        device=_figure(device),
+        exhausted=_figure(result.device_allocated_bytes) if full else None,
+        foretold=_foretold(job),
+    )
+
+
+def write(log: GpuLog, file: Path) -> None:
+    """Add the record's line to a file.
+
+    Raises:
+        PaddleGpuError: `cannot_write` (400).
+    """
+    try:
+        with file.open("a", encoding="ascii") as opened:
+            opened.write(log.line + "\n")
+    except OSError as error:
+        raise PaddleGpuError(
+            "cannot_write",
+            "{file} cannot be written: {error}",
+            hint="Name another file with --write.",
+            file=str(file),
+            error=error.strerror or str(error),
+        ) from error
+
+
+def _figure(size: int | None) -> Figure | None:
+    return Figure.of(size) if size else None
+
+
+def _version(text: str | None) -> str:
+    """`3.3.1` of `3.3.1+local`: what somebody wrote behind it may name a machine."""
+    found = re.match(r"\d+(\.\d+)*", text or "")
+    return found.group() if found else ""
+
+
+def _card(job: Job, inventory: Callable[[], Inventory]) -> str:
+    """The catalogue's name of the card's model, which no maker's serial number is part of."""
+    card = next((one for one in inventory().devices if one.id == job.device_ids[0]), None)
+    known = targets.of_device(card, catalogue.find) if card is not None else catalogue.find(job.spec.estimated_device)
+    return known.name if known is not None else ""
+
+
+def _foretold(job: Job) -> Foretold | None:
+    spec, terms = job.spec, job.spec.estimated_terms
+    if terms is None:
+        return None
+    low, high = terms.mapped_low + terms.context_low, terms.mapped_high + terms.context_high
+    return Foretold(allocated=spec.estimated_allocated_bytes, low=low, high=high)

@@ -1,0 +1,107 @@
+"""A finished GPU job as one line for the public collection: shown, written where told, without a name in it.
+
+The job stands in: no machine of the tests has a GPU. Store, services and command are the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.domain.estimates import DeviceTerms
+from jupyter_paddle_gpu.domain.gpu_logs import GpuLog
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec
+from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
+from jupyter_paddle_gpu.services import Services, Settings
+
+GIB = 1 << 30
+SECRETS = ("/home/ada", "thesis", "ada", "TOKEN", "hunter2", "a note", "GPU-7", "acme")
+TERMS = DeviceTerms(mapped_low=7 * GIB, mapped_high=8 * GIB, context_low=GIB // 2, context_high=GIB, source="table")
+SPEC = JobSpec(
+    name="thesis",
+    notebook="/home/ada/thesis.ipynb",
+    output="/home/ada/thesis.out.ipynb",
+    folder="/home/ada",
+    engine="local",
+    environment={"TOKEN": "hunter2"},
+    estimated_device="A100 SXM 80GB",
+    estimated_batch_size=64,
+    estimated_allocated_bytes=6 * GIB,
+    estimated_terms=TERMS,
+)
+SEEN = DeviceSummary(id="GPU-7", memory_peak_bytes=9 * GIB, processes_peak=1, memory_samples=10, peak_samples=8)
+RESULT = JobResult(
+    reason="succeeded",
+    device_allocated_bytes=6 * GIB + 5,
+    device_reserved_bytes=7 * GIB,
+    paddle_version="3.3.1+acme",
+    cuda_version="12.6",
+    statistics=StatisticsSummary(samples=10, devices=(SEEN,)),
+)
+
+
+@pytest.fixture
+def finished(environment):
+    """Puts a job into the store of the commands."""
+
+    def put(**changes):
+        result = msgspec.structs.replace(RESULT, **changes.pop("result", {}))
+        known = {"state": "succeeded", "ended": 1.7e9, "device_ids": ("GPU-7",), "owner": "ada", "note": "a note"}
+        job = Job(id="job-1", spec=SPEC, created=1.0, updated=1.0, result=result, **{**known, **changes})
+        services = Services(Settings(data_folder=Path(environment["PADDLE_GPU_DATA"])))
+        services.jobs.store.add(job)
+        services.close()
+
+    return put
+
+
+def test_the_line_is_shown_and_written_only_where_told(cli, finished, tmp_path):
+    finished()
+    file = tmp_path / "facts.jsonl"
+    shown = cli("contribute")
+    assert shown.status == 0
+    assert "written nowhere" in " ".join(shown.out.split())
+    assert not file.exists()
+    written = cli("contribute", "job-1", "--kind", "segmentation", "--write", str(file), "--json")
+    (line,) = file.read_text().splitlines()
+    assert json.loads(line) == written.json == {
+        "kind": "segmentation", "date": "2023-11-14", "card": "A100 SXM 80GB", "paddle": "3.3.1", "cuda": "12.6",
+        "batch": 64, "cards": 1,
+        "allocated": {"low": 6 * GIB + 5, "high": 6 * GIB + 5}, "reserved": {"low": 7 * GIB, "high": 7 * GIB},
+        "device": {"low": 9 * GIB, "high": 9 * GIB},
+        "foretold": {"allocated": 6 * GIB, "low": 7 * GIB + GIB // 2, "high": 9 * GIB},
+    }  # fmt: skip
+    assert msgspec.json.decode(line, type=GpuLog).line == line
+    assert not [secret for secret in SECRETS if secret in line]
+    cli("contribute", "--write", str(file))
+    assert len(file.read_text().splitlines()) == 2
+    assert "没有写入任何文件" in "".join(cli("contribute", LANG="zh_CN.UTF-8").out.split())
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"device_ids": ()}, "nothing_to_contribute"),
+        ({"state": "running", "ended": None}, "nothing_to_contribute"),
+        ({"state": "failed", "result": {"reason": "cell_error"}}, "nothing_to_contribute"),
+        ({"result": {"device_allocated_bytes": None, "statistics": None}}, "nothing_to_contribute_measured"),
+    ],
+)
+def test_a_job_without_facts_is_refused(cli, finished, changes, code):
+    finished(**changes)
+    ran = cli("contribute", "job-1", "--json")
+    assert (ran.status, ran.json["code"]) == (1, code)
+
+
+def test_full_memory_is_a_fact_and_a_shared_card_is_not(cli, finished, tmp_path):
+    shared = msgspec.structs.replace(SEEN, processes_peak=2)
+    statistics = StatisticsSummary(samples=10, devices=(shared,))
+    finished(state="failed", result={"reason": "out_of_memory_device", "statistics": statistics})
+    said = cli("contribute", "job-1", "--json").json
+    assert said["exhausted"]["low"] == 6 * GIB + 5
+    assert not {"allocated", "reserved", "device"} & set(said)
+    refused = cli("contribute", "job-1", "--write", str(tmp_path))
+    assert refused.status == 2

@@ -1,0 +1,117 @@
+"""The upper end that public logs give a range, for the steps that are like theirs, and what drawn sizes reserve."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.estimator.memory import evidence
+from jupyter_paddle_gpu.estimator.memory.assemble import cpu_peak, gpu_peak
+from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key
+from jupyter_paddle_gpu.estimator.memory.evidence import SAME_SHAPES, Seen, limit
+from jupyter_paddle_gpu.estimator.memory.narrowed import narrowed
+from jupyter_paddle_gpu.estimator.memory.reserved import replay_changing, replay_reserved
+from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace, TracedNote
+
+GIB, MIB = 1 << 30, 1 << 20
+DRAWN = (TracedNote("sizes_drawn"),)
+NET = Trace(
+    status="ok",
+    amp="off",
+    operations=tuple(
+        Operation(name, phase, "", 0, 0, 0, 0, high)
+        for name, phase, high in (
+            ("conv2d", "forward", 512 * MIB), ("relu", "forward", 0), ("conv2d", "forward", 0), ("mean", "forward", 0),
+            ("conv2d_grad", "backward", 512 * MIB), ("conv2d_grad", "backward", 0), ("momentum_", "update", 0),
+        )
+    ),
+    storages=(
+        Storage(40 * MIB, -1, 7, "parameters"),
+        Storage(40 * MIB, 4, 7, "gradients"),
+        Storage(100 * MIB, -1, 7, "inputs"),
+        Storage(2 * GIB, 0, 5, "activations"),
+        Storage(1 * GIB, 1, 5, "activations"),
+        Storage(700 * MIB, 2, 4, "activations"),
+        Storage(900 * MIB, 4, 5, "activations"),
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture
+def peak(tmp_path: Path):
+    calibration = Calibration(tmp_path / "calibration.json")
+    return lambda trace: gpu_peak(trace, None, calibration, key=Key("a card"))
+
+
+def test_the_limit_is_students():
+    logs = [Seen("a/b#4", "", 100, round(100 * math.exp(ratio))) for ratio in (0.1, 0.2, 0.3)]
+    found = evidence.ratios(logs)
+    spread = math.sqrt(sum((one - sum(found) / 3) ** 2 for one in found) / 2)
+    expected = math.exp(sum(found) / 3 + 1.886 * spread * math.sqrt(4 / 3))  # 1.886: Student's t, 90 %, 2 degrees
+    assert limit(logs) == pytest.approx(expected, rel=1e-12)
+    assert limit(logs[:2]) is limit(()) is None
+    assert limit([Seen("a/b#4", "", 100, 110)] * 3) == pytest.approx(1.1)
+
+
+def test_every_log_lies_below_the_limit():
+    factor = limit(SAME_SHAPES)
+    assert factor is not None and 1 < factor < 1.05
+    assert all(one.logged <= factor * one.estimated for one in SAME_SHAPES)
+
+
+def test_the_upper_end_of_a_logged_kind_comes_down_and_nothing_else(peak):
+    assert (plain := peak(NET)).terms.logs == len(SAME_SHAPES)
+    other = peak(msgspec.structs.replace(NET, amp="O1"))
+    assert other.terms.logs == 0
+    assert plain.high < other.high
+    assert (plain.low, plain.likely, plain.reserved, plain.allocated) == (
+        other.low, other.likely, other.reserved, other.allocated
+    )  # fmt: skip
+    assert plain.low <= plain.likely <= plain.high
+    assert [note.code for note in narrowed(plain.terms)] == ["narrowed_by_logs"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"amp": "O2"},
+        {"evidence": "measured"},
+        {"devices": 2},
+        {"notes": DRAWN},
+        {"extra": {"extents": {"low": 0, "likely": 1, "high": 1}}},
+        {"operations": tuple(Operation("matmul", one.phase) for one in NET.operations)},
+        {"storages": NET.storages[:3]},
+    ],
+    ids=["mixed", "measured", "two cards", "drawn", "masks", "no convolution", "small"],
+)
+def test_no_log_speaks_for_another_kind(peak, changes):
+    assert peak(msgspec.structs.replace(NET, **changes)).terms.logs == 0
+
+
+def test_a_machines_own_measurements_count_for_more(peak, tmp_path):
+    terms, key = peak(NET).terms, Key("a card", "12.6", "3.3.1")
+    assert Calibration(tmp_path / "calibration.json").observe(key, terms, 5 * GIB)
+    assert peak(NET).terms.logs == 0
+
+
+def test_drawn_sizes_leave_gaps(peak):
+    def none(operation: Operation) -> int:
+        return 0
+
+    assert replay_changing(NET, none).reserved > replay_reserved(NET, none).reserved
+    assert replay_changing(NET, none).allocated == replay_reserved(NET, none).allocated
+    standing = msgspec.structs.replace(NET, storages=NET.storages[:2])
+    assert replay_changing(standing, none) == replay_reserved(standing, none)
+    drawn, still = peak(msgspec.structs.replace(NET, notes=DRAWN)), peak(NET)
+    assert drawn.terms.changing_shapes and not still.terms.changing_shapes
+    assert drawn.high > still.high
+    assert drawn.allocated == still.allocated
+    assert [note.code for note in narrowed(drawn.terms)] == ["range_of_changing_shapes"]
+
+
+def test_the_cpus_figure_knows_no_logs():
+    drawn = msgspec.structs.replace(NET, notes=DRAWN)
+    assert (cpu_peak(drawn).likely, cpu_peak(drawn).high) == (cpu_peak(NET).likely, cpu_peak(NET).high)
