@@ -183,7 +183,9 @@ def watched(original):
                 peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
                 core.host_memory_stat_reset_peak_value("Allocated", 0)
                 if len(peaks) in (4, 10):
-                    norms = [float((p.astype("float64") ** 2).sum()) for p in self._parameter_list]
+                    # What is not trained is each process's own: the running statistics of a batch norm.
+                    trained = [p for p in self._parameter_list if not p.stop_gradient]
+                    norms = [float((p.astype("float64") ** 2).sum()) for p in trained]
                     with open(os.environ["ADVICE"] + os.environ["PADDLE_TRAINER_ID"], "w") as file:
                         json.dump({"peak": max(peaks[2:]), "learned": norms, "updates": len(peaks)}, file)
                     core.host_memory_stat_reset_peak_value("Allocated", 0)

@@ -1,8 +1,10 @@
 """How long an estimate takes, cold, warm and at a terminal, what memory it takes, and how that grows with the model.
 
-`python -m benchmarks estimate_speed`, on a machine that does nothing else; three minutes. Everything is shown beside
-`import paddle` taken in turn with it, and beside one real CPU step of the same program, since seconds alone mean
-little elsewhere.
+`python -m benchmarks estimate_speed`: six minutes of a machine that does nothing else, each row told when it is there
+and kept at once in `results/estimate_speed.json`; with names (`python -m benchmarks.estimate_speed warm growth`) those
+of `PARTS` alone, beside what was kept before. Everything is shown beside `import paddle` taken in turn with it, and
+beside one real CPU step of the same program, since seconds alone mean little elsewhere; part `warm` counts processor
+time too, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 
@@ -28,12 +31,14 @@ from jupyter_paddle_gpu.estimator.workers.outcomes import Outcome
 
 from .measuring import Compared, MemoryMeter, compared, exponent, timed
 from .programs import bert, gpt, resnet
-from .report import save, show
+from .report import kept, save, show
 
 REPEATS = 5
+START_REPEATS = 3
 GROWTH_REPEATS = 3
 MIB = 1 << 20
 ON_CPU = EstimateRequest(target="cpu")
+Figures = dict[str, Any]
 HERE = Path(__file__).parent
 
 # name -> (program for a batch size, batch size of the estimate, batch size of the real step; None: too large for it)
@@ -101,7 +106,7 @@ def cold(program: str) -> Compared:
         estimate(service, program)
         service.close()
 
-    return compared(once, import_paddle, REPEATS)
+    return compared(once, import_paddle, START_REPEATS)
 
 
 def at_a_terminal(program: str) -> Compared:
@@ -118,20 +123,31 @@ def at_a_terminal(program: str) -> Compared:
             command = [str(programs / "jupyter"), "paddle-gpu", "estimate", "train.ipynb"]
             subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
 
-        return compared(once, import_paddle, REPEATS)
+        return compared(once, import_paddle, START_REPEATS)
 
 
-def warm_seconds(service: EstimateService, programs: list[str]) -> tuple[float, Estimate]:
-    """The median over programs that differ in their batch, so that none is answered from memory."""
-    runs = [timed(lambda program=program: estimate(service, program)) for program in programs]  # type: ignore[misc]
-    return statistics.median(seconds for seconds, _ in runs), runs[0][1]
+class Cost(NamedTuple):
+    """Seconds of a call: by the clock, and of this process's processor time."""
+
+    seconds: float
+    cpu_seconds: float
 
 
-def unchanged_seconds(service: EstimateService, program: str) -> float:
-    """The median after an edit that leaves the training as it is: a comment above it, and a print below it."""
+def cost(service: EstimateService, programs: list[str]) -> tuple[Cost, Estimate]:
+    """(medians over estimates of programs that differ, so that none is answered from memory; the first estimate)."""
+    costs, found = [], []
+    for program in programs:
+        cpu = time.process_time()
+        seconds, answer = timed(lambda program=program: estimate(service, program))  # type: ignore[misc]
+        costs.append(Cost(seconds, time.process_time() - cpu))
+        found.append(answer)
+    return Cost(*(statistics.median(column) for column in zip(*costs, strict=True))), found[0]
+
+
+def unchanged(service: EstimateService, program: str) -> Cost:
+    """After an edit that leaves the training as it is: a comment above it, and a print below it."""
     estimate(service, program)
-    edited = [f"# edit {number}\n{program}\nprint({number})" for number in range(REPEATS)]
-    return statistics.median(timed(lambda one=one: estimate(service, one))[0] for one in edited)  # type: ignore[misc]
+    return cost(service, [f"# edit {number}\n{program}\nprint({number})" for number in range(REPEATS)])[0]
 
 
 class Worker:
@@ -156,97 +172,100 @@ class Worker:
         return meter.peak
 
 
-def measured(service: EstimateService, worker: Worker, import_cpu: float) -> list[dict[str, Any]]:
-    """A row for each program."""
-    rows = []
-    for name, (program, batch, small) in PROGRAMS.items():
+def starts(figures: Figures, _service: EstimateService, _worker: Worker) -> None:
+    """What a first estimate takes."""
+    terminal = at_a_terminal(resnet(64))
+    figures |= {
+        "import_paddle_seconds": terminal.base_seconds,
+        "terminal_seconds": terminal.seconds,
+        "terminal_over_import": terminal.ratio,
+    }
+    print(f"at a terminal: {terminal.seconds:.2f} s, {terminal.ratio:.2f} of import paddle", flush=True)
+    figures["cold"] = {}
+    for name, (program, batch, _) in PROGRAMS.items():
         first = cold(program(batch))
-        warm, found = warm_seconds(service, [program(batch + extra) for extra in range(REPEATS)])
+        figures["cold"][name] = {"seconds": first.seconds, "over_import": first.ratio}
+        print(f"cold, {name}: {first.seconds:.2f} s, {first.ratio:.2f} of import paddle", flush=True)
+
+
+def warm(figures: Figures, service: EstimateService, worker: Worker) -> None:
+    """What an estimate takes where the worker runs: of another program, of one whose training did not change."""
+    import_cpu = figures["import_paddle_cpu_seconds"] = import_cpu_seconds()
+    rows = figures["programs"] = []
+    for name, (program, batch, _) in PROGRAMS.items():
+        wall, found = cost(service, [program(batch + extra) for extra in range(REPEATS)])
         cpu, child = worker.outcome(program(batch))
-        step = real_step_seconds(program(small)) if small else None
+        same = unchanged(service, program(batch))
         rows.append(
             {
                 "program": name,
                 "batch": batch,
                 "operations": len(child.value["operations"]),
                 "peak_bytes": found.peak_bytes,
-                "cold_seconds": first.seconds,
-                "cold_over_import": first.ratio,
-                "warm_seconds": warm,
-                "warm_over_import": warm / first.base_seconds,
-                "unchanged_seconds": unchanged_seconds(service, program(batch)),
+                "warm_seconds": wall.seconds,
+                "warm_cpu_seconds": wall.cpu_seconds + cpu,
                 "trace_cpu_seconds": cpu,
                 "trace_cpu_over_import_cpu": cpu / import_cpu,
-                "real_step_batch": small,
-                "real_step_seconds": step,
-                "warm_over_real_step": warm / step if step else None,
+                "unchanged_seconds": same.seconds,
+                "unchanged_cpu_seconds": same.cpu_seconds,
                 "resident_bytes": child.resident,
                 "memory_bytes": worker.memory(program(batch)),
             }
         )
-    return rows
-
-
-def grown(service: EstimateService, worker: Worker) -> list[dict[str, Any]]:
-    """A row for each number of layers."""
-    rows = []
-    for layers in GROWTH:
-        programs = [gpt(1 + extra, layers, 256, 4, 128) for extra in range(GROWTH_REPEATS)]
-        warm, _ = warm_seconds(service, programs)
-        cpu, child = worker.outcome(programs[0], GROWTH_REPEATS)
-        rows.append(
-            {
-                "layers": layers,
-                "operations": len(child.value["operations"]),
-                "warm_seconds": warm,
-                "trace_cpu_seconds": cpu,
-                "memory_bytes": worker.memory(programs[0]),
-            }
-        )
-    return rows
-
-
-def main() -> None:
-    """Print the tables and write `results/estimate_speed.json`."""
-    import_cpu = import_cpu_seconds()
-    terminal = at_a_terminal(resnet(64))
-    service = EstimateService()
-    service.warm("python3")
-    worker = Worker(service)
-    idle = MemoryMeter(worker.pid).now()
-    rows = measured(service, worker, import_cpu)
-    growth = grown(service, worker)
-    service.close()
-    paddle = terminal.base_seconds
+        print(f"warm, {name}: {wall.seconds:.2f} s, unchanged {1000 * same.seconds:.0f} ms", flush=True)
     show(
-        f"Estimates (import paddle: {paddle:.2f} s; `jupyter paddle-gpu estimate` of the first: "
-        f"{terminal.seconds:.2f} s, {terminal.ratio:.2f} of that; idle worker: {idle / MIB:.0f} MiB)",
+        f"Estimates where the worker runs (import paddle: {import_cpu:.2f} CPU s)",
         [
-            *("program", "batch", "cold s", "/import", "warm s", "/import", "unchanged ms", "CPU s", "/import"),
-            *("real step s", "warm/step", "MiB", "peak GB"),
+            *("program", "batch", "warm s", "CPU s", "trace CPU s", "/import", "unchanged ms", "CPU ms", "MiB"),
+            "peak GB",
         ],
         [
             [
                 row["program"],
                 str(row["batch"]),
-                row["cold_seconds"],
-                row["cold_over_import"],
                 row["warm_seconds"],
-                row["warm_over_import"],
-                1000 * row["unchanged_seconds"],
+                row["warm_cpu_seconds"],
                 row["trace_cpu_seconds"],
                 row["trace_cpu_over_import_cpu"],
-                f"{row['real_step_seconds']:.2f} (b {row['real_step_batch']})" if row["real_step_batch"] else "-",
-                row["warm_over_real_step"] or "-",
+                1000 * row["unchanged_seconds"],
+                1000 * row["unchanged_cpu_seconds"],
                 f"{row['memory_bytes'] / MIB:.0f}",
                 f"{row['peak_bytes'] / 1e9:.2f}",
             ]
             for row in rows
         ],
     )
-    exponents = {
-        cost: exponent([row["operations"] for row in growth], [row[cost] for row in growth])
-        for cost in ("warm_seconds", "trace_cpu_seconds")
+
+
+def steps(figures: Figures, _service: EstimateService, _worker: Worker) -> None:
+    """One real step of each program, to hold the estimate's seconds beside."""
+    rows = figures["real_steps"] = {}
+    for name, (program, _, small) in PROGRAMS.items():
+        if small:
+            rows[name] = {"batch": small, "seconds": real_step_seconds(program(small))}
+            print(f"real step, {name}, batch {small}: {rows[name]['seconds']:.2f} s", flush=True)
+
+
+def growth(figures: Figures, service: EstimateService, worker: Worker) -> None:
+    """How the cost grows with the number of layers."""
+    rows = figures["growth"] = []
+    for layers in GROWTH:
+        programs = [gpt(1 + extra, layers, 256, 4, 128) for extra in range(GROWTH_REPEATS)]
+        wall, _ = cost(service, programs)
+        cpu, child = worker.outcome(programs[0], GROWTH_REPEATS)
+        rows.append(
+            {
+                "layers": layers,
+                "operations": len(child.value["operations"]),
+                "warm_seconds": wall.seconds,
+                "trace_cpu_seconds": cpu,
+                "memory_bytes": worker.memory(programs[0]),
+            }
+        )
+        print(f"growth, {layers} layers: {cpu:.2f} CPU s", flush=True)
+    exponents = figures["growth_exponents"] = {
+        name: exponent([row["operations"] for row in rows], [row[name] for row in rows])
+        for name in ("warm_seconds", "trace_cpu_seconds")
     }
     show(
         "Growth with the model: GPT, width 256, T 128; seconds grow with operations to the power of "
@@ -261,19 +280,28 @@ def main() -> None:
                 1000 * row["trace_cpu_seconds"] / row["layers"],
                 f"{row['memory_bytes'] / MIB:.0f}",
             ]
-            for row in growth
+            for row in rows
         ],
     )
-    save(
-        "estimate_speed",
-        {
-            "import_paddle_seconds": paddle,
-            "import_paddle_cpu_seconds": import_cpu,
-            "idle_worker_bytes": idle,
-            "terminal_seconds": terminal.seconds,
-            "terminal_over_import": terminal.ratio,
-            "programs": rows,
-            "growth": growth,
-            "growth_exponents": exponents,
-        },
-    )
+
+
+PARTS = {"starts": starts, "warm": warm, "steps": steps, "growth": growth}
+
+
+def main(*names: str) -> None:
+    """Run the parts of some names, all without names; `results/estimate_speed.json` is written after each."""
+    figures = kept("estimate_speed")
+    service = EstimateService()
+    try:
+        service.warm("python3")
+        worker = Worker(service)
+        figures["idle_worker_bytes"] = MemoryMeter(worker.pid).now()
+        for name in names or PARTS:
+            PARTS[name](figures, service, worker)
+            save("estimate_speed", figures)
+    finally:
+        service.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

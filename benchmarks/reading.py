@@ -13,10 +13,11 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from jupyter_paddle_gpu.domain.estimates import Estimate
+from jupyter_paddle_gpu.domain.estimates import Estimate, Question
 from jupyter_paddle_gpu.domain.notebooks import FactValue
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.estimator.translate import SOURCES
 from jupyter_paddle_gpu.notebook.files.reading import read_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 
@@ -39,6 +40,10 @@ class Reading:
     open: list[str] = field(default_factory=list)
     """Questions without a suggestion, and what else keeps a notebook from its figure."""
     notes: list[str] = field(default_factory=list)
+    followed: str = ""
+    """Batches that follow from the notebook's own code."""
+    assumed: bool = False
+    """Whether a suggestion was marked as an assumption."""
     seconds: float = 0.0
 
 
@@ -47,6 +52,7 @@ def read(service: EstimateService, path: Path, folder: Path) -> Reading:
     started = time.monotonic()
     facts = inspect_notebook(read_notebook(path))
     answers: dict[str, FactValue] = {}
+    is_assumed = False
     while True:
         estimate = service.estimate(facts, folder, EstimateRequest(answers=answers, target="cpu"))
         new = {
@@ -57,7 +63,15 @@ def read(service: EstimateService, path: Path, folder: Path) -> Reading:
         if estimate.status != "needs_input" or not new or len(answers) + len(new) > MOST_QUESTIONS:
             break
         answers |= new
-    return _reading(path, estimate, answers, time.monotonic() - started)
+        is_assumed = is_assumed or any(_is_assumed(one) for one in estimate.questions if one.name in new)
+    found = _reading(path, estimate, answers, time.monotonic() - started)
+    found.assumed = is_assumed or "answers_assumed" in found.notes
+    return found
+
+
+def _is_assumed(question: Question) -> bool:
+    """Whether a question says that its suggestion is an assumption."""
+    return question.why.hint == SOURCES["assumed"]
 
 
 def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seconds: float) -> Reading:
@@ -72,6 +86,7 @@ def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seco
         answers=answers,
         open=[*questions, *stop] if estimate.status != "ok" else [],
         notes=[one.code for one in estimate.notes],
+        followed=next((str(one.params["batches"]) for one in estimate.notes if one.code == "data_followed"), ""),
         seconds=round(seconds, 1),
     )
 

@@ -32,7 +32,9 @@ def _answer(kind: str, source: str) -> Any:
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.accuracy.one_operator", kind]
     done = subprocess.run(command, cwd=ROOT, input=source, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(done.stderr.strip()[-2000:] or f"the process of the {kind} steps ended with {done.returncode}")
+        _, _, said = done.stderr.strip().rpartition('File "<case>"')
+        said = said.partition("\n    ")[2] or done.stderr.strip()
+        sys.exit(f"The {kind} steps ended with {done.returncode}:\n{said[-2000:] or 'nothing was said'}")
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -138,7 +138,7 @@ UNPATCHED = Message(
 DETAILS_LATE = Message(
     code="details_late",
     text="Not every remedy was computed: each needs further traces, and the time for them was used up.",
-    hint="Ask again for the one that matters, for instance with --amp O1 or --batch-size.",
+    hint="Ask again for the one that matters: mixed precision, for instance, or a smaller batch.",
 )
 FELL_BACK = Message(
     code="measured_instead",

@@ -20,7 +20,7 @@ from ..domain.estimates import Estimate, Fit
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
 from ..domain.what_ifs import EstimateRequest
-from . import messages, trainings
+from . import messages, packages, trainings
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
 from .advice.fitting import fits
@@ -59,7 +59,7 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
     traces_kept: int = 16
     workers: int = 2
     calibration: Path | None = None
-    usable_share: float = 0.9
+    usable_share: float = 0.85
     details_seconds: float = 60.0
     expecting_bytes: int = 1 << 30
 
@@ -252,7 +252,7 @@ class EstimateService:
         traced, facts = changed.trace(trainings.plain(request))
         estimate = self._answer(facts, traced, request, accelerator)
         estimate = msgspec.structs.replace(
-            estimate,
+            _with_run(estimate, facts, request),
             notes=(*replaced, *estimate.notes),
             batch_from=estimate.batch_from or changed.places,
             seconds=round(time.monotonic() - started, 3),  # of the figure; advice takes as long as there is some
@@ -273,7 +273,8 @@ class EstimateService:
         if trace is None:
             return scanned(facts, "needs_input", *traced.notes, messages.SCAN_ONLY)
         notes = (*traced.notes, *map(note, trace.notes))
-        questions = tuple(map(question, trace.questions))
+        questions = tuple(question(one) for one in trace.questions if one.why != packages.MISSING)
+        absent = packages.of_trace(trace)
 
         def peak(one: Trace) -> Peak:
             return self.peak(one, request, accelerator)
@@ -286,12 +287,15 @@ class EstimateService:
                 batch = scanned(facts, "ok").batch_size
             estimate = choice.on(answer(choice.trace, choice.peak), batch)
             notes = (*notes, *choice.notes, *narrowed(estimate.terms))
-            return widened(msgspec.structs.replace(estimate, questions=questions, notes=notes, stop=trace.stop))
+            estimate = msgspec.structs.replace(estimate, questions=questions, notes=notes, packages=absent)
+            return widened(msgspec.structs.replace(estimate, stop=trace.stop))
         if trace.status == "ok":
             return trainings.without(trace, request, peak, notes, questions)
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
-        return msgspec.structs.replace(scanned(facts, trace.status, *notes), questions=questions, stop=trace.stop)
+        lacks = trace.status == "needs_input" and not questions and any(one.is_needed for one in absent)
+        found = scanned(facts, "no_package" if lacks else trace.status, *notes)
+        return msgspec.structs.replace(found, questions=questions, packages=absent, stop=trace.stop)
 
     def peak(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None) -> Peak:
         """What a traced step takes on a request's target."""
@@ -314,6 +318,18 @@ def _interpreter(facts: NotebookFacts) -> tuple[Interpreter, tuple[Message, ...]
             raise
         own = find_interpreter(DEFAULT_KERNEL)
         return own, (messages.fill(messages.OTHER_KERNEL, kernel=facts.kernel_name, used=own.kernel_name),)
+
+
+def _with_run(estimate: Estimate, facts: NotebookFacts, request: EstimateRequest) -> Estimate:
+    """With the length of the whole run, where one training's epochs can be read or were answered."""
+    fact = facts.epochs
+    if fact is None or len(estimate.trainings) > 1:
+        return estimate
+    epochs = request.answers.get(fact.name or fact.source, fact.value)
+    if not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1:
+        return estimate
+    steps = None if estimate.steps_per_epoch is None else epochs * estimate.steps_per_epoch
+    return msgspec.structs.replace(estimate, epochs=epochs, steps=steps)
 
 
 def _memory(accelerator: Accelerator) -> int:

@@ -70,6 +70,15 @@ class TracedQuestion(msgspec.Struct, frozen=True):
     line: int | None = None
     suggestion: FactValue = None
     kind: QuestionKind = "value"
+    holders: tuple[str, ...] = ()
+
+
+class AbsentModule(msgspec.Struct, frozen=True):
+    """A module that a stand-in took the place of, with cell and line of its import."""
+
+    module: str
+    cell: int | None = None
+    line: int | None = None
 
 
 class TracedNote(msgspec.Struct, frozen=True):
@@ -127,6 +136,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[str, ...] = ()
     shared_memory: int = 0
     """Bytes of /dev/shm that DataLoader workers fill."""
+    steps_per_epoch: int | None = None
+    """Updates in one pass of the loader that feeds them; None where its length is not known."""
     host: TracedHost | None = None
     image_size: tuple[int, int] | None = None
     sequence_length: int | None = None
@@ -134,6 +145,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     storages: tuple[Storage, ...] = ()
     layers: tuple[TracedLayer, ...] = ()
     questions: tuple[TracedQuestion, ...] = ()
+    absent_modules: tuple[AbsentModule, ...] = ()
     stop: Stop | None = None
     notes: tuple[TracedNote, ...] = ()
     seconds: dict[str, float] = {}

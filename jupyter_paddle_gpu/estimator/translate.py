@@ -8,6 +8,7 @@ from ..domain.estimates import Question
 from ..domain.messages import Message
 from ..domain.notebooks import Place
 from ..domain.what_ifs import WHAT_IFS
+from . import packages
 from .trace import TracedNote, TracedQuestion
 
 NOTES: dict[str, Message] = {
@@ -82,9 +83,19 @@ NOTES: dict[str, Message] = {
             hint="The figure holds for batches of that shape.",
         ),
         Message(
+            code="data_followed",
+            text="What data looks like that is not on this machine follows from the notebook's code: {batches}.",
+            hint="The figure holds for batches of that shape.",
+        ),
+        Message(
+            code="answers_assumed",
+            text="What else hangs on data that is not on this machine was assumed: {answers}.",
+            hint="Give other values with --set where you know them.",
+        ),
+        Message(
             code="modules_passed_by",
             text="The kernel's Python has no module {modules}; nothing that the step needs comes from it.",
-            hint="Install it there before you submit: the job runs these lines.",
+            hint="Install it before you submit, the job runs these lines: %pip install {install}",
         ),
         Message(
             code="batches_pile_up",
@@ -212,6 +223,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Put it where the notebook looks for it, relative to the notebook's folder.",
         ),
         Message(
+            code="path_missing",
+            text="“{path}” is not where the notebook looks for it.",
+            hint="Name the place where it is; the job looks there too. If it is nowhere, leave this open.",
+        ),
+        Message(
             code="batch_unseen",
             text="The data of {name} is not on this machine; what does one of its batches look like?",
             hint="Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1].",
@@ -247,11 +263,6 @@ QUESTIONS: dict[str, Message] = {
             hint="Give its value: it is set in the job too.",
         ),
         Message(
-            code="module_missing",
-            text="The kernel's Python has no module “{module}”.",
-            hint="Install it in that environment.",
-        ),
-        Message(
             code="name_missing",
             text="The name “{name}” is used before it has a value.",
             hint="A cell above may have failed or may have been left out; answer with --set {name}=value.",
@@ -270,6 +281,8 @@ QUESTIONS: dict[str, Message] = {
 }
 """Sentences of the tracer's questions by the code of their reason."""
 SOURCES = {
+    "kernel": "The suggestion is what the notebook's kernel holds.",
+    "near": "Something of that name lies at the place that is suggested.",
     "printed": "The suggestion is what the notebook's saved outputs show.",
     "cells": "The suggestion follows from constants and transforms in the cells and from the first layer.",
     "layer": "The suggestion is what the first layer takes.",
@@ -283,7 +296,10 @@ _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
 
 def note(traced: TracedNote) -> Message:
     """A note's sentence."""
-    return _sentence(NOTES, traced.code, dict(traced.params))
+    params = dict(traced.params)
+    if traced.code == "modules_passed_by":
+        params["install"] = packages.names(str(params["modules"]))
+    return _sentence(NOTES, traced.code, params)
 
 
 def question(traced: TracedQuestion) -> Question:
@@ -298,6 +314,7 @@ def question(traced: TracedQuestion) -> Question:
         why=why,
         where=Place(traced.cell, traced.line or 1) if traced.cell is not None else None,
         suggestion=traced.suggestion,
+        holders=traced.holders,
     )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from ..domain.estimates import Estimate
-    from ..domain.notebooks import NotebookSource
+    from ..domain.notebooks import FactValue, NotebookSource
 
 UNSAVED = "cells.ipynb"
 """The name under which executed cells are read where no notebook file is known."""
@@ -123,6 +123,13 @@ class CellFace(Face):
         from .live import estimate_live
 
         return estimate_live(self, self._shell.user_ns, words, request)
+
+    def held(self, estimate: Estimate) -> dict[str, FactValue]:
+        """What this kernel holds by the names of the questions; nothing of it runs or changes."""
+        from .held import held
+
+        return held(self._shell.user_ns, [{"name": one.name, "kind": one.kind, "holders": one.holders}
+                                          for one in estimate.questions if one.name])  # fmt: skip
 
     def watch(self, view: Callable[[], View], seconds: float) -> None:
         """The same output anew; interrupting the cell leaves the last one."""

@@ -33,6 +33,17 @@ def models() -> Reply:
     return Reply({"models": [_described(name, names[name]) for name in models(names)]})
 
 
+def held(questions: str) -> Reply:
+    """`{held}`: by the names of open questions what this kernel holds.
+
+    Args:
+        questions: list of `{name, kind, holders}` as JSON.
+    """
+    from .held import held
+
+    return Reply({"held": held(_names(), msgspec.json.decode(questions))})
+
+
 def trace(name: str, request: str) -> Reply:
     """The trace of a step of the model of that name.
 

@@ -33,8 +33,17 @@ from zygote import ahead, paddle_import
 ahead.begin()
 paddle_import.quickly()
 assert "setuptools" not in sys.modules and "rich" not in sys.modules
-assert not any("zygote" in type(finder).__module__ for finder in sys.meta_path)
+assert not any(isinstance(finder, paddle_import.Finder) for finder in sys.meta_path)
 sys.path.pop(0)
+"""
+
+
+PIP_FIRST = """
+import pip
+from paddle.utils.cpp_extension import CppExtension
+import distutils.core
+print(distutils.core.__file__)
+assert not any("zygote" in type(finder).__module__ for finder in sys.meta_path)
 """
 
 
@@ -130,3 +139,15 @@ def test_a_paddle_that_cannot_bear_it_is_imported_the_plain_way(tmp_path, end):
         assert worker.request("echo", {"a": 1}, tmp_path).value == {"a": 1}
     finally:
         worker.close()
+
+
+@pytest.mark.paddle
+def test_setuptools_comes_before_pip_as_with_paddle_itself():
+    """PaddleNLP imports pip before it looks into Paddle's extensions; setuptools refuses to come later than that."""
+    pytest.importorskip("pip")
+    command = [sys.executable, "-W", "ignore", "-c"]
+    own, quick = (
+        subprocess.run([*command, start + PIP_FIRST], capture_output=True, text=True, check=False)
+        for start in ("import sys, paddle", QUICK)
+    )
+    assert (quick.returncode, quick.stdout) == (0, own.stdout), quick.stderr[-1000:]

@@ -202,6 +202,25 @@ def test_an_update_by_hand_is_a_training(inspect: Inspect) -> None:
     assert (facts.loop, facts.optimizer, value(facts.epochs)) == ("custom", None, 7)
 
 
+@pytest.mark.parametrize(
+    "update",
+    [
+        "loss.backward()\n    w = paddle.to_tensor(w - 0.1 * w.grad, stop_gradient=False)",
+        "loss.backward()\n    with paddle.no_grad():\n        w.set_value(w - 0.1 * w.grad)",
+        "loss.backward()\n    w.data -= 0.1 * w.grad",
+        "(slope,) = paddle.grad(loss, [w])\n    w = w - 0.1 * slope",
+    ],
+)
+def test_an_update_whose_gradient_is_never_cleared_is_a_training(inspect: Inspect, update: str) -> None:
+    facts = inspect("import paddle", f"for epoch in range(7):\n    loss = (x @ w).mean()\n    {update}")
+    assert (facts.loop, facts.optimizer, value(facts.epochs)) == ("custom", None, 7)
+
+
+def test_a_gradient_that_is_shown_in_a_loop_is_no_training(inspect: Inspect) -> None:
+    facts = inspect("import paddle", "for _ in range(7):\n    (x * x).sum().backward()\n    print(x.grad - 2 * x)")
+    assert facts.loop == "none"
+
+
 def test_a_tensor_that_is_trained_is_no_model(inspect: Inspect) -> None:
     facts = inspect(
         "import paddle\nw = paddle.randn([4, 1])\nb = paddle.zeros([1])",

@@ -198,6 +198,7 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
         ],
         "folder": str(folder),
         "answers": dict(request.answers),
+        "held": dict(request.held),
         "processes": facts.processes.value if facts.processes else None,
         **for_tracer(request),
     }

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 from .postponed import Finder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
 
 POSTPONED = frozenset(("paddle.utils.cpp_extension", "httpx"))
 """Half of what Paddle's own modules take: the first imports setuptools and looks for compilers with child processes,
@@ -20,10 +25,29 @@ MEANWHILE = ("http.server", "tarfile", "zipfile", "pdb", "calendar", "json", "lo
 """Modules without a library of their own that Paddle imports; those with one would wait for the loader's lock."""
 
 
+class _SetuptoolsFirst:
+    """Brings setuptools before pip, as `import paddle` does.
+
+    Whoever imports pip (PaddleNLP does on its way) has setuptools leave `distutils` to Python from then on
+    (`_distutils_hack.spec_for_pip`), and a setuptools that comes later stops with an AssertionError about it.
+    """
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
+        """Finds nothing itself."""
+        if name == "pip":
+            # A new list: the import system is going through the present one, and would pass over the next finder.
+            sys.meta_path = [finder for finder in sys.meta_path if finder is not self]
+            with contextlib.suppress(ImportError):
+                importlib.import_module("setuptools")
+
+
 def quickly() -> Any:
     """Paddle's package; raises what `import paddle` raises."""
     with contextlib.suppress(ImportError):  # Paddle itself will say so, if it is of importance
         for name in MEANWHILE:
             importlib.import_module(name)
     with Finder(POSTPONED):
-        return importlib.import_module("paddle")
+        paddle = importlib.import_module("paddle")
+    if "setuptools" not in sys.modules:
+        sys.meta_path.insert(0, _SetuptoolsFirst())
+    return paddle

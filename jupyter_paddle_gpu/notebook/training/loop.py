@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from ...domain.notebooks import Fact
 from ..code import Code, Function
 from ..names import LIBRARIES, MAX_STEPS, Names
+from .by_hand import updates_by_hand
 from .models import ModelReader
 
 OPTIMIZERS = frozenset(
@@ -159,10 +160,10 @@ class TrainingReader:
                 case "train" if self._trainer(call) is not None:
                     trainers.append(call)
         if not steps:
-            by_hand = self._updates_by_hand()
+            by_hand = updates_by_hand(self.code)
             backwards = [
                 call
-                for call in backwards
+                for call in [*backwards, *self._gradients_taken()]
                 if self.names.last(call.func) == "train_batch" or (by_hand and self.enclosing_loops(call))
             ]
         prepare = next((c for c in self.code.of_type(ast.Call) if self._is_prepare(c)), None)
@@ -186,14 +187,8 @@ class TrainingReader:
             kind = bases[0]
         return None
 
-    def _updates_by_hand(self) -> bool:
-        """Whether the notebook reads gradients and clears them itself, as a training without an optimizer does."""
-        reads = any(attribute.attr == "grad" for attribute in self.code.of_type(ast.Attribute))
-        clears = any(
-            isinstance(call.func, ast.Attribute) and call.func.attr in ("clear_gradient", "clear_grad")
-            for call in self.code.of_type(ast.Call)
-        )
-        return reads and clears
+    def _gradients_taken(self) -> list[ast.Call]:
+        return [call for call in self.code.of_type(ast.Call) if self.names.qualified(call.func) == "paddle.grad"]
 
     def _optimizer_call(self) -> ast.Call | None:
         calls = [c for c in self.code.of_type(ast.Call) if self.is_optimizer(c)]

@@ -66,7 +66,7 @@ def test_details_bring_the_fit_and_remedies_best_first(service, tmp_path):
     estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True), CARD)
 
     fit = estimate.fits[0]
-    assert (fit.device, fit.limit_bytes) == ("Small", int(0.9 * (1200 << 20)))
+    assert (fit.device, fit.limit_bytes) == ("Small", int(0.85 * (1200 << 20)))
     assert fit.largest_batch > 64
     saves = [remedy.saves_bytes for remedy in estimate.remedies]
     assert saves == sorted(saves, reverse=True) and min(saves) > 0

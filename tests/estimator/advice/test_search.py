@@ -61,9 +61,10 @@ def test_remedies_are_computed_sorted_and_useful():
         (("amp", "O2"),): 600,
         (("recompute", True),): 1000,  # saves nothing
         (("batch_size", 32),): 550,
+        (("batch_size", 64), ("accumulation", 4)): 900,
         (("set_to_zero", False),): None,  # cannot be traced
     }
-    found = remedies(estimate, lambda change: sizes.get(tuple(change.items()), 900), lambda change: 77)
+    found = remedies(estimate, lambda change: sizes.get(tuple(change.items()), 1000), lambda change: 77)
 
     assert [remedy.change for remedy in found] == ["batch_size", "amp", "amp", "accumulation"]
     assert [remedy.says.render() for remedy in found] == ["Batch 32", "AMP O2", "AMP O1", "Accumulate 4 steps"]

@@ -210,6 +210,7 @@ class Call:
             assert state is not None
         else:
             tensor, state = self.tensors[target], self.states[target]
+            state.writes += 1
             array.value = value
             if array.dtype != state.array.dtype:  # `cast_`
                 ORIGINAL["_share_underline_tensor_to"](new_tensor(array), tensor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import paddle
 from paddle.base import framework
 
 from ..kernels.registry import rule_of
@@ -33,6 +34,8 @@ class Runtime(Tensors):
         if self.before_call is not None:
             self.before_call()
         states = [self.state(tensor) for tensor in tensors]
+        if len(tensors) > 1 and (plain := self._sizes(args)) is not None:
+            return self.call(name, function, plain, kwargs)
         if any(state.array.rows is not None for state in states):
             made = sparse_gradients.answer(self.ledger, name, args, tensors, states)
             if made is not None:
@@ -61,6 +64,27 @@ class Runtime(Tensors):
             given = values_of(encoded, states), values_of(encoded_kwargs, states)
             values = Computed(function, *given, draws=rule_of(name).draws)
         return Call(self, template, tensors, states).run(name, values)
+
+    def _sizes(self, args: Any) -> Any:
+        """The arguments with the known tensors of a list of sizes, which are beside numbers there, as numbers.
+
+        The program builder gives such a dimension the size that it has before (`paddle.expand(x, [batch, 26, 512])`).
+        """
+        if self.evaluate is None:
+            return None
+        changed, found = list(args), False
+        for place, arg in enumerate(args):
+            if place and isinstance(arg, (list, tuple)) and any(isinstance(one, int) for one in arg):
+                plain = [self._plain_number(one) for one in arg]
+                found = found or any(new is not old for new, old in zip(plain, arg, strict=True))
+                changed[place] = plain
+        return tuple(changed) if found else None
+
+    def _plain_number(self, one: Any) -> Any:
+        if not isinstance(one, paddle.Tensor) or self.evaluate is None:
+            return one
+        array = self.state(one).array
+        return one if array.value is None or array.numel != 1 else self.evaluate(array.value).item()
 
     def _plain_numbers(self, args: Any, tensors: list[Any], states: list[State], *, is_alone: bool) -> Any:
         """Known one-element tensors as numbers: eager mode takes those for scalars, the program builder does not. The

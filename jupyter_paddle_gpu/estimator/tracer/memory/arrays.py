@@ -110,13 +110,15 @@ class State:
 
     __slots__ = (
         *("__weakref__", "accumulation", "array", "grad", "grad_is_stale", "hooks", "node", "reduced", "retains"),
-        "slot",
+        *("slot", "writes"),
     )
 
     def __init__(self, array: Array) -> None:
         self.array = array
         self.node: GraphNode | None = None
         self.slot = 0
+        self.writes = 0
+        """How often the tensor has been written over."""
         self.grad: Array | None = None
         self.grad_is_stale = False
         """`clear_gradient(set_to_zero=True)` was called: the memory stays, the next gradient replaces it."""

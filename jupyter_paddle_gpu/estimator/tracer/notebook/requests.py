@@ -21,6 +21,7 @@ from .cells.running import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
 from .questions import batch_places, trials
+from .questions.suggestions import ASSUMED
 from .questions.wording import OF_DATA
 from .sites import Sites
 from .traces import micro, traced
@@ -51,11 +52,97 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
 
         has_time = _Clock(request, deadline).has_time
-        result = _answered(request, trace, has_time)
-        if result["status"] != "needs_input" or not _wants_data(result) or not has_time():
-            return result
-        again = _answered({**request, "absorbs": True}, trace, has_time)
-        return again if _is_answerable(again) else result
+        result = _with_batch(request, trace)
+        if result["status"] != "needs_input":
+            return _with_paths(result)
+        if not _wants_data(result):
+            return _with_paths(trials.suggested(request, result, trace, has_time))
+        return _with_paths(_within_limit(request, _without_data(request, result, trace, has_time), trace))
+
+
+MOST_PATHS = 2
+"""Files and folders that are asked for at a time."""
+
+
+def _with_paths(result: dict[str, Any]) -> dict[str, Any]:
+    """The result with a question for where files are, if something is open for which the notebook suggests nothing."""
+    paths, asked = result.pop("paths", [])[:MOST_PATHS], result["questions"]
+    is_near = any(one["suggestion"] for one in paths)
+    is_open = any(one["suggestion"] is None or (is_near and one["params"].get("source") == ASSUMED) for one in asked)
+    if result["status"] == "needs_input" and paths and is_open:
+        others = [one for one in asked if one["why"] != "file_missing" or one["name"]]
+        result["questions"] = [*paths, *others]
+    return result
+
+
+MOST_ASKED = 3
+"""Answers that are asked for; what is open beyond them is assumed, and said to be so."""
+
+
+def _within_limit(
+    request: dict[str, Any], result: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """The result with no more questions than a person is willing to answer."""
+    left = MOST_ASKED - len(request.get("answers") or {})
+    asked = result["questions"] if result["status"] == "needs_input" else []
+    if not asked or any(one.get("suggestion") is None for one in asked) or len(asked) <= left:
+        return result
+    if left > 0:
+        return {**result, "questions": asked[:left]}
+    assumed = {one["name"]: one["suggestion"] for one in asked}
+    way = result.get("way") or {}
+    found = trace({**request, **way, "answers": {**(request.get("answers") or {}), **assumed}})
+    if found["status"] == "needs_input":
+        return result
+    said = ", ".join(f"{name}={value}" for name, value in assumed.items())
+    return {**found, "notes": [*found["notes"], {"code": "answers_assumed", "params": {"answers": said}}]}
+
+
+_WAYS: tuple[dict[str, bool], ...] = ({"absorbs": True, "follows": True}, {"absorbs": True}, {})
+"""How a notebook is run whose data is not here, the one that asks least first."""
+
+
+def _without_data(
+    request: dict[str, Any],
+    result: dict[str, Any],
+    trace: Callable[[dict[str, Any]], dict[str, Any]],
+    has_time: Callable[[], bool],
+) -> dict[str, Any]:
+    """The answer of the way that asks least; of open questions what their answers may be.
+
+    Args:
+        result: that of a run that goes on behind a cell's statements only.
+    """
+    found: list[dict[str, Any]] = []
+    for way in _WAYS:
+        if found and not has_time():
+            break
+        asked = {**request, **way}
+        one = _with_batch(asked, trace) if way else result
+        if one["status"] == "needs_input":
+            one = {**trials.suggested(asked, one, trace, has_time), "way": way}
+        if _is_settled(one):
+            return one
+        found.append(one)
+    return min(found, key=_openness)
+
+
+def _is_settled(result: dict[str, Any]) -> bool:
+    """Whether there is a figure, a stop that hangs on nothing made up, or questions that each have a suggestion."""
+    if result["status"] == "needs_input":
+        return bool(result["questions"]) and all(one.get("suggestion") is not None for one in result["questions"])
+    return result["status"] == "ok" or not any(note["code"] == "data_followed" for note in result["notes"])
+
+
+def _openness(result: dict[str, Any]) -> tuple[bool, int, int]:
+    """How much of an answer is left to a person who has no data."""
+    asked = result["questions"] if result["status"] == "needs_input" else []
+    nothing = result["status"] == "no_model" or (result["status"] == "needs_input" and not asked)
+    return nothing, sum(one.get("suggestion") is None for one in asked), len(asked)
+
+
+_LATE = 0.7
+"""Part of the time on the clock after which no trace more is begun."""
 
 
 class _Clock:
@@ -67,31 +154,16 @@ class _Clock:
         self._began = time.monotonic(), time.process_time()
 
     def has_time(self) -> bool:
-        """Whether no more than half of it is gone."""
+        """Whether no more than half of the processor's time is gone, and time to answer is left on the clock: a busy
+        machine is slow, but no reason to leave a suggestion out."""
         wall, cpu = time.monotonic() - self._began[0], time.process_time() - self._began[1]
-        is_late = (self._wall and wall > self._wall / 2) or (self._cpu and cpu > self._cpu / 2)
+        is_late = (self._wall and wall > self._wall * _LATE) or (self._cpu and cpu > self._cpu / 2)
         return not is_late and not self._deadline.stopped
 
 
-def _answered(
-    request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]], has_time: Callable[[], bool]
-) -> dict[str, Any]:
-    """The trace; of open questions what their answers may be."""
-    result = _with_batch(request, trace)
-    return trials.suggested(request, result, trace, has_time) if result["status"] == "needs_input" else result
-
-
 def _wants_data(result: dict[str, Any]) -> bool:
-    """Whether a question is open that names no answer, and data or a module is not here."""
-    asked = result["questions"]
-    return any(one["suggestion"] is None for one in asked) and any(
-        one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in asked
-    )
-
-
-def _is_answerable(result: dict[str, Any]) -> bool:
-    """Whether there is a figure, or a question that a person can answer without the data."""
-    return result["status"] != "needs_input" or any(one.get("candidates") for one in result["questions"])
+    """Whether data or a module is not here."""
+    return any(one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in result["questions"])
 
 
 def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
@@ -129,10 +201,10 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
     rewriting = tuple(one for one in (names, loops) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
-        absorbs=bool(request.get("absorbs")),
+        absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),
     )  # fmt: skip
 
-    run.candidates.printed = request.get("printed") or {}
+    run.candidates.printed, run.candidates.held = request.get("printed") or {}, request.get("held") or {}
 
     def execute(session: Session) -> None:
         session.put(deadline)

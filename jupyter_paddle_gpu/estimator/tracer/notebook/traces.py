@@ -195,6 +195,8 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
         notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
         return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
     found = {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
+    if run is not None:
+        found["paths"] = list(run.paths.values())
     if run is not None and run.stop_if_sized is not None:
         found[STOP_IF_SIZED] = run.stop_if_sized
     return found
@@ -211,9 +213,17 @@ def _shared(runtime: Runtime, run: CellRun | None) -> dict[str, Any]:
     return {
         "questions": [] if run is None else list(run.questions),
         "notes": notes,
+        "absent_modules": _absent(runtime),
         "shared_memory": runtime.of(Loaders).shared_memory(),
         "host": runtime.of(HostMemory).fields(runtime.ledger),
     }
+
+
+def _absent(runtime: Runtime) -> list[dict[str, Any]]:
+    """Modules that were passed by, with the place of their import; a game that stands in is told of by its own note."""
+    told = runtime.notes.get("environment_stand_in", {}).get("module")
+    places = {name: place or (None, None) for name, place in runtime.of(AbsentModules).modules.items() if name != told}
+    return [{"module": name, "cell": cell, "line": line} for name, (cell, line) in places.items()]
 
 
 def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], frozenset[int]]:
@@ -234,9 +244,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
     watch, changes = runtime.of(StepWatch), runtime.of(Changes)
     loaders, inputs_seen, processes = runtime.of(Loaders), runtime.of(ModelInputs), runtime.of(Processes)
     notes: list[dict[str, Any]] = []
-    absent = [one for one in runtime.of(AbsentModules).modules
-              if one != runtime.notes.get("environment_stand_in", {}).get("module")]  # fmt: skip
-    if absent:
+    if absent := [one["module"] for one in _absent(runtime)]:
         notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent)}})
     if watch.window is None:
         notes.append({"code": "few_steps", "params": {}})
@@ -256,6 +264,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         **versions(),
         "model": called.model,
         "batch_size": sizes[0] if sizes else None,
+        "steps_per_epoch": loaders.steps_per_epoch(),
         "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
         "loss": loss_name(runtime.ledger, watch.began),

@@ -8,7 +8,10 @@ Imports inside of `try` are left alone: they say themselves what is to be done w
 from __future__ import annotations
 
 import ast
+import dis
+import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, NoReturn
 
 import paddle
@@ -19,6 +22,12 @@ IMPORTED = "__imported_absent__"
 """The name under which a notebook's cells find `AbsentModules.imported`."""
 _PROGRESS = frozenset(("tqdm", "progressbar", "fastprogress"))
 """Modules whose calls give back the items that they are given."""
+_WATCHES = frozenset((
+    "IPython", "bokeh", "cufflinks", "gdown", "graphviz", "holoviews", "hvplot", "ipywidgets", "loguru",
+    "matplotlib", "mlflow", "mpl_toolkits", "neptune", "plotly", "pylab", "rich", "seaborn", "swanlab", "tabulate",
+    "tensorboard", "tensorboardX", "termcolor", "torchinfo", "visualdl", "visualdl_logger", "wandb", "wget",
+))  # fmt: skip
+"""Modules that plot, display, log or download: no training takes a number of them, whatever is done with them."""
 _FRAMEWORK = frozenset(("paddle", "torch", "tensorflow"))
 """Modules that compute what is trained: nothing of them is passed by."""
 
@@ -101,6 +110,69 @@ for _name in _VALUES:
     setattr(AbsentModule, _name, AbsentModule._need)
 
 
+class Watching(AbsentModule):
+    """A module that only shows, logs or downloads, or something of it: all that is done with it is done for nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__version__":
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Nothing happens."""
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        """As many parts as are taken (`figure, axes = subplots()`), else none."""
+        return iter([self] * taken_apart(sys._getframe(1)))
+
+    def __len__(self) -> int:
+        return 0
+
+    def __enter__(self) -> Any:
+        return self
+
+    def _itself(self, *_: Any, **__: Any) -> Any:
+        return self
+
+    def _number(self, *_: Any, **__: Any) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __setitem__(self, *_: Any) -> None:
+        return None
+
+    __delitem__ = __setitem__
+    __hash__ = AbsentModule.__hash__
+    __int__ = __float__ = __index__ = __round__ = _number
+    __getitem__ = __next__ = __neg__ = __abs__ = _itself
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or"):
+    for _side in ("", "r", "i"):
+        setattr(Watching, f"__{_side}{_name}__", Watching._itself)
+
+
+def missing(problem: ImportError) -> str | None:
+    """The module that an import lacked, also where a library says so in its own words (`paddle.utils.try_import`)."""
+    for one in (problem, problem.__cause__, problem.__context__):
+        if isinstance(one, ModuleNotFoundError) and one.name:
+            return one.name
+    return None
+
+
+def taken_apart(frame: FrameType) -> int:
+    """How many parts the running statement takes something apart into; 0 where it goes through all of them."""
+    code = frame.f_code.co_code
+    unpacks = dis.opmap["UNPACK_SEQUENCE"]
+    return code[frame.f_lasti + 1] if 0 <= frame.f_lasti < len(code) - 1 and code[frame.f_lasti] == unpacks else 0
+
+
 def _items(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a progress bar goes through: what it was given, or as many numbers (`trange`, `total=`)."""
     given = args[0] if args else kwargs.get("iterable", kwargs.get("total"))
@@ -141,6 +213,10 @@ class AbsentModules:
         self.modules: dict[str, tuple[int, int] | None] = {}
         self.is_starred = False
 
+    def needed(self) -> dict[str, tuple[int, int] | None]:
+        """Those that the training may need; all where none of them is known to do more than to watch."""
+        return {name: place for name, place in self.modules.items() if name not in _WATCHES | _PROGRESS} or self.modules
+
     def imported(
         self, cell: int, error: ModuleNotFoundError, module: str, line: int, *, is_star: bool = False
     ) -> AbsentModule:
@@ -155,7 +231,7 @@ class AbsentModules:
             raise error
         self.modules.setdefault(top, (cell, line))
         self.is_starred = self.is_starred or is_star
-        return _KNOWN.get(top, AbsentModule)(top)
+        return _KNOWN.get(top, Watching if top in _WATCHES else AbsentModule)(top)
 
 
 def try_import(session: Session, original: Callable[..., Any], module_name: str, *args: Any, **kwargs: Any) -> Any:
@@ -164,7 +240,7 @@ def try_import(session: Session, original: Callable[..., Any], module_name: str,
         return original(module_name, *args, **kwargs)
     except ImportError:
         session.of(AbsentModules).modules.setdefault(module_name, None)
-        return AbsentModule(module_name)
+        return Watching(module_name)
 
 
 class Imports(ast.NodeTransformer):

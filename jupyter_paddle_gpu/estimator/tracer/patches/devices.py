@@ -108,6 +108,11 @@ def _count(session: Session, original: Replacement) -> int:
     return max(1, session.of(Processes).size) if _has_cuda(session, lambda: False) else int(original())
 
 
+def _number(session: Session, original: Replacement, env: Any) -> int:
+    """`ParallelEnv().dev_id`: a build without CUDA has none; of processes that train together this is the first."""
+    return getattr(env, "_device_id", 0)
+
+
 def _flags(session: Session, original: Replacement, flags: Any) -> None:
     """`set_flags`: a build without CUDA knows no flags of cuDNN's."""
     with contextlib.suppress(ValueError):
@@ -177,6 +182,7 @@ def patches() -> Iterator[Patch]:
     yield from (Patch(owner, "get_cudnn_version", _cudnn) for owner in (paddle, paddle.device))
     yield from (Patch(paddle.version, name, of) for name, of in (("cuda", _cuda_version), ("cudnn", _cudnn_version)))
     yield Patch(paddle, "set_flags", _flags)
+    yield from (Patch(paddle.distributed.ParallelEnv, name, _number) for name in ("device_id", "dev_id"))
     yield Patch(paddle.nn.Layer, "_transform", _changed)
     yield Patch(framework.EagerParamBase, "_copy_to", _parameter_copy)
     for module in modules():

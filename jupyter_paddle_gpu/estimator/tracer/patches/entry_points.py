@@ -58,6 +58,7 @@ def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
             return [_graph_of(recorded.captured.get(edge), tensor) for edge, tensor in zip(edges, inputs, strict=False)]
         backward = Backward(runtime, retain_graph=True, capture=dict.fromkeys(edges))
         backward.run(runtime.roots(outputs, grad_outputs))
+    runtime.of(StepWatch).gradients_given(outputs, [tensor for tensor in inputs if tensor.is_leaf])
     found = []
     for edge in edges:
         grad = backward.captured.get(edge)
@@ -92,6 +93,8 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
         return made
     if absent_data.is_unseen(data):
         data = absent_data.tensor_of(data)
+        if isinstance(data, absent_data.Unseen):
+            return absent_data.Unseen(data, dtype=dtype and name_of(dtype))
     _check(runtime, data, dtype)
     is_known = not unknowns.is_unknown(data)
     array = np.asarray(_plain(data))
@@ -213,3 +216,9 @@ def patches() -> Iterator[Patch]:
     for name in dir(_legacy_C_ops):
         if not name.startswith("_") and name != "coalesce_tensor" and hasattr(_C_ops, name):
             yield Patch(_legacy_C_ops, name, _modern(name))
+    for name, successor in _RENAMED.items():
+        yield Patch(_legacy_C_ops, name, _modern(successor))
+
+
+_RENAMED = {"hard_swish": "hardswish"}
+"""Operators of the old interface whose successor has another name: activations of `paddle.nn.BatchNorm(act=...)`."""

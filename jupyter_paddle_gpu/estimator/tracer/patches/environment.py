@@ -11,6 +11,7 @@ import paddle
 from ..session import Session
 from ..undecided.absent_data import Unseen
 from . import absent_modules
+from .awaited import Awaited
 from .patch import Patch
 
 WEIGHTS = "weights-not-needed:"
@@ -96,11 +97,15 @@ def _undecorated(
 def patches() -> Iterator[Patch]:
     """What would leave the process: files, downloads, graphs that run elsewhere."""
     yield from (Patch(owner, name, replacement) for owner, name, replacement in _REPLACED)
+    yield from (Patch(Awaited(module), "get_path_from_url", _fetched) for module in _COPIES)
     for name in dir(paddle.vision.models):
         module = getattr(paddle.vision.models, name)
         if hasattr(module, "get_weights_path_from_url"):
             yield Patch(module, "get_weights_path_from_url", _weights)
 
+
+_COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
+"""Modules of trainers with a `get_path_from_url` of their own."""
 
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),

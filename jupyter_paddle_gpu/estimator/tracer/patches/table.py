@@ -17,7 +17,7 @@ from . import (
     tensor_methods,
     trainers,
 )
-from .data import datasets, files, loader, own_datasets, pretrained
+from .data import datasets, files, loader, own_datasets, pictures, pretrained, texts
 from .distributed import data_parallel, process_group, sharding
 from .patch import Patch, install
 
@@ -29,7 +29,7 @@ def table() -> Iterator[Patch]:
     for module in (
         tensor_methods, numbers, entry_points, optimizers, layer_calls, files, loader, environment,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
-        pretrained, trainers,
+        pretrained, texts, trainers, pictures,
     ):  # fmt: skip
         yield from module.patches()
 

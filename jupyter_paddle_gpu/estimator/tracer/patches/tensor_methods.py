@@ -81,6 +81,7 @@ def _copy_(runtime: Runtime, original: Any, tensor: Any, source: Any, blocking: 
         setattr(tensor, ATTRIBUTE, State(array))
     else:
         state.array.value = None
+        state.writes += 1
     return tensor
 
 
@@ -134,7 +135,9 @@ def _register_backward_hook(runtime: Runtime, original: Any, tensor: Any, hook: 
 
 
 def _set_tensor(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
-    runtime.state(tensor).array.value = None
+    state = runtime.state(tensor)
+    state.array.value = None
+    state.writes += 1
 
 
 def _set_value(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
@@ -142,7 +145,7 @@ def _set_value(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None
     if shape != list(tensor.shape):
         message = f"Variable Shape not match, Variable [ {tensor.name} ] need {tensor.shape} but load {shape}"
         raise runtime.refused(ValueError(message))
-    runtime.state(tensor).array.value = None
+    _set_tensor(runtime, original, tensor, value)
 
 
 def _is_initialized(runtime: Runtime, original: Any, tensor: Any) -> bool:
@@ -151,7 +154,11 @@ def _is_initialized(runtime: Runtime, original: Any, tensor: Any) -> bool:
 
 def _grad(runtime: Runtime, original: Any, tensor: Any) -> Any:
     state = known_state(tensor)
-    return None if state is None or state.grad is None else new_tensor(state.grad)
+    if state is None or state.grad is None:
+        return None
+    if state.node is None:
+        runtime.of(StepWatch).gradient_used(tensor)
+    return new_tensor(state.grad)
 
 
 def _clear_gradient(runtime: Runtime, original: Any, tensor: Any, set_to_zero: Any = True) -> None:
@@ -162,7 +169,7 @@ def _clear_gradient(runtime: Runtime, original: Any, tensor: Any, set_to_zero: A
         raise runtime.refused(TypeError(message))
     if state is None or changes.keeps_gradient(tensor):
         return
-    runtime.of(StepWatch).cleared(tensor)
+    runtime.of(StepWatch).gradient_used(tensor)
     if changes.set_to_zero is not None and tensor.persistable:
         set_to_zero = changes.set_to_zero
     if set_to_zero and not (state.grad is not None and state.grad.rows):  # a sparse gradient is dropped
@@ -263,7 +270,7 @@ _TRACED: dict[str, Method] = {
 def _write_grad(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
     state = runtime.state(tensor)
     if value is None:
-        runtime.of(StepWatch).cleared(tensor)
+        runtime.of(StepWatch).gradient_used(tensor)
         state.grad = None
     elif state.grad is None:  # copied; into what is there otherwise (tensor_properties_set_grad)
         state.grad = runtime.state(runtime.create("copy", tuple(value.shape), name_of(value.dtype))).array
@@ -287,7 +294,9 @@ def _data(runtime: Runtime, original: Any, tensor: Any) -> Any:
 
 
 def _write_data(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
-    runtime.state(tensor).array = runtime.state(value).array
+    state = runtime.state(tensor)
+    state.array = runtime.state(value).array
+    state.writes += 1
 
 
 _PROPERTIES: dict[str, tuple[Method, Method | None]] = {

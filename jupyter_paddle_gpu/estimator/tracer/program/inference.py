@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -57,6 +58,10 @@ class Inference:
         self._taken: set[tuple[str, str, bool] | None] = set()
         """Functions that take every shape, with the types that eager mode has taken."""
         self._program: Any = None
+        self._placeholders: dict[tuple[tuple[int, ...], str, bool], list[Any]] = {}
+        """Values of the scratch program, by shape, type and whether a gradient flows to them."""
+        self._places_used: Counter[tuple[tuple[int, ...], str, bool]] = Counter()
+        """How many of each stand in the template that is being read."""
         self._data: Any = ORIGINAL_OPS.get("data", _C_ops.data)
 
     def template(
@@ -128,7 +133,8 @@ class Inference:
         """What is made of a scratch program's block while Paddle's operators build instead of running."""
         tracer = framework.global_var._dygraph_tracer_
         if self._program is None or len(self._program.global_block().ops) > _PROGRAM_LIMIT:
-            self._program = paddle.static.Program()
+            self._program, self._placeholders = paddle.static.Program(), {}
+        self._places_used = Counter()
         switch_tracer = getattr(core, "_switch_tracer")  # noqa: B009 - not in Paddle's stubs
         outer = switch_main_program(self._program)
         switch_tracer(None)
@@ -202,9 +208,15 @@ class Inference:
         return found
 
     def _placeholder(self, shape: tuple[int, ...], dtype: str, want: bool) -> Any:
-        value = self._data("x", list(shape), DATA_TYPE[dtype], _anywhere())
-        value.stop_gradient = not want
-        return value
+        """A value of the scratch program that stands for a tensor. Making one takes as long as an operator, so each is
+        used in one template after the other, and once in each."""
+        kind = shape, dtype, want
+        there, used = self._placeholders.setdefault(kind, []), self._places_used[kind]
+        self._places_used[kind] += 1
+        if used == len(there):
+            there.append(self._data("x", list(shape), DATA_TYPE[dtype], _anywhere()))
+            there[used].stop_gradient = not want
+        return there[used]
 
 
 def _is_small(args: Any, kwargs: Any) -> bool:

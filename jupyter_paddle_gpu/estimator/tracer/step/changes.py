@@ -1,4 +1,4 @@
-"""Changes to the training step that are asked for: gradient accumulation and recomputation."""
+"""Changes to the training step that are asked for: accumulation, recomputation, what becomes of gradients."""
 
 from __future__ import annotations
 

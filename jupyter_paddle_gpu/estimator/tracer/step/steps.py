@@ -178,15 +178,20 @@ class StepWatch:
         """A backward pass has run."""
         self._by_hand.has_gradients = True
 
-    def cleared(self, tensor: Any) -> None:
-        """The program clears a gradient. Without an optimizer that is how an update by hand ends: the first one that
-        is cleared after a backward pass tells one step from the next."""
-        if self.optimizers or self._known:
-            return
-        if not self._by_hand.cleared(tensor):
-            return
+    def gradient_used(self, tensor: Any) -> None:
+        """The program reads or clears a gradient. Without an optimizer that is how it updates by hand: the first one
+        after a backward pass tells one step from the next."""
+        if not (self.optimizers or self._known):
+            self._has_updated(self._by_hand.used(tensor))
+
+    def gradients_given(self, losses: list[Any], tensors: list[Any]) -> None:
+        """`paddle.grad` has given the gradients of tensors."""
+        if not (self.optimizers or self._known):
+            self._has_updated(self._by_hand.given(losses, tensors))
+
+    def _has_updated(self, is_new: bool) -> None:
         enough = BY_HAND if self.is_by_hand else MANY_BY_HAND
-        if self._by_hand.count >= enough and (window := self._by_hand.window()):
+        if is_new and self._by_hand.count >= enough and (window := self._by_hand.window()):
             self.window = window
             self._seen()
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle.base.framework import EagerParamBase
+
 from ..eager.tensors import Tensors
 from ..memory.arrays import known_state
 from .layers import LayerPaths
 
 
 class UpdatesByHand:
-    """Tells one such update from the next: by the first gradient that is cleared after a backward pass.
+    """Tells one such update from the next: by the first gradient that is read or cleared after a backward pass, or by
+    the loss of which `paddle.grad` is taken.
+
+    What is updated may be another tensor each time (`w = w - rate * w.grad`), and its gradient then is never cleared.
 
     Attributes:
-        elements: by identity those of tensors whose gradient the program clears itself.
+        elements: by identity those of tensors whose gradient the program reads or clears itself.
         has_gradients: whether a backward pass has run since the last update.
     """
 
@@ -21,6 +26,11 @@ class UpdatesByHand:
         self.runtime = runtime
         self.elements: dict[int, int] = {}
         self.has_gradients = False
+        self._since: dict[int, int] = {}
+        """The same of the update that goes on."""
+        self._loss = 0
+        self._trained: tuple[int, int] | None = None
+        """The first tensor of the last update, and how often it had been written over."""
         self._ends: list[int] = []
 
     @property
@@ -28,19 +38,41 @@ class UpdatesByHand:
         """Updates so far."""
         return len(self._ends)
 
-    def cleared(self, tensor: Any) -> bool:
-        """The program clears a gradient; whether an update ends by that."""
-        self.elements[id(tensor)] = int(tensor.size)
+    def used(self, tensor: Any) -> bool:
+        """The program reads or clears a gradient; whether an update ends by that."""
+        ends = self.has_gradients
+        if ends:
+            self._end(tensor)
+        self._since[id(tensor)] = int(tensor.size)
+        if not self._ends:
+            self.elements |= self._since
         count_as_parameter(tensor)
         state = known_state(tensor)
         if state is not None and state.grad is not None and state.grad.storage is not None:
             state.grad.storage.record.kind = "gradients"
-        if not self.has_gradients:
-            return False
+        return ends
+
+    def given(self, losses: list[Any], tensors: list[Any]) -> bool:
+        """`paddle.grad` has given gradients; whether an update ends by that: of one loss it may be asked repeatedly."""
+        ends = bool(losses and tensors) and id(losses[0]) != self._loss
+        if ends:
+            self._loss = id(losses[0])
+            self._end(tensors[0])
+        for tensor in tensors:
+            self._since[id(tensor)] = int(tensor.size)
+            count_as_parameter(tensor)
+        return ends
+
+    def _end(self, tensor: Any) -> None:
         self.has_gradients = False
+        state = known_state(tensor)
+        trained = id(tensor), 0 if state is None else state.writes
+        if trained == self._trained and not isinstance(tensor, EagerParamBase):
+            self._ends.clear()  # the same numbers again: gradients are shown here, nothing is trained
+        self._trained = trained
+        self.elements, self._since = self._since or self.elements, {}
         self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
         self._ends.append(self.runtime.ledger.now)
-        return True
 
     def window(self) -> tuple[int, int] | None:
         """The last step, where the one before has as many operations: it is one of a loop's."""

@@ -8,52 +8,23 @@ like. An answer for it is a value, or a description such as `float32[10,3,224,22
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import paddle
 
 from ..session import Session, current
+from . import made_up, worlds
 from .descriptions import described, is_description, unknown_batch
-from .running_code import TRAINING, assigned, frames, is_trained_on, paddle_asks, place
+from .needs import Kind, Need, NeededError, Why
+from .running_code import TRAINING, assigned, frames, is_trained_on, layer_asks, paddle_asks, place
 from .unknowns import UnknownArray, unknown
 
 EPOCH = 64
 """Batches of an epoch of which nobody knows how many it has: enough for a steady step."""
-Kind = Literal["batch", "value"]
-Why = Literal["batch_unseen", "tensor_unseen", "number_unseen", "length_unseen"]
-
-
-@dataclass(frozen=True)
-class Need:
-    """Something that is to be known: `name` to answer for, why, and where it is needed."""
-
-    name: str
-    kind: Kind
-    why: Why
-    cell: int | None
-    line: int | None
-    batch_size: int | None = None
-    is_of_step: bool = True
-    """Whether Paddle needs it, for a layer, a tensor or a batch."""
-
-
-class NeededError(Exception):
-    """More was needed of data than anybody here knows."""
-
-    def __init__(self, need: Need) -> None:
-        super().__init__(f"{need.name or 'data'} is not on this machine")
-        self.need = need
-
-
-class BatchNeeded(BaseException):
-    """A loader's batch was needed."""
-
-    def __init__(self, need: Need) -> None:
-        super().__init__(need.name)
-        self.need = need
 
 
 @dataclass
@@ -78,6 +49,15 @@ class AbsentData:
     """Whether the program trains what is not known: a step that is seen then is not the program's."""
     looks: Callable[[Need], None] | None = None
     """Called with each need as it comes up: what is there then may say how it is answered."""
+    is_lazy: bool = False
+    """Whether tensors of unknown content are asked for only where a layer or an operator takes them."""
+    follows: bool = False
+    """Whether a batch is looked for in the program's own code before it is asked for."""
+    followed: dict[str, str] = field(default_factory=dict)
+    """Batches by name that the program's own code said."""
+    partly: dict[str, list[tuple[str, tuple[int | None, ...]] | None]] = field(default_factory=dict)
+    """By name what it says of batches that hang on the data as well: type and shape of each thing, None where nobody
+    knows."""
 
     def need(self, need: Need) -> Need:
         """Remember what is needed."""
@@ -86,6 +66,17 @@ class AbsentData:
             if self.looks is not None:
                 self.looks(need)
         return need
+
+    def wants(self, needs: Iterable[Need]) -> None:
+        """Remember what a step wants that is not known, where no sample is being made up."""
+        if worlds.present() is None and not self.wants_numbers:
+            for need in needs:
+                self.need(need)
+
+    @property
+    def wants_numbers(self) -> bool:
+        """Whether a number is open already: what tensors there are shows once a model is made with it."""
+        return self.is_lazy and any(one.kind == "value" for one in self.needs.values())
 
     @property
     def hides_the_step(self) -> bool:
@@ -112,8 +103,14 @@ class AbsentData:
             return ""
         return "_".join([name, *(label for label in reversed(labels) if label)])
 
+    def answer_of(self, value: Unseen) -> Any:
+        """What was answered for a number."""
+        return self.answers.get(self.part_name(value) or self.name_of(value)) if self.answers else None
+
     def own_name(self, value: Unseen) -> str:
         """The notebook's name for this very value."""
+        if (known := value.__dict__["_name"]) and not any(bound is value for bound in self.namespace.values()):
+            return str(known)
         for names in (self.namespace, *(frame.f_locals for frame in frames())):
             for name, bound in names.items():
                 if bound is value and name != "self" and not name.startswith("_"):
@@ -140,18 +137,40 @@ _CALLED = "()"
 class Unseen:
     """A value of unknown content: a part of another one, or what a question is open for already."""
 
-    def __init__(self, of: Unseen | None = None, *, label: str = "", is_asked: bool = False) -> None:
+    def __init__(
+        self,
+        of: Unseen | None = None,
+        *,
+        label: str = "",
+        is_asked: bool = False,
+        name: str = "",
+        length: int | None = None,
+        dtype: Any = None,
+    ) -> None:
         is_asked = is_asked or (of is not None and of.__dict__["_is_asked"])
-        self.__dict__.update(_of=of, _label=label, _is_asked=is_asked)
+        self.__dict__.update(_of=of, _label=label, _is_asked=is_asked, _name=name, _length=length, _dtype=dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in TRAINING and (session := current()) is not None:
             session.of(AbsentData).is_trained = True
+        world = worlds.present()
+        if world is not None and name in made_up.PICTURE | made_up.ARRAY:
+            return made_up.method(world, name, self._converted if name == "astype" else self, self.__dict__["_dtype"])
+        if world is not None and name in made_up.LISTS:
+            return lambda *_, **__: list(self)
         return self._part(name)
 
+    def _converted(self, dtype: Any = None, *_: Any, **__: Any) -> Unseen:
+        return Unseen(self, length=self.__dict__["_length"], dtype=dtype)
+
     def __getitem__(self, index: Any) -> Any:
+        if (world := worlds.present()) is not None:
+            if (found := made_up.indexed(world, index)) is not None:
+                return found
+            if isinstance(index, slice):
+                return Unseen(self, length=len(range(self._count(world))[_plain(index)]))
         label = str(index) if isinstance(index, (str, int)) else ""
         return self._part(label) if label.isidentifier() or label.isdecimal() else Unseen(self)
 
@@ -192,7 +211,13 @@ class Unseen:
     def __delitem__(self, index: Any) -> None:
         return None
 
+    def _count(self, world: worlds.World) -> int:
+        length: int | None = self.__dict__["_length"]
+        return world.length if length is None else length
+
     def __len__(self) -> int:
+        if (world := worlds.present()) is not None:
+            return self._count(world)
         session = current()
         if session is not None:
             data = session.of(AbsentData)
@@ -202,6 +227,9 @@ class Unseen:
         return self._needs("length_unseen")
 
     def __iter__(self) -> Iterator[Any]:
+        if (world := worlds.present()) is not None:
+            count = worlds.unpacked_into(sys._getframe(1)) or self._count(world)
+            return (Unseen(self) for _ in range(count) if worlds.may_spend() or self._needs("batch_unseen"))
         session = current()
         name = session.of(AbsentData).name_of(self) if session else ""
         text = session.of(AbsentData).description(name) if session else None
@@ -210,7 +238,10 @@ class Unseen:
         batches = [unknown_batch(text) for _ in range(EPOCH)]
         return iter([batch[0] if isinstance(batch, list) and len(batch) == 1 else batch for batch in batches])
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, dtype: Any = None, *_: Any, **__: Any) -> Any:
+        if worlds.present() is not None and worlds.may_spend():
+            length = self.__dict__["_length"]
+            return np.zeros(() if length is None else length, dtype or self.__dict__["_dtype"] or np.int64)
         session = current()
         if session is not None:
             data = session.of(AbsentData)
@@ -223,6 +254,25 @@ class Unseen:
     def _number(self, *_: Any, **__: Any) -> Any:
         return self._needs("number_unseen")
 
+    def __fspath__(self) -> str:
+        return self._needs("number_unseen")
+
+    def _whole(self) -> Any:
+        session = current()
+        if session is not None and isinstance(answer := session.of(AbsentData).answer_of(self), int):
+            return answer
+        return 0 if worlds.present() is not None and worlds.may_spend() else self._needs("number_unseen")
+
+    def __float__(self) -> float:
+        return float(self._whole())
+
+    def _decided(self, *_: Any) -> Any:
+        world = worlds.present()
+        return world.holds if world is not None and worlds.may_spend() else self._needs("number_unseen")
+
+    def __next__(self) -> Any:
+        return Unseen(self) if worlds.present() is not None and worlds.may_spend() else self._needs("number_unseen")
+
     def _needs(self, why: Why) -> NoReturn:
         session = current()
         if session is None:
@@ -232,17 +282,43 @@ class Unseen:
         kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
         if why == "number_unseen":
             name = data.part_name(self) or name
-        name = f"len_{name}" if why == "length_unseen" and name else name
-        asks = paddle_asks if kind == "value" else is_trained_on
-        raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=not self._is_asked and asks())))
+        elif why == "length_unseen" and name:
+            name = f"len_{name}"
+        if kind == "value" and data.is_lazy and layer_asks():
+            kind, why, name = "batch", "tensor_unseen", data.name_of(self)
+        is_of_step = paddle_asks() if kind == "value" else is_trained_on() and not data.wants_numbers
+        is_of_step = is_of_step and not self.__dict__["_is_asked"] and worlds.present() is None
+        raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=is_of_step)))
 
 
-for _name in ("__index__", "__int__", "__float__", "__bool__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__",
-              "__round__", "__next__", "__fspath__"):  # fmt: skip
-    setattr(Unseen, _name, Unseen._number)
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+for _name in ("__index__", "__int__", "__round__"):
+    setattr(Unseen, _name, lambda self, *_: self._whole())
+for _name in ("__bool__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(Unseen, _name, Unseen._decided)
+
+
+def _plain(index: slice) -> slice:
+    """A slice whose ends are numbers."""
+    ends = (None if one is None or isinstance(one, Unseen) else one for one in (index.start, index.stop, index.step))
+    return slice(*ends)
+
+
+def _joined(self: Unseen, other: Any) -> Any:
+    """`words + [0] * 5`: a list while samples are made up."""
+    is_list = worlds.present() is not None and isinstance(other, (list, tuple))
+    return [*self, *other] if is_list else Unseen(self)
+
+
+def _joined_to(self: Unseen, other: Any) -> Any:
+    is_list = worlds.present() is not None and isinstance(other, (list, tuple))
+    return [*other, *self] if is_list else Unseen(self)
+
+
+for _name in ("sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
     for _side in ("", "r", "i"):
         setattr(Unseen, f"__{_side}{_name}__", lambda self, *_: Unseen(self))
+for _name, _method in (("__add__", _joined), ("__iadd__", _joined), ("__radd__", _joined_to)):
+    setattr(Unseen, _name, _method)
 for _name in ("__neg__", "__pos__", "__abs__", "__invert__", "__eq__", "__ne__"):
     setattr(Unseen, _name, lambda self, *_: Unseen(self))
 
@@ -255,13 +331,29 @@ def tensor_of(data: Any) -> Any:
         seen = next(one for one in seen if is_unseen(one))
     if session is None:
         return seen.__array__()
+    if worlds.present() is not None:
+        return (
+            np.array(_numbers(data)) if seen is not data or seen.__dict__["_length"] else seen._needs("tensor_unseen")
+        )
     known = session.of(AbsentData)
     name = known.own_name(seen) or assigned() or known.name_of(seen)
     text = known.description(name)
+    if text is None and known.is_lazy:
+        return Unseen(seen if isinstance(data, Unseen) else None)
     if text is None:
         is_of_step = not seen.__dict__["_is_asked"]
         raise NeededError(known.need(Need(name, "batch", "tensor_unseen", *place(), is_of_step=is_of_step)))
     return unknown(next(iter(described(text))))
+
+
+def _numbers(data: Any) -> Any:
+    """Lists of made-up numbers."""
+    if isinstance(data, (list, tuple)):
+        return list(map(_numbers, data))
+    if isinstance(data, Unseen):
+        length = data.__dict__["_length"]
+        return 0 if length is None else [0] * length
+    return data
 
 
 def is_unseen(value: Any) -> bool:
@@ -274,7 +366,7 @@ def is_unseen(value: Any) -> bool:
 class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
     """A data set of which nothing is known, as samplers and loaders take one."""
 
-    def __init__(self, data: Unseen) -> None:
+    def __init__(self, data: Any) -> None:
         super().__init__()
         self.data = data
 
@@ -288,5 +380,7 @@ class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
 def note_used(session: Session) -> None:
     """Say which answers took the place of data."""
     used = session.of(AbsentData).used
+    if followed := session.of(AbsentData).followed:
+        session.note("data_followed", batches=", ".join(f"{name}={text}" for name, text in followed.items()))
     if used:
         session.note("data_described", answers=", ".join(f"{name}={text}" for name, text in used.items()))

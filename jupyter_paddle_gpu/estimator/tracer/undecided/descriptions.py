@@ -51,3 +51,13 @@ def size_of(text: str) -> int:
     batch = described(text)
     first = next(iter(batch.values() if isinstance(batch, dict) else batch))
     return int(first.shape[0])
+
+
+def shapes_of(text: Any) -> list[tuple[str, tuple[int, ...]]]:
+    """Type and shape of each thing of a description; nothing where it is none."""
+    if not is_description(text):
+        return []
+    return [
+        (dtype, tuple(int(size) for size in sizes.split(",") if size.strip()))
+        for _, dtype, sizes in _ITEM.findall(text)
+    ]

@@ -31,6 +31,9 @@ SOURCES = {
     "sizes in a list": SCRIPT.format(
         chosen="size = paddle.shape(rows); rows = rows * paddle.ones([1, 1]).tile([size[0], size[1]])"
     ),
+    "sizes beside numbers": SCRIPT.format(
+        chosen="rows = paddle.expand(rows.unsqueeze(1), [paddle.shape(rows)[0], 3, rows.shape[1]])"
+    ),
     "permutation of a count": SCRIPT.format(
         chosen="rows = paddle.gather(rows, paddle.randperm(paddle.nonzero(paddle.ones([7])).numel()))"
     ),

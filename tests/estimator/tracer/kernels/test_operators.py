@@ -61,6 +61,7 @@ SOURCES = {
         "max-pool": "F.max_pool2d(p, 2)", "average-pool": "F.avg_pool2d(p, 2)", "adaptive-pool": "F.adaptive_avg_pool2d(p, 4)",
         "nearest": "F.interpolate(p, scale_factor=2)", "bilinear": "F.interpolate(p, scale_factor=2, mode='bilinear')",
         "pixel-shuffle": "F.pixel_shuffle(p, 2)", "unfold": "F.unfold(p, 3)", "group-norm": "F.group_norm(p, 4)",
+        "activation-of-old": "paddle._legacy_C_ops.hard_swish(p)",
         "channels-last": "p.transpose([0, 2, 3, 1]) * 2", "flatten": "p.flatten(1) * 2", "reflect": "F.pad(p, [2, 2, 2, 2], mode='reflect')",
     }.items()},
     **{name: op(expression, TABLE, before=LABELS) for name, expression in {

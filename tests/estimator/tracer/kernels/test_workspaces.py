@@ -47,6 +47,10 @@ CTC = (
     "F.ctc_loss({logits}, paddle.ones([w.shape[1], 7], 'int32'), paddle.full([w.shape[1]], w.shape[0], 'int64'), "
     "paddle.full([w.shape[1]], 7, 'int64'))"
 )
+YOLO = (
+    "paddle.vision.ops.yolo_loss({maps}, paddle.rand([2, 50, 4], {maps}.dtype), paddle.ones([2, 50], 'int32'), "
+    "[10, 13, 16, 30], [0, 1], class_num=2, ignore_thresh=0.7, downsample_ratio=8{options})"
+)
 RECTANGLE = "paddle.eye(w.shape[-2], w.shape[-1])"
 CASES = {
     "inverse": ("8, 60, 60", "paddle.inverse(w + paddle.eye(60) * 9)"),
@@ -69,6 +73,10 @@ CASES = {
     "boxes-align-alone": ("2, 3, 16, 16", f"w + paddle.vision.ops.roi_align(w.detach(), {BOXES}, 1).mean()"),
     "boxes-pool": ("2, 3, 16, 16", f"paddle.vision.ops.roi_pool(w, {BOXES}, 5)"),
     "boxes-pool-parts": ("2, 50, 16, 16", f"paddle.vision.ops.psroi_pool(w, {BOXES}, 5)"),
+    "yolo": ("2, 14, 8, 8", YOLO.format(maps="w", options="")),
+    "yolo-double": ("2, 14, 8, 8", YOLO.format(maps="w.astype('float64')", options="")),
+    "yolo-scores": ("2, 14, 8, 8", YOLO.format(maps="w", options=", gt_score=paddle.ones([2, 50])")),
+    "yolo-forward": ("2, 14, 8, 8", "w.mean() + " + YOLO.format(maps="w.detach()", options="")),
     "grid": ("4, 16, 32, 32", GRID.format(size=48, options="")),
     "grid-tall": ("4, 8, 64, 32", GRID.format(size=96, options=", align_corners=False")),
     "grid-border": ("4, 8, 32, 32", GRID.format(size=48, options=", padding_mode='border'")),

@@ -250,7 +250,7 @@ def test_a_batch_larger_than_the_data_set_is_taken_as_if_there_were_data_enough(
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("download", "download"), ("file", "file_missing"), ("module", "module_missing")]
+    ("name", "why"), [("download", "download"), ("file", "path_missing"), ("module", "module_missing")]
 )
 def test_missing_data_is_a_question(answers, name, why):
     assert answers[name]["questions"][0]["why"] == why
@@ -262,10 +262,11 @@ def test_a_lesson_on_data_that_trains_nothing_asks_for_nothing(answers):
 
 def test_a_question_says_where_and_what_for(answers):
     question = answers["file"]["questions"][0]
-    assert (question["name"], question["cell"], question["line"]) == ("", 0, 4)  # nobody types an array
-    assert answers["count"]["questions"][0]["name"] == "vocabulary"
+    # Nobody types an array, but where its file is.
+    assert (question["name"], question["kind"], question["cell"], question["line"]) == ("rows_npy", "path", 0, 4)
+    assert [one["name"] for one in answers["count"]["questions"]][-1] == "vocabulary"
     text = answers["text"]["questions"][0]
-    assert (text["name"], text["why"]) == ("", "file_missing")  # nobody types a text: only the file helps
+    assert (text["name"], text["why"]) == ("words_txt", "path_missing")  # nobody types a text: only the file helps
     failing = answers["failing"]
     assert (failing["status"], failing["questions"]) == ("would_stop", [])
     assert failing["stop"] == {"cell": 0, "line": 3, "error": "ZeroDivisionError: division by zero"}

@@ -59,6 +59,14 @@ CASES = {
     "bar": ["from tqdm import tqdm, trange\n" + MODEL, loop("tqdm(range(9), total=9)")],
     "bar-of-numbers": ["from tqdm.notebook import trange\n" + MODEL, loop("trange(9)")],
     "callback": [MODEL, FIT],
+    "plots": [
+        "import matplotlib.pyplot as plt, wandb\nfrom IPython import display\n" + MODEL,
+        "def train():\n    figure, (left, right) = plt.subplots(1, 2)\n    for axis in left:\n        axis.grid()\n"
+        "    run = wandb.init(config={'rate': 0.1})\n"
+        + "\n".join("    " + line for line in loop(then="left[0].plot(step, float(loss) * run.scale)").splitlines())
+        + "\n    with plt.style.context('dark'):\n        display.clear_output()\ntrain()",
+    ],
+    "in-a-step": [MODEL, loop(loss=f"{MEAN} + paddle.vision.image_load('x.png', backend='cv2').sum()")],
     "number": [MODEL, "import absent_game\ngame = absent_game.make()", loop("range(game.steps)")],
     "loss": ["import absent_losses\n" + MODEL, loop(loss=f"absent_losses.dice({MEAN})")],
     "model": [MODEL, "import absent_nets as nets\nmodel = nets.wrap(model)", loop()],
@@ -77,12 +85,30 @@ def traced(run_code):
     return run_code(f"import sys; sys.modules.update(dict.fromkeys({HIDDEN}))\n{CHILD}", CASES)
 
 
-HIDDEN = ("tqdm", "tqdm.notebook", "visualdl", "torch", "torch.nn")
+HIDDEN = (
+    "tqdm",
+    "tqdm.notebook",
+    "matplotlib",
+    "matplotlib.pyplot",
+    "wandb",
+    "IPython",
+    "cv2",
+    "visualdl",
+    "torch",
+    "torch.nn",
+)
 """Modules that the child does not find, whatever is installed here."""
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("log", "absent_log"), ("bar", "tqdm"), ("bar-of-numbers", "tqdm"), ("callback", "visualdl")]
+    ("name", "module"),
+    [
+        ("log", "absent_log"),
+        ("bar", "tqdm"),
+        ("bar-of-numbers", "tqdm"),
+        ("callback", "visualdl"),
+        ("plots", "matplotlib, wandb, IPython"),
+    ],
 )
 def test_what_only_watches_is_passed_by_and_told(traced, name, module):
     row = traced[name]
@@ -100,6 +126,7 @@ def test_what_only_watches_is_passed_by_and_told(traced, name, module):
         ("starred", "absent_all", [0, 1]),
         ("whole-training", "absent_trainer", [0, 1]),
         ("framework", "torch.nn", [1, 1]),
+        ("in-a-step", "cv2", [1, 3]),
     ],
 )
 def test_what_the_step_needs_is_asked_for_where_it_is_needed(traced, name, module, place):

@@ -34,6 +34,7 @@ BEFORE = {
     "cuda": "model.cuda()",
     "class": "model.to(paddle.CUDAPlace(0)); assert not isinstance(paddle.rand([1]).place, paddle.CUDAPlace)",
     "has": "model.to('gpu' if paddle.is_compiled_with_cuda() else 'no'); assert paddle.device.cuda.device_count() == 1",
+    "number": "paddle.set_device(f'gpu:{paddle.distributed.ParallelEnv().dev_id}')",
     "name": "print(paddle.device.cuda.get_device_name(), paddle.device.cuda.get_device_properties().total_memory)",
     "stream": "start = paddle.device.cuda.Event(); start.record(); paddle.device.cuda.current_stream().synchronize()",
     "versions": "assert paddle.get_cudnn_version() // 1000 and float(paddle.version.cuda()), paddle.version.cudnn()",

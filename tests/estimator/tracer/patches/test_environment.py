@@ -41,6 +41,16 @@ def main():
         optimizer.clear_grad()
 main()
 """
+OWN = """
+import pathlib, sys, tempfile
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / "ppgan" / "utils").mkdir(parents=True)
+for name in ("__init__.py", "utils/__init__.py"):
+    (folder / "ppgan" / name).write_text("")
+(folder / "ppgan" / "utils" / "download.py").write_text("def get_path_from_url(url): raise RuntimeError(url)")
+sys.path.insert(0, str(folder))
+from ppgan.utils.download import get_path_from_url as fetch
+"""
 SOURCES = {
     "graph": GRAPH + "loss = paddle.static.nn.fc(image, 3).mean()\npaddle.optimizer.Adam().minimize(loss)",
     "executor": "import paddle\npaddle.enable_static()\nexecutor = paddle.static.Executor(paddle.CPUPlace())",
@@ -49,6 +59,7 @@ SOURCES = {
     "plain": TRAINING,
     "loaded": LOADS.format(path="'absent/model.pdparams'"),
     "fetched": LOADS.format(path="paddle.utils.download.get_weights_path_from_url('https://a.invalid/a.pdparams')"),
+    "fetched-by-its-own": OWN + LOADS.format(path="fetch('https://a.invalid/a.pdparams')"),
     "missed": LOADS.format(path="required('absent/model.pdparams')"),
 }
 
@@ -71,7 +82,7 @@ def test_a_training_in_dynamic_mode_is_estimated_beside_it(traced, name):
     assert traced[name]["peak"] == traced["plain"]["peak"]
 
 
-@pytest.mark.parametrize("name", ["loaded", "fetched"])
+@pytest.mark.parametrize("name", ["loaded", "fetched", "fetched-by-its-own"])
 def test_without_weights_a_model_keeps_its_own(traced, name):
     assert traced[name]["peak"] == traced["plain"]["peak"]
     assert traced[name]["notes"] == ["weights_absent"]

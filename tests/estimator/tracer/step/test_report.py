@@ -191,10 +191,11 @@ def test_steps_that_were_seen_when_time_ran_out_are_an_answer(traced):
 
 @pytest.mark.parametrize(
     ("name", "offered"),
-    [("file-of-rows", ""), ("file-of-a-number", "count"), ("instance", "rows"), ("part", "settings_width")],
+    [("file-of-rows", "len_rows"), ("file-of-a-number", "count"), ("instance", "rows"), ("part", "settings_width")],
 )
 def test_an_answer_is_offered_where_one_can_be_typed(traced, name, offered):
-    assert [question[1] for question in traced[name]["questions"]] == [offered]
+    asked = [question[1] for question in traced[name]["questions"] if question[0] != "path_missing"]
+    assert asked == [offered]
 
 
 def test_the_answer_for_a_part_is_the_part(traced):

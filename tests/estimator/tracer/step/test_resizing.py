@@ -157,7 +157,8 @@ def test_the_present_size_and_other_what_ifs_with_it(traced):
 
 def test_what_is_missing_is_asked_for_as_ever(traced):
     assert traced["no-training"]["status"] == "no_model"
-    asked = traced["missing-file"]["questions"][0]
-    assert (asked["why"], asked["name"], asked["params"]) == ("number_unseen", "width", {"file": "rows.npy"})
+    where, width = traced["missing-file"]["questions"]
+    assert (where["why"], where["params"]) == ("path_missing", {"path": "rows.npy"})
+    assert (width["why"], width["name"], width["params"]) == ("number_unseen", "width", {"file": "rows.npy"})
     of_no_training = traced["missing-file-of-no-training"]
     assert (of_no_training["status"], of_no_training["questions"]) == ("no_model", []), "no answer would lead to a step"

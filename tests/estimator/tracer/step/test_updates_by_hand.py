@@ -57,6 +57,29 @@ UPDATES = {
             params[i].set_value(p)
             params[i].clear_gradient()
 """,
+    "never-cleared": """
+    with paddle.no_grad():
+        for p in params:
+            p.set_value(p - lr * p.grad)
+""",
+    "copied": """
+    global w1, b1, w2, params
+    w1, b1, w2 = params = [paddle.to_tensor(p - lr * p.grad, stop_gradient=False) for p in params]
+""",
+    "rebound": """
+    global w1, b1, w2, params
+    with paddle.no_grad():
+        w1 = w1 - lr * w1.grad
+        b1 = b1 - lr * b1.grad
+        w2 = w2 - lr * w2.grad
+    params = [w1, b1, w2]
+    for p in params:
+        p.stop_gradient = False
+""",
+    "data": """
+    for p in params:
+        p.data = p - lr * p.grad
+""",
 }
 SOURCES = {name: SCRIPT.format(update=update) for name, update in UPDATES.items()}
 SOURCES["layers"] = """
@@ -75,6 +98,14 @@ for step in range(9):
             p.clear_gradient()
     step_ends()
 """
+SOURCES["partial"] = SCRIPT.replace("    loss.backward()\n", "").format(
+    update="""
+    gradients = paddle.grad(loss, params)
+    with paddle.no_grad():
+        for p, gradient in zip(params, gradients):
+            p.set_value(p - lr * gradient)
+"""
+)
 TOYS = {
     "one": "import paddle\nx = paddle.ones([3], dtype='float32')\nx.stop_gradient = False\n(x * x).sum().backward()",
     "several": """
@@ -97,6 +128,20 @@ x.grad == u
 #---
 x.clear_gradient()
 paddle.sum(y).backward()
+""",
+    "shown": """
+import paddle
+x = paddle.to_tensor([1., 2.], stop_gradient=False)
+for i in range(8):
+    (x * x).sum().backward()
+    print(x.grad - 2 * x)
+for i in range(8):
+    (x * x).sum().backward()
+    print(x.grad)
+    x.clear_gradient()
+for i in range(8):
+    y = (x * x).sum()
+    print(paddle.grad(y, x)[0])
 """,
     "before-a-training": """
 import paddle
@@ -134,7 +179,7 @@ def toys(run_child):
     return run_child("trace", {**TOYS, "long": LONG})
 
 
-@pytest.mark.parametrize("name", ["one", "several"])
+@pytest.mark.parametrize("name", ["one", "several", "shown"])
 def test_lessons_on_gradients_train_nothing(toys, name):
     assert toys[name]["peak"] is None
     assert toys[name]["questions"] == []

@@ -58,6 +58,21 @@ def _images_of_boxes(attrs: Attributes, operands: Arrays, results: Arrays) -> in
     return 4 * operands[1][0].shape[0]
 
 
+def _boxes(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """A byte for each labelled box, and a score of 1 where the program gives none."""
+    return operands[2][0].numel + _scores(attrs, operands, results)
+
+
+def _scores(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Those scores once more."""
+    return 0 if operands[3] else operands[2][0].numel * SIZE[operands[0][0].dtype]
+
+
+def _matches(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """The anchor of each labelled box is an int32; the builder says that it is of the input's type."""
+    return (place.meta[0], "int32") if place.result == 2 else None
+
+
 def _of_levels(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
     """Boxes of each level: together as many as there are, at equal shares; the place of each among them."""
     boxes = operands[0][0]
@@ -93,6 +108,12 @@ OPERATORS = (
         "`roi_align_grad_kernel.cc` and its like, measured to the byte",
         Rule(workspace=_images_of_boxes),
         gradient=Rule(workspace=_images_of_boxes),
+    ),
+    Operator(
+        "yolo_loss",
+        "`yolo_loss_kernel.cc`, `yolo_loss_grad_kernel.cc`, measured to the byte",
+        Rule(result=_matches, workspace=_boxes),
+        gradient=Rule(workspace=_scores),
     ),
     Operator(
         "distribute_fpn_proposals",

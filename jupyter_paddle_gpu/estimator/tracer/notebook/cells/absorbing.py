@@ -19,8 +19,9 @@ from typing import Any
 from ... import call_stack
 from ...patches.absent_modules import AbsentModule, AbsentModuleError
 from ...patches.environment import DownloadNeeded, StaticGraphError
-from ...undecided.absent_data import AbsentData, BatchNeeded, NeededError, Unseen, UnseenData
+from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description
+from ...undecided.needs import BatchNeeded, NeededError
 from ..questions.wording import refused
 from ..sites import STEPS
 from ..syntax import parsed
@@ -38,7 +39,7 @@ def is_of_data(problem: BaseException) -> bool:
     if isinstance(problem, _MISSING):
         return True
     if isinstance(problem, AbsentModuleError):  # what a layer is made of is no data
-        return not any(file.startswith(call_stack.PADDLE) for file in _files(problem.__traceback__))
+        return not any(file.startswith(call_stack.PADDLE) for file in files(problem.__traceback__))
     if refused(problem) is not None:
         return True
     if not isinstance(problem, Exception):
@@ -46,7 +47,19 @@ def is_of_data(problem: BaseException) -> bool:
     return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
 
 
-def _files(step: TracebackType | None) -> Iterator[str]:
+def took_unseen(problem: BaseException) -> bool:
+    """Whether Paddle was handed data of unknown content: what it says of that is no refusal."""
+    step = problem.__traceback__
+    while step is not None:
+        is_paddle = step.tb_frame.f_code.co_filename.startswith((call_stack.PADDLE, call_stack.TRACER))
+        if is_paddle and any(holds_unseen(value) for value in list(step.tb_frame.f_locals.values())[:_LOOKED_AT]):
+            return True
+        step = step.tb_next
+    return False
+
+
+def files(step: TracebackType | None) -> Iterator[str]:
+    """The files whose code an exception went through, the outermost first."""
     while step is not None:
         yield step.tb_frame.f_code.co_filename
         step = step.tb_next
@@ -96,17 +109,22 @@ def _program(step: TracebackType | None) -> Iterator[list[Any]]:
         frame = step.tb_frame
         if call_stack.is_cell(frame.f_code.co_filename):
             names = {**frame.f_globals, **frame.f_locals}
-            yield [names[name] for name in _loaded(frame, step) if name in names]
+            yield [names[name] for name in loaded(frame, step) if name in names]
         elif not frame.f_code.co_filename.startswith(call_stack.TRACER):
             own = [value for name, value in frame.f_locals.items() if not name.startswith("__")]
             yield own[:_LOOKED_AT]
         step = step.tb_next
 
 
-def _loaded(frame: Any, step: TracebackType) -> frozenset[str]:
+def loaded(frame: Any, step: TracebackType) -> frozenset[str]:
     """Names in the innermost statement that runs."""
     tree = parsed("".join(linecache.getlines(frame.f_code.co_filename)))
     return frozenset(node.id for node in _innermost(tree, step.tb_lineno) if isinstance(node, ast.Name))
+
+
+def nodes_of(frame: Any) -> Iterator[ast.AST]:
+    """All of the code of the file in which a frame runs."""
+    return ast.walk(parsed("".join(linecache.getlines(frame.f_code.co_filename))))
 
 
 def _innermost(tree: ast.Module, line: int) -> Iterable[ast.AST]:
@@ -139,7 +157,7 @@ def holds_unseen(value: Any, depth: int = 0) -> bool:
 
 def cell_of(problem: BaseException) -> int | None:
     """The cell whose code an exception went through first."""
-    for file in _files(problem.__traceback__):
+    for file in files(problem.__traceback__):
         if call_stack.is_cell(file):
             return int("".join(filter(str.isdigit, file)) or -1)
     return None

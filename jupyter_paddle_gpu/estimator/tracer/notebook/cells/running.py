@@ -21,14 +21,16 @@ from ...session import Session
 from ...step.deadline import Deadline, TimeUp
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions
-from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, Unseen
+from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
+from ...undecided.needs import BatchNeeded, Need, NeededError
+from ..questions import paths
 from ..questions.answers import Answers
 from ..questions.candidates import Candidates
-from ..questions.wording import OF_DATA, TRAINS, address, assigned_at, line_of, of_need, refused, said
+from ..questions.wording import OF_DATA, TRAINS, address, assigned_at, line_of, of_need, out_of_time, refused, said
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, outside, stops, within
+from . import absorbing, outside, stops, wanting, within
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
@@ -48,6 +50,7 @@ class CellRun:
         beside: sources by path of what they run and import.
         trainings: keeps what is seen, where there may be several; None: the program ends with the first one's step.
         absorbs: whether functions and the loop that trains go on without data as well (`within`).
+        follows: whether batches of data that is not here are looked for in the program's own code then.
     """
 
     def __init__(
@@ -60,21 +63,27 @@ class CellRun:
         beside: Mapping[str, str] | None = None,
         trainings: Trainings | None = None,
         absorbs: bool = False,
+        follows: bool = False,
     ) -> None:
         self.cells = cells
         self._session = Session()
         self.answers = answers
+        self._absorbs_within, self._follows = absorbs, follows
         self._plain = {name: value for name, value in answers.items() if not is_description(value)}
         """Answers that are values; the others describe data."""
         self.rewriting = (
-            *((Answers(self._plain), outside.OutsideAnswers(self._plain)) if self._plain else ()),
+            *(
+                (Answers(self._plain), outside.OutsideAnswers(self._plain), paths.Paths(self._plain))
+                if self._plain
+                else ()
+            ),
             conversions.Floats(),
             absent_modules.Imports(),
             *rewriting,
         )
         self.sites = sites or Sites(cells)
         if absorbs:
-            self.rewriting = (within.Within(self.sites), *self.rewriting)
+            self.rewriting = (*within.rewriting(self.sites), *self.rewriting)
         self.sources = (*(cell["source"] for cell in cells), *(beside or {}).values())
         """All of the code, as far as it is known before it runs."""
         self.candidates = Candidates(cells, tuple((beside or {}).values()))
@@ -86,6 +95,8 @@ class CellRun:
         self.late_questions: list[Question] = []
         """Those of cells behind a training that was seen."""
         self.failures: list[Question] = []
+        self.paths: dict[str, Question] = {}
+        """Files and folders that were looked for and are not here, by the name that a person says where they are by."""
         self.trained_in: int | None = None
         """Index of the first cell that trains."""
         self._updated_in: int | None = None
@@ -119,7 +130,10 @@ class CellRun:
         self._session = session
         module = types.ModuleType("__main__")
         namespace = module.__dict__
-        session.put(AbsentData(answers=self.answers, namespace=namespace, looks=self._looked))
+        session.put(AbsentData(
+            answers=self.answers, namespace=namespace, looks=self._looked, is_lazy=self._absorbs_within,
+            follows=self._follows,
+        ))  # fmt: skip
         namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})
         namespace[COMMAND] = functools.partial(self._programs.command, namespace)
         outer = sys.modules.get("__main__")
@@ -161,7 +175,7 @@ class CellRun:
         if self._deadline.stopped and not self.finished:
             self.finished = True
             if not self._has_updated():
-                self._asked(self._out_of_time(cell))
+                self._asked(out_of_time(self._deadline, cell["index"]))
 
     def _rewritten(self, source: str, name: str, cell: int, line: int | None = None) -> Any:
         tree: ast.AST = ast.parse(source, name)
@@ -176,7 +190,7 @@ class CellRun:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
         rewritten = {LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of, absorbing.UNSEEN: Unseen()}
-        rewritten |= {within.ABSORBS: self._absorbs, within.BATCHES: within.batches, within.ROUNDS: within.rounds}
+        rewritten |= {**within.NAMES, within.ABSORBS: self._absorbs}
         return {"__name__": "__main__", **self._plain, **own, **rewritten}
 
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
@@ -212,13 +226,14 @@ class CellRun:
 
     def _absorbs(self, problem: BaseException) -> bool:
         """Whether a statement within a function is passed by: data keeps it from running that is not here."""
-        is_refusal = self._session.is_refusal(problem)
+        is_refusal = self._session.is_refusal(problem) and not absorbing.took_unseen(problem)
         if self._deadline.stopped or is_refusal or not absorbing.may_be_passed(problem):
             return False
         index = absorbing.cell_of(problem)
         for cell in self.cells:
             if cell["index"] == index:
                 self._stopped(cell, problem)
+        self._data.wants(wanting.of(problem))
         return True
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
@@ -235,9 +250,11 @@ class CellRun:
             case StaticGraphError():
                 self._asked({**self._question(cell, problem, "static_graph", {}), "name": ""})
             case FileNotFoundError() | NotADirectoryError():
-                self._ask(cell, problem, "file_missing", {"path": str(problem.filename or problem)})
-            case ModuleNotFoundError():
-                self._ask_module(self._question(cell, problem, "module_missing", {"module": str(problem.name)}))
+                self._ask(cell, problem, "file_missing", {"path": (path := str(problem.filename or problem))})
+                here = self._question(cell, problem, "path_missing", {})
+                paths.remember(self.paths, here, path, self.sources, self._data.namespace)
+            case ImportError() if (module := absent_modules.missing(problem)) is not None:
+                self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
             case NameError():
                 if self._absent.is_starred:
                     self.ask_absent()
@@ -278,18 +295,13 @@ class CellRun:
                 params = {"error": type(problem).__name__, "message": said(problem)}
                 self._fail(cell, problem, "cell_failed", params)
 
-    def _out_of_time(self, cell: dict[str, Any]) -> Question:
-        line = next(
-            (line for file, line, _ in self._deadline.stopped if file == call_stack.cell_name(cell["index"])), 1
-        )
-        found = {"why": "time_up", "params": {}, "cell": cell["index"], "line": line, "suggestion": None}
-        return {"name": self._deadline.waits_for(), **found}
-
     def ask_absent(self) -> None:
         """Ask for every module that was passed by, where it is imported."""
-        for module, place in self._absent.modules.items():
+        for module, place in self._absent.needed().items():
             cell, line = place or (None, None)
-            self._ask_module({"why": "module_missing", "params": {"module": module}, "cell": cell, "line": line})
+            self._ask_module(
+                {"kind": "value", "why": "module_missing", "params": {"module": module}, "cell": cell, "line": line}
+            )
 
     def _ask_module(self, question: Question) -> None:
         """Ask once for each module; nothing that could be typed stands for one."""
@@ -322,7 +334,8 @@ class CellRun:
         self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
         self.late_questions = [one for one in self.late_questions if one["why"] not in OF_DATA]
         for need in needs:
-            self._asked(of_need(need, looked_for, self.candidates.of(need, self._data.namespace)))
+            candidates = self.candidates.of(need, self._data.namespace)
+            self._asked(of_need(need, looked_for, candidates, [cell["source"] for cell in self.cells]))
 
     def _looked(self, need: Need) -> None:
         self.candidates.look(need, self._data.namespace)
@@ -332,7 +345,7 @@ class CellRun:
 
     def _asked(self, question: Question) -> None:
         watch = self._session.of(StepWatch)
-        asked = self.late_questions if watch.trainings else self.questions
+        asked, question = self.late_questions if watch.trainings else self.questions, self.candidates.held_for(question)
         if question not in asked:
             asked.append(question)
         watch.asked()
@@ -379,11 +392,6 @@ class CellRun:
         if self._command is not None:
             line, inside = self._command
             params = {**params, "message": f"{params['message']} ({inside})"} if "message" in params else params
-        return {
-            "name": assigned_at(cell["source"], line, [one["source"] for one in self.cells]),
-            "why": why,
-            "params": params,
-            "cell": cell["index"],
-            "line": line,
-            "suggestion": None,
-        }
+        name = assigned_at(cell["source"], line, [one["source"] for one in self.cells])
+        place = {"cell": cell["index"], "line": line}
+        return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}

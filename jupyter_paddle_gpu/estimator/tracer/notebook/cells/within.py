@@ -12,16 +12,20 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from ...patches.data import followed
 from ...patches.data import loader as data_loader
 from ...session import Session, current
-from ...undecided.absent_data import EPOCH, AbsentData, BatchNeeded, Need, NeededError, Unseen
+from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.descriptions import unknown_batch
+from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..sites import Sites, name_of
-from . import absorbing
+from . import absorbing, readers, stand_ins
 
 ABSORBS = "__absorbs__"
 """The name under which cells ask whether a statement may be passed by."""
+UNNAMED = "__unseen_named__"
+"""The name under which cells find `named`."""
 BATCHES = "__batches__"
 """The name under which a loop that trains finds `batches`."""
 ROUNDS = "__rounds__"
@@ -29,8 +33,8 @@ ROUNDS = "__rounds__"
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Assert, ast.Return, ast.Delete)
 _LOOPS = (ast.For, ast.While)
 _COMPOUND = (*_LOOPS, ast.If, ast.With, ast.Try)
+_YIELDS = (ast.Yield, ast.YieldFrom)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-_JUMPS = (ast.Break, ast.Continue, ast.Return)
 _PASSES_ON = frozenset(("enumerate", "tqdm", "iter", "list", "track"))
 """Functions whose items are those of their first argument, maybe with a number."""
 
@@ -41,6 +45,8 @@ class Within(ast.NodeTransformer):
 
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
+        self._own: frozenset[str] | None = None
+        """Names that belong to the function that is rewritten; None outside of one."""
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         """The cell's own statements are passed by as a whole; only what is in them is rewritten."""
@@ -50,7 +56,11 @@ class Within(ast.NodeTransformer):
     def _inside(self, node: ast.stmt) -> ast.stmt:
         """A statement with what is in it rewritten."""
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name != "forward":
+            outer, self._own = self._own, _local(node)
             node.body = self._each(node.body)
+            self._own = outer
+            if not node.decorator_list and any(isinstance(one, _YIELDS) for one in _parts(node)):
+                node.decorator_list = [ast.copy_location(ast.Name(readers.READER, ast.Load()), node)]
         elif isinstance(node, ast.ClassDef):
             node.body = [self._inside(part) for part in node.body]
         elif isinstance(node, ast.With):
@@ -61,6 +71,8 @@ class Within(ast.NodeTransformer):
             node.body = self._each(node.body)
             if isinstance(node, ast.For):
                 _ask(node)
+        elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in absorbing.own(node)):
+            node.body = self._each(node.body)  # a reader's
         return node
 
     def _each(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -70,7 +82,8 @@ class Within(ast.NodeTransformer):
         if self._sites.held(node).trains or not _can_be_passed(node):
             return node
         lines = [f"if not {ABSORBS}(__problem__): raise"]
-        lines += [f"{name} = {absorbing.UNSEEN}()" for name in (*absorbing.bound_by(node), *_attributes(node))]
+        names = [one for one in absorbing.bound_by(node) if self._own is None or one in self._own]
+        lines += [f"{name} = {UNNAMED}({name.rpartition('.')[2]!r})" for name in (*names, *_attributes(node))]
         lines += [f"return {absorbing.UNSEEN}()"] * isinstance(node, ast.Return)
         text = "try:\n pass\nexcept BaseException as __problem__:\n " + "\n ".join(lines)
         (guarded,) = ast.parse(text).body
@@ -82,6 +95,37 @@ class Within(ast.NodeTransformer):
         return guarded
 
 
+def rewriting(sites: Sites) -> tuple[ast.NodeTransformer, ...]:
+    """What is done to cells that are to go on without their data."""
+    return Within(sites), stand_ins.StandIns()
+
+
+def _parts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function outside of those that are defined in it."""
+    for statement in function.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield statement
+        else:
+            yield from absorbing.own(statement)
+
+
+def _local(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """The names that belong to a function: its arguments and what it binds itself."""
+    given = function.args
+    found = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg) if one}
+    outer: set[str] = set()
+    for part in _parts(function):
+        if isinstance(part, (ast.Global, ast.Nonlocal)):
+            outer.update(part.names)
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            found.add(part.id)
+        elif isinstance(part, ast.alias):
+            found.add((part.asname or part.name).partition(".")[0])
+        elif isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+            found.add(part.name)
+    return frozenset(found - outer)
+
+
 def _can_be_passed(node: ast.stmt) -> bool:
     """Whether the code goes on behind a statement as if it had run: it gives no items and ends nothing early."""
     parts = list(absorbing.own(node))
@@ -89,7 +133,21 @@ def _can_be_passed(node: ast.stmt) -> bool:
         return False
     if isinstance(node, _SIMPLE):
         return True
-    return isinstance(node, _COMPOUND) and not any(isinstance(part, _JUMPS) for part in parts)
+    return isinstance(node, _COMPOUND) and not _jumps(node, within=False)
+
+
+def _jumps(node: ast.AST, *, within: bool) -> bool:
+    """Whether a statement ends what it stands in early.
+
+    Args:
+        within: whether it stands in a loop of its own, which `break` ends.
+    """
+    if isinstance(node, ast.Return) or (isinstance(node, (ast.Break, ast.Continue)) and not within):
+        return True
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        return False
+    within = within or isinstance(node, _LOOPS)
+    return any(_jumps(child, within=within) for child in ast.iter_child_nodes(node))
 
 
 def _attributes(node: ast.stmt) -> list[str]:
@@ -135,6 +193,11 @@ def _of_batch(name: str, loop: ast.For) -> list[ast.expr]:
     return [ast.Constant(name), ast.Constant("to_tensor" in body or "to_variable" in body)]
 
 
+def named(name: str) -> Unseen:
+    """Data of unknown content that a function has under a name of its own."""
+    return Unseen(name=name)
+
+
 def rounds(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
     """The numbers that a loop that trains counts; as many as a steady step needs, where data says how many."""
     try:
@@ -158,19 +221,40 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     if session is None:
         return make()
     held: list[Any] = []
+    items: Any = None
     try:
-        items = make()
-        if isinstance(items, Iterator):
+        items = made = make()
+        if isinstance(items, Iterator) or _is_own(items):
+            items = iter(made)
             held = list(islice(items, 1))
     except BaseException as problem:
         if absorbing.is_of_step(problem) or not absorbing.is_of_data(problem):
             raise
-        return _described(session, name, is_numpy)
+        return _followed(session, make, name, is_numpy)
     if isinstance(items, Unseen):
         return _described(session, session.of(AbsentData).name_of(items) or name, is_numpy)
     if absorbing.holds_unseen(held):
-        return _described(session, name, is_numpy)
+        return _followed(session, make, name, is_numpy)
     return _all(held, items) if isinstance(items, Iterator) else items
+
+
+def _is_own(items: Any) -> bool:
+    """Whether it is a loader of the program's own class."""
+    return type(items).__module__ == "__main__" and hasattr(type(items), "__iter__")
+
+
+def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Iterator[Any]:
+    """The batches that a reader makes of data that is not here, where its code says what they look like."""
+    data = session.of(AbsentData)
+    if data.description(name) is None and data.follows:
+        found = followed.of_reader(session, make)
+        if isinstance(found, followed.Partial):
+            data.partly[name] = found.parts
+        elif found is not None:
+            data.followed[name] = followed.text(found)
+            batch = followed.as_unknown(found)
+            return data_loader.batches_like(session, batch, EPOCH)
+    return _described(session, name, is_numpy)
 
 
 def _all(held: list[Any], items: Iterator[Any]) -> Iterator[Any]:
@@ -193,3 +277,7 @@ def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
     for _ in range(EPOCH):
         batch = unknown_batch(text, size) if is_numpy else data_loader.described_tensors(session, text, size)
         yield batch[0] if isinstance(batch, list) and len(batch) == 1 else batch
+
+
+NAMES = {UNNAMED: named, BATCHES: batches, ROUNDS: rounds, readers.READER: readers.Reader, **stand_ins.NAMES}
+"""What cells find here."""

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from ...undecided.absent_data import Need
+from ...session import current
+from ...undecided.absent_data import AbsentData
+from ...undecided.descriptions import shapes_of
+from ...undecided.needs import Need
 from . import hints, suggestions
 
 Candidate = tuple[Any, str]
@@ -22,10 +25,12 @@ class Candidates:
 
     Attributes:
         printed: what the notebook's saved outputs show (`hints.hints`).
+        held: by the names of questions what the notebook's kernel holds.
     """
 
     def __init__(self, cells: list[dict[str, Any]], beside: Sequence[str]) -> None:
         self.printed: dict[str, Any] = {}
+        self.held: dict[str, Any] = {}
         self._cells = cells
         self._beside = beside
         self._seen: dict[str, list[Candidate]] = {}
@@ -36,8 +41,20 @@ class Candidates:
 
     def of(self, need: Need, namespace: dict[str, Any]) -> list[Candidate]:
         """Those of a need: what was found when it came up, else what is found now."""
-        return self._seen.get(need.name) or self._found(need, namespace)
+        held = [(self.held[need.name], suggestions.HELD)] if need.name in self.held else []
+        return [*held, *(self._seen.get(need.name) or self._found(need, namespace))]
+
+    def held_for(self, question: dict[str, Any]) -> dict[str, Any]:
+        """A question of a value with what the kernel holds by its name, to be tried."""
+        name = question["name"]
+        if name not in self.held or question.get("candidates"):
+            return question
+        return {**question, "candidates": [(self.held[name], suggestions.HELD)]}
 
     def _found(self, need: Need, namespace: dict[str, Any]) -> list[Candidate]:
         found = hints.hints(self._cells, self.printed, namespace, need.name, self._beside)
+        if (session := current()) is not None:
+            data = session.of(AbsentData)
+            found.partly = data.partly.get(need.name, [])
+            found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]
         return list(islice(suggestions.of_need(need, found), suggestions.MOST))

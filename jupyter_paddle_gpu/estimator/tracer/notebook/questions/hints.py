@@ -22,7 +22,7 @@ _SIDES = re.compile(
 NAMED = {
     "height": re.compile(r"(?i)^(img|image|input|target)?_?(h|height|rows)$"),
     "width": re.compile(r"(?i)^(img|image|input|target)?_?(w|width|cols)$"),
-    "side": re.compile(r"(?i)^(img|image|input|target|crop|pic)_?(size|shape|side|sz)$|^size$"),
+    "side": re.compile(r"(?i)^(img|image|input|target|crop|pic|edge)_?(size|shape|side|sz)$|^size$"),
     "length": re.compile(
         r"(?i)^(max|seq|sequence|sentence|sent|text|pad|src|tgt|source|target|context|input|time|window|padded)?_?"
         r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|^(maxlen|time_steps|n_steps|look_back)$"
@@ -56,6 +56,10 @@ class Hints:
     """The same, parsed."""
     said: dict[str, int] = field(default_factory=dict)
     """Numbers of saved outputs by the words before them."""
+    partly: list[tuple[str, tuple[int | None, ...]] | None] = field(default_factory=list)
+    """What the program's code says of a batch's things: type and shape, None for what nobody knows."""
+    answered: list[tuple[str, Shape]] = field(default_factory=list)
+    """Type and shape of what was answered so far."""
 
 
 def hints(
@@ -97,7 +101,7 @@ def hints(
 
 
 _CONFIGURATION = frozenset((".yml", ".yaml", ".json", ".toml"))
-_OF_CLASSES = re.compile(r"(?i)(?<!binary_)cross_?entropy|nll_?loss|CTCLoss|CELoss")
+_OF_CLASSES = re.compile(r"(?i)(?<!binary_)cross_?entropy|nll_?loss|CTCLoss|(?<!B)CELoss")
 MOST_CHARACTERS = 100_000
 """Of a configuration that is read."""
 

@@ -11,12 +11,12 @@ import gc
 import inspect
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import paddle
 
-from ...undecided.absent_data import Need
+from ...undecided.needs import Need
 from ..sites import name_of
 from .hints import GENERIC, MINIMAL, NAMED, Hints, Shape
 
@@ -24,9 +24,11 @@ Array = tuple[str, Shape]
 Sourced = tuple[str, str, Shape]
 Suggestion = tuple[str, str]
 """An answer, and where it comes from."""
-PRINTED, CELLS, LAYER, ASSUMED = "printed", "cells", "layer", "assumed"
+HELD, PRINTED, CELLS, LAYER, ASSUMED = "kernel", "printed", "cells", "layer", "assumed"
 BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
 """What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
+CLASSES, FEATURES = 10, 256
+"""The same of what a name calls classes, and of the columns of a table (categories are a column each)."""
 MOST, MOST_PRINTED = 40, 8
 """Suggestions of one question that are tried."""
 
@@ -53,10 +55,14 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     given = [(dtype, shape) for _, dtype, shape in inputs]
     source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
     if need.why == "tensor_unseen":
+        for dtype, shape in found.answered[:1]:  # what is learnt of a tensor that was asked for before
+            yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
+            yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
         yield from ((source[one], [one]) for one in dict.fromkeys(given))
         return
     given = list(dict.fromkeys(given))
-    count = found.items or 2
+    count = len(found.partly) or found.items or 2
+    yield from islice(_completed(given, source, found, size), MOST_PRINTED)
     yield from islice(_whole(size, count, found), MOST_PRINTED)
     yield from islice(_branched(size, count, found), MOST_PRINTED)
     for labels in range(1 if count > 1 else 0, max(count, 1)):
@@ -66,6 +72,27 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 continue
             for label in _labels(size, one, found):
                 yield source[one], [*[one] * (count - labels), *[label] * labels]
+
+
+def _completed(
+    given: list[Array], source: dict[Array, str], found: Hints, size: int
+) -> Iterator[tuple[str, list[Array]]]:
+    """Batches of which the program's own code says a part; the rest is what the first layer takes, and labels."""
+    choices: list[list[Array]] = []
+    for number, part in enumerate(found.partly):
+        if part is None or (number and None in part[1]):
+            choices.append(given if not number else list(_labels(size, choices[0][0], found)) if choices[0] else [])
+            continue
+        dtype, shape = part
+        known = [(dtype, one) for _, one in given if _matches(one, shape)]
+        sizes = tuple(side or 0 for side in shape)
+        choices.append([(dtype, sizes)] if None not in shape else list(dict.fromkeys(known)))
+    if choices and all(choices):
+        yield from ((source.get(one[0], CELLS), list(one)) for one in product(*choices))
+
+
+def _matches(shape: Shape, known: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(known) and all(b in {None, a} for a, b in zip(shape, known, strict=True))
 
 
 def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
@@ -241,10 +268,12 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
         dense = [("int64", (size, *shape[2:])), ("int64", (size, 1, *shape[2:])), ("float32", shape)]
         dense += [("int64", (size, max(shape[1:])))]
         dense += [("float32", (size, shape[1], *sides)) for sides in found.sides if sides != shape[2:]]
-    elif len(shape) == 2:
+    elif len(shape) == 2 and (found.has_classes or given[0] != "int64"):  # a number for each id is no one's label
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
     elif len(shape) == 3:
         dense = [("float32", shape), ("int64", shape[:2])]
+    if re.search(r"(?i)b?box|anchor", found.text):  # a class and four corners for each thing
+        dense.insert(0, ("float32", (size, 1, 5)))
     yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
 
 
@@ -279,9 +308,15 @@ def _last_widths() -> list[int]:
     return [int(leaves[-1].weight.shape[-1]) for leaves in _leaves()[:2] if type(leaves[-1]).__name__ == "Linear"]
 
 
+_BY_NAME = (
+    (re.compile(r"(?i)class|label|categor"), CLASSES),
+    (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num)_?dims?$|^n_?inputs$"), FEATURES),
+)
+
+
 def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     """What a number may be that is computed from data."""
-    for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*(\d+)", found.text):
+    for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*([1-9]\d*)", found.text):
         yield int(said), CELLS
     words = [word for word in re.split(r"_|(?<=[a-z])(?=[A-Z])", need.name.lower()) if word not in GENERIC]
     for said, number in found.said.items():
@@ -290,4 +325,5 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     if NAMED["length"].match(need.name):
         yield from ((length, CELLS) for length in found.lengths)
         yield LENGTH, ASSUMED
-    yield 10 if re.search(r"(?i)class|label|categor", need.name) else ENTRIES, ASSUMED
+    assumed = next((number for kind, number in _BY_NAME if kind.search(need.name)), ENTRIES)
+    yield assumed, ASSUMED

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from .suggestions import PRINTED
+from .suggestions import ASSUMED, HELD, PRINTED
 
 SECONDS = 12.0
 """After so much of the processor's time no further suggestion is tried."""
 FURTHER = 6
 """Suggestions that are tried behind one with which only another question is open: of a batch, one that reaches the step
 is better."""
-MOST = 6
+MOST = 9
 """Questions that are looked for one behind the other."""
 Result = dict[str, Any]
 
@@ -43,14 +43,17 @@ def suggested(
                 break
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
-            if _goes_on(found, {**known, **tried}) and (held is None or found["status"] != "needs_input"):
+            if _goes_on(found, {**known, **tried}, question["kind"]) and (
+                held is None or found["status"] != "needs_input"
+            ):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
             if held is not None and (held[2]["status"] != "needs_input" or number >= last):
                 break
-            if source == PRINTED and found["status"] == "would_stop":
+            if source in {HELD, PRINTED} and found["status"] == "would_stop":
                 refused.append((found.get("reached", 0), answer, source, found))
-        if held is None and refused:  # what was printed is so: the notebook stops with it, at the latest here
+        # What was printed is so: the notebook stops with it, whatever shapes that nothing speaks of would fit.
+        if refused and (held is None or held[1] == ASSUMED):
             held = max(refused, key=itemgetter(0))[1:]
         asked.append(question)
         if held is None:
@@ -72,9 +75,13 @@ def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
     return min(found, key=lambda one: one["kind"] == "batch", default=None)
 
 
-def _goes_on(result: Result, answers: dict[str, Any]) -> bool:
-    """Whether the step was reached, or only something else is open that can be answered."""
+def _goes_on(result: Result, answers: dict[str, Any], kind: str) -> bool:
+    """Whether the step was reached, or only something else is open that can be answered. Behind a number that is what a
+    batch looks like, too: suggestions for it need the model, which is made of that number."""
     if result["status"] == "ok" or (result["status"] == "would_stop" and not result.get("is_refusal")):
         return True  # the notebook's own fault, behind what was answered
     open_still = result["questions"]
-    return bool(open_still) and all(one.get("candidates") and one["name"] not in answers for one in open_still)
+    return bool(open_still) and all(
+        (one.get("candidates") or (kind == "value" and one["kind"] == "batch")) and one["name"] not in answers
+        for one in open_still
+    )

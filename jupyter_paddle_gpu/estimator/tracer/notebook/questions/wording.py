@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ...undecided.absent_data import Need
-from ..sites import COMMAND
+from ... import call_stack
+from ...step.deadline import Deadline
+from ...undecided.needs import Need
+from ..sites import COMMAND, name_of
 from ..syntax import nodes
 
 TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(", "Executor(")
@@ -17,17 +19,44 @@ OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "s
 """Questions that say what of the data was looked for."""
 
 
-def of_need(need: Need, file: str, candidates: list[tuple[Any, str]]) -> dict[str, Any]:
+def of_need(need: Need, file: str, candidates: list[tuple[Any, str]], cells: Iterable[str]) -> dict[str, Any]:
     """The question for something that the step needs of data that is not here.
 
     Args:
         file: what was looked for and not found.
         candidates: what the answer may be, each with where that comes from.
+        cells: sources that show which names hold a batch while the notebook runs.
     """
     return {
+        "holders": holders(need.name, cells) if need.kind == "batch" else [],
         "name": need.name, "kind": need.kind, "why": need.why, "params": {"file": file}, "cell": need.cell,
         "line": need.line, "suggestion": None, "candidates": candidates,
     }  # fmt: skip
+
+
+def out_of_time(deadline: Deadline, cell: int) -> dict[str, Any]:
+    """The question where the time was over, by the number that the program waited for."""
+    at = next((line for file, line, _ in deadline.stopped if file == call_stack.cell_name(cell)), 1)
+    found = {"kind": "value", "why": "time_up", "params": {}, "cell": cell, "line": at, "suggestion": None}
+    return {"name": deadline.waits_for(), **found}
+
+
+def holders(loader: str, cells: Iterable[str]) -> list[str]:
+    """Names that hold the parts of one batch once the notebook's own loop over a loader has run: `x` and `y` of
+    `for step, (x, y) in enumerate(loader()):`."""
+    for source in cells:
+        for node in nodes(source):
+            if not isinstance(node, ast.For):
+                continue
+            is_counted = isinstance(node.iter, ast.Call) and name_of(node.iter) == "enumerate"
+            if any(isinstance(part, ast.Name) and part.id == loader for part in ast.walk(node.iter)):
+                target = node.target
+                if is_counted and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                    target = target.elts[1]
+                parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+                if all(isinstance(part, ast.Name) for part in parts):
+                    return [part.id for part in parts if isinstance(part, ast.Name)]
+    return []
 
 
 def refused(problem: BaseException | None) -> tuple[str, str] | None:

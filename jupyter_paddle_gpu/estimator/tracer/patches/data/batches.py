@@ -83,26 +83,26 @@ def _put_together(runtime: Tensors, loader: Any, size: int) -> Any:
         return _samples(loader, 1)[0]
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
     if collate is default_collate_fn and size > DISTINCT_SAMPLES:
-        return _grown(runtime, collate(_samples(loader, DISTINCT_SAMPLES)), size)
+        return repeated(runtime, collate(_samples(loader, DISTINCT_SAMPLES)), size)
     return collate(_samples(loader, size or 1))
 
 
-def _grown(runtime: Tensors, batch: Any, size: int) -> Any:
+def repeated(runtime: Tensors, batch: Any, size: int) -> Any:
     """A batch of few samples as one of `size`: small arrays repeat all of them, large ones the first, in its place."""
     if isinstance(batch, (list, tuple)):
         if all(isinstance(item, (str, bytes)) for item in batch):
             return [batch[i % len(batch)] for i in range(size)]
-        return [_grown(runtime, item, size) for item in batch]
+        return [repeated(runtime, item, size) for item in batch]
     if isinstance(batch, dict):
-        return {key: _grown(runtime, item, size) for key, item in batch.items()}
+        return {key: repeated(runtime, item, size) for key, item in batch.items()}
     if isinstance(batch, paddle.Tensor) and batch.ndim:
         array = runtime.state(batch).array
         value = array.value and Computed(_repeated_tensor, (array.value, size), {})
         return runtime.create("stack", (size, *array.shape[1:]), array.dtype, value, "inputs")
-    return _repeated(batch, size) if isinstance(batch, np.ndarray) and batch.ndim else batch
+    return _rows(batch, size) if isinstance(batch, np.ndarray) and batch.ndim else batch
 
 
-def _repeated(batch: Any, size: int) -> Any:
+def _rows(batch: Any, size: int) -> Any:
     shape = (size, *batch.shape[1:])
     if batch.nbytes // len(batch) > LARGE_SAMPLE:
         return np.broadcast_to(batch[:1], shape)
@@ -110,7 +110,7 @@ def _repeated(batch: Any, size: int) -> Any:
 
 
 def _repeated_tensor(batch: Any, size: int) -> Any:
-    return paddle.to_tensor(_repeated(batch.numpy(), size))
+    return paddle.to_tensor(_rows(batch.numpy(), size))
 
 
 def made(runtime: Tensors, batch: Any) -> Any:

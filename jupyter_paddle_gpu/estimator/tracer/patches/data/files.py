@@ -12,7 +12,8 @@ import paddle
 
 from ... import call_stack
 from ...session import Session
-from ...undecided.absent_data import AbsentData, NeededError, Unseen, UnseenData, is_unseen
+from ...undecided.absent_data import AbsentData, Unseen, UnseenData, is_unseen
+from ...undecided.needs import NeededError
 from ...undecided.running_code import frames, place
 from ..patch import Patch
 
@@ -41,8 +42,8 @@ def _sampler(session: Session, original: Callable[..., Any], self: Any, *args: A
 def _without_data(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments with data of unknown content for the data set, which comes first or by its name."""
     if "dataset" in kwargs:
-        return args, {**kwargs, "dataset": UnseenData(Unseen())}
-    return (UnseenData(Unseen()), *args[1:]), kwargs
+        return args, {**kwargs, "dataset": UnseenData(kwargs["dataset"])}
+    return (UnseenData(args[0] if args else Unseen()), *args[1:]), kwargs
 
 
 def _loader(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:

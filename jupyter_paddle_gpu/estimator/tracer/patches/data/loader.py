@@ -22,11 +22,13 @@ from ...step.changes import Changes
 from ...step.host_memory import HostMemory
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
-from ...undecided.absent_data import AbsentData, BatchNeeded, Need, NeededError, UnseenData
+from ...undecided.absent_data import AbsentData, UnseenData
 from ...undecided.descriptions import described, size_of
 from ...undecided.drawn_sizes import DrawnSizes
+from ...undecided.needs import BatchNeeded, Need, NeededError
 from ..environment import DownloadNeeded
 from ..patch import Patch
+from . import followed
 from .batches import Made, bytes_of, collated, made
 
 EPOCH = 64
@@ -49,6 +51,20 @@ class Loaders:
     abandoned: list[Any] = field(default_factory=list)
     """Batches held ahead by loaders that nobody reads to the end: their reading threads wait for room for good."""
 
+    lengths: dict[int, int] = field(default_factory=dict)
+    """By loader: how many batches one pass over it has."""
+    given: dict[int, int] = field(default_factory=dict)
+    """By loader: batches that the program has asked for."""
+    updated: dict[int, int] = field(default_factory=dict)
+    """By loader: updates that were made between its batches."""
+
+    def steps_per_epoch(self) -> int | None:
+        """Updates in one pass over the loader between whose batches most were made; None where it has no length."""
+        loader = max(self.updated, key=lambda one: self.updated[one], default=None)
+        if loader is None or not self.updated[loader] or loader not in self.lengths:
+            return None
+        return max(1, self.lengths[loader] * self.updated[loader] // max(1, self.given[loader]))
+
     def shared_memory(self) -> int:
         """Bytes of /dev/shm that the loaders' workers fill: loaders take turns, but for those whose workers stay."""
         turns = [size for size, stays in self.handed_over.values() if not stays]
@@ -64,6 +80,7 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         size, count = _size_and_count(loaders, loader)
         batch = _loaded(runtime, loader, size)
         text = batch if isinstance(batch, Text) else None
+        count = EPOCH if isinstance(loader.dataset, UnseenData) else count
     if text is not None:
         size, count = described_size(runtime, text), EPOCH
         batch = _unknown(described(text, size))
@@ -87,11 +104,14 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
             break
         before = watch.updates
         try:
+            loaders.given[id(loader)] = loaders.given.get(id(loader), 0) + 1
             yield _as_tensors(runtime, batch, loader)
         except GeneratorExit:
             if number + 1 + len(ahead) < count and not watch.is_leaving:
                 loaders.abandoned.append(ahead)
             raise
+        finally:
+            loaders.updated[id(loader)] = loaders.updated.get(id(loader), 0) + watch.updates - before
         if watch.may_leave(before):
             break
     del ahead
@@ -128,6 +148,24 @@ def described_tensors(session: Session, text: str, size: int) -> Any:
     return _as_tensors(session, _unknown(described(text, size)), None)
 
 
+def batches_like(session: Session, batch: Any, count: int) -> Iterator[Any]:
+    """So many batches of a reader that gives one like this; what it gives as arrays stays so."""
+    sizes = [shape[0] or 0 for kind, shape in followed.parts(batch) if kind != "list" and shape]
+    session.of(Loaders).seen_batch_sizes.extend(sizes[:1])
+    for _ in range(count):
+        yield fresh(session, batch)
+
+
+def fresh(session: Session, batch: Any) -> Any:
+    """What `made` gives, with tensors of its own; arrays stay arrays."""
+    assert isinstance(session, Tensors)
+    if isinstance(batch, (list, tuple)):
+        return [fresh(session, item) for item in batch]
+    if isinstance(batch, dict):
+        return {key: fresh(session, item) for key, item in batch.items()}
+    return _arrived(session, None, batch) if isinstance(batch, Made) else batch
+
+
 class Text(str):
     """A description in place of a batch."""
 
@@ -143,10 +181,25 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> Any:
         return _largest(runtime, loader, size, made(runtime, collated(runtime, loader, size)))
     except (DownloadNeeded, OSError, NeededError):
         data.needs = before  # what a sample lacks is the batch's to answer
+        if (found := _followed(runtime, loader, size)) is not None:
+            return found
         if (other := data.any_description()) is not None:
             return Text(other)
         name, cell, line = data.loaders.get(id(loader), ("", None, None))
         raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, size or None))) from None
+
+
+def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
+    """The batch that the program's own code makes of data that is not here; None where it does not say all."""
+    data = runtime.of(AbsentData)
+    name = data.loaders.get(id(loader), ("",))[0]
+    found = followed.of_loader(runtime, loader, size) if data.follows else None
+    if isinstance(found, followed.Partial):
+        data.partly[name] = found.parts
+        return None
+    if found is not None:
+        data.followed[name] = followed.text(found)
+    return followed.as_unknown(found)
 
 
 def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
@@ -222,6 +275,7 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
     size = min(int(size), total) if loaders.batch_size is None else int(size)
     is_own = loaders.batch_size is None and loaders.divided_by == 1
     batches = len(sampler) if sampler is not None and is_own else max(1, total // max(size, 1))
+    loaders.lengths[id(loader)] = max(1, batches)
     return size, max(1, min(batches, EPOCH))
 
 

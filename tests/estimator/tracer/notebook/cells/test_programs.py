@@ -112,4 +112,4 @@ def test_two_programs_are_two_trainings_and_the_first_is_over(traced: dict) -> N
 
 def test_what_a_script_fails_with_is_said_at_its_command(traced: dict) -> None:
     assert traced["only failing"]["questions"] == [["cell_failed", 1, 2]]
-    assert traced["missing"]["questions"] == [["file_missing", 0, 2]]
+    assert traced["missing"]["questions"] == [["path_missing", 0, 2]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import paddle
 import pytest
 
 pytestmark = pytest.mark.paddle
@@ -51,6 +52,31 @@ for epoch in range(3):
 PICTURES = "paddle.vision.datasets.Flowers(transform=T.Compose([T.Resize((64, 64)), T.ToTensor()]))"
 SHAPES = {
     "Flowers": (PICTURES, 6149, "nn.Conv2D(3, 4, 3)", ["float32[4, 3, 64, 64]", "int64[4, 1]"]),
+    "MNIST": (
+        "paddle.vision.datasets.MNIST(transform=T.ToTensor())",
+        60000,
+        "nn.Conv2D(1, 4, 3)",
+        ["float32[4, 1, 28, 28]", "int64[4, 1]"],
+    ),
+    "VOC2012": (
+        "paddle.vision.datasets.VOC2012(backend='cv2', transform=T.Transpose())",
+        2913,
+        "nn.Conv2D(3, 4, 3)",
+        ["float32[4, 3, 375, 500]", "float32[4, 375, 500]"],
+    ),
+    "UCIHousing": ("paddle.text.UCIHousing()", 404, "nn.Linear(13, 1)", ["float32[4, 13]", "float32[4, 1]"]),
+    "Imikolov": (
+        "paddle.text.Imikolov(data_type='NGRAM', window_size=5)",
+        803385,
+        "nn.Embedding(len(data.word_idx), 4)",
+        ["int64[4]"] * 5,
+    ),
+    "WMT16": (
+        "paddle.text.WMT16(src_dict_size=300, trg_dict_size=200)",
+        29000,
+        "nn.Embedding(300, 4)",
+        ["int64[4, 14]"] * 3,
+    ),
     "Imdb": ("paddle.text.Imdb()", 25000, "nn.Embedding(len(data.word_idx), 4)", ["int64[4, 231]", "int64[4, 1]"]),
     "Movielens": ("paddle.text.Movielens()", 900188, "nn.Embedding(6041, 4)", [*["int64[4, 1]"] * 6, "int64[4, 4]"]),
     "WMT14": ("paddle.text.WMT14(dict_size=300)", 193319, "nn.Embedding(300, 4)", ["int64[4, 28]"] * 3),
@@ -71,3 +97,14 @@ def test_a_data_set_stands_in_by_its_published_shapes(loaded, name):
     assert loaded[name]["status"] == "ok", loaded[name]["questions"]
     assert loaded[name]["params"][0] == {"name": name}
     assert loaded[name]["inputs"][: len(SHAPES[name][3])] == SHAPES[name][3]
+
+
+def test_every_data_set_of_paddle_is_tried():
+    tried = {*SHAPES, *CLASSES}
+    every = [
+        name
+        for module in (paddle.vision.datasets, paddle.text, paddle.audio.datasets)
+        for name in module.__all__
+        if "Folder" not in name and "iterbi" not in name
+    ]
+    assert [name for name in every if name not in tried] == []

@@ -1,0 +1,98 @@
+"""What a cell's own `len(...)` and its reading of pictures give where their data is not on this machine.
+
+`len(words)` would have to be a number at once; here it is one of unknown content, asked for only where it is needed.
+`Image.open(path)` and `cv2.imread(path)` give a made-up picture while samples are made up (`undecided/worlds`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ...session import current
+from ...undecided import made_up, worlds
+from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.needs import NeededError
+from . import absorbing
+
+LENGTH, PICTURE, ARRAY = "__length_of__", "__picture_of__", "__pixels_of__"
+"""The names under which cells find `length_of` and its like."""
+_OPENS = frozenset(("pil_loader", "default_loader", "load_image", "load_img"))
+_READS = frozenset(("imread", "imdecode", "image_load"))
+"""Functions that give a picture as Pillow has it, and as an array."""
+
+
+def length_of(value: Any, said: str) -> Any:
+    """`len(value)`; of data that is not here a number of unknown content, or the answer for it.
+
+    Args:
+        said: what the cell calls the value.
+    """
+    try:
+        return len(value)
+    except (NeededError, TypeError) as problem:
+        session = current()
+        if session is None or not (isinstance(problem, NeededError) or absorbing.holds_unseen(value)):
+            raise
+        data = session.of(AbsentData)
+        own = next((name for name, bound in data.namespace.items() if bound is value and name[0] != "_"), said)
+        answer = data.answers.get(f"len_{own}")
+        return answer if isinstance(answer, int) else Unseen(name=f"len_{own}")
+
+
+def picture_of(opens: Callable[[], Any]) -> Any:
+    """What opening a picture gives; a made-up one where samples are made up and it is not here."""
+    return _made_up(opens, made_up.picture)
+
+
+def pixels_of(reads: Callable[[], Any]) -> Any:
+    """The same as an array of height, width and colours."""
+    return _made_up(reads, made_up.pixels)
+
+
+def _made_up(opens: Callable[[], Any], make: Callable[[worlds.World], Any]) -> Any:
+    world = worlds.present()
+    if world is None:
+        return opens()
+    try:
+        found = opens()
+    except Exception as problem:
+        if not absorbing.is_of_data(problem):
+            raise
+        return make(world)
+    is_here = found is not None and not absorbing.holds_unseen([found])
+    return found if is_here else make(world)
+
+
+NAMES = {LENGTH: length_of, PICTURE: picture_of, ARRAY: pixels_of}
+
+
+class StandIns(ast.NodeTransformer):
+    """Has cells ask here for lengths and pictures."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`len(x)`, `Image.open(path)`, `cv2.imread(path)`."""
+        self.generic_visit(node)
+        func = node.func
+        if isinstance(func, ast.Name) and func.id == "len" and len(node.args) == 1 and not node.keywords:
+            said = re.sub(r"\W+", "_", ast.unparse(node.args[0]).removeprefix("self.")).strip("_")
+            node.func = ast.copy_location(ast.Name(LENGTH, ast.Load()), func)
+            node.args.append(ast.copy_location(ast.Constant(said), func))
+            return node
+        called = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        is_opened = called in _OPENS or (called == "open" and _of_pillow(func))
+        if not is_opened and called not in _READS:
+            return node
+        lazily = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
+        asked = ast.Call(ast.Name(PICTURE if is_opened else ARRAY, ast.Load()), [lazily], [])
+        return ast.fix_missing_locations(ast.copy_location(asked, node))
+
+
+def _of_pillow(func: ast.expr) -> bool:
+    """Whether it is `Image.open`, under whatever name Pillow's module has."""
+    if not isinstance(func, ast.Attribute):
+        return False
+    owner = func.value
+    return "image" in (owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")).lower()

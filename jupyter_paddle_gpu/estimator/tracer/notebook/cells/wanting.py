@@ -1,0 +1,39 @@
+"""What a step wants that is not known: tensors of unknown content that a layer or an operator was given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import FrameType
+
+from ... import call_stack
+from ...undecided.absent_data import Unseen
+from ...undecided.needs import Need
+from ...undecided.running_code import TRAINING
+from . import absorbing
+
+
+def of(problem: BaseException) -> Iterator[Need]:
+    """What the code of a loop that trains handed to Paddle when it failed, by the names that the loop has for it."""
+    step, found = problem.__traceback__, None
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        if call_stack.is_cell(file) and _trains(step.tb_frame, step.tb_lineno):
+            found = step
+        step = step.tb_next
+    if found is None or not any(file.startswith(call_stack.PADDLE) for file in absorbing.files(found)):
+        return
+    frame, line = found.tb_frame, found.tb_lineno
+    names = {**frame.f_globals, **frame.f_locals}
+    for name in sorted(absorbing.loaded(frame, found)):
+        value = names.get(name)
+        if isinstance(value, Unseen) and not value.__dict__["_is_asked"] and not name.startswith("_"):
+            cell = int("".join(filter(str.isdigit, frame.f_code.co_filename)) or -1)
+            yield Need(name, "batch", "tensor_unseen", cell, line)
+
+
+def _trains(frame: FrameType, line: int) -> bool:
+    """Whether a line of a frame stands directly in a loop that trains."""
+    loops = [node for node in absorbing.nodes_of(frame) if isinstance(node, (ast.For, ast.While))
+             and node.lineno <= line <= (node.end_lineno or line)]  # fmt: skip
+    return any(getattr(one, "attr", "") in TRAINING for loop in loops for one in ast.walk(loop))

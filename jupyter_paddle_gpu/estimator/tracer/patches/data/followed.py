@@ -1,0 +1,213 @@
+"""Batches that follow from the program's own code, where its data is not on this machine.
+
+A `__getitem__`, a collate function or a reader is run with made-up data in two worlds (`undecided/worlds`). What comes
+out alike in both is a batch of which nobody has to be asked; of one that does not, what is alike says how many things
+it has and of which types.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.io.dataloader.collate import default_collate_fn
+
+from ...eager.tensors import Tensors
+from ...session import Session
+from ...undecided.absent_data import AbsentData, Unseen, UnseenData
+from ...undecided.unknowns import unknown
+from ...undecided.worlds import PAIRS, World, Worlds
+from .batches import DISTINCT_SAMPLES, Made, made, repeated
+from .own_datasets import anew
+
+SECONDS = 2.0
+"""Of the processor's time after which no further world is looked at."""
+Part = tuple[str, tuple[int | None, ...]]
+"""Type and shape of one thing of a batch; None for a size that hangs on the data."""
+
+
+class Partial:
+    """What is known of a batch that does not follow from the code alone.
+
+    Attributes:
+        parts: type and shape of each of its things in order, None for a size that hangs on the data; None for a thing
+            of which nothing is known.
+    """
+
+    def __init__(self, things: list[Part | None]) -> None:
+        self.parts = things
+
+
+def of_loader(runtime: Tensors, loader: Any, size: int) -> Any | Partial | None:
+    """The batch of a loader over a data set of the program's own, as `made` gives it; None where its code says
+    nothing."""
+    data_set = loader.dataset
+    while type(data_set) is UnseenData:
+        data_set = data_set.data
+    is_own = isinstance(data_set, UnseenData) or not type(data_set).__module__.startswith("paddle.")
+    if not isinstance(data_set, paddle.io.Dataset) or not is_own:
+        return None
+    found = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, data_set, size)))
+    if found is not None and not isinstance(found, Partial):
+        return found
+    other = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, anew(data_set), size)))
+    return found if other is None else other
+
+
+def of_reader(session: Session, make: Callable[[], Any]) -> Any | Partial | None:
+    """The first item of a reader, as `made` gives it; None where its code says nothing.
+
+    Args:
+        make: gives what the program goes through.
+    """
+    assert isinstance(session, Tensors)
+    return _alike(session, lambda: made(session, _first(make())))
+
+
+def _first(items: Any) -> Any:
+    if isinstance(items, (Unseen, str)) or items is None:
+        return None
+    items = items.again() if hasattr(type(items), "again") else items
+    return next(islice(iter(items), 1), None)
+
+
+def _alike(runtime: Tensors, make: Callable[[], Any]) -> Any | Partial | None:
+    """What is made in two worlds, where it is the same in both; else what is the same of it."""
+    partial: Partial | None = None
+    began = time.process_time()
+    for pair in PAIRS:
+        if time.process_time() - began > SECONDS:
+            break
+        if partial is not None and not pair[0].holds:
+            continue
+        found: list[Any] = []
+        for world in pair:
+            one = _with_labels(_made_in(runtime, world, make))
+            if one is None or isinstance(one, Unseen):
+                break
+            found.append(one)
+        if len(found) < len(pair):
+            continue
+        alike = [list(parts(one)) for one in found]
+        if alike[0] == alike[1] and is_known(found[0]):
+            return found[0]
+        if alike[0] == alike[1]:
+            return _partial(*found)  # more data would tell no more of it
+        partial = partial or _partial(*found)
+    return partial
+
+
+def _partial(one: Any, other: Any) -> Partial | None:
+    """What two batches have in common, where both are plain lists of as many things."""
+    if not all(isinstance(batch, (list, tuple)) for batch in (one, other)) or len(one) != len(other):
+        return None
+    common = list(map(_common, one, other))
+    return Partial(common)
+
+
+def _common(one: Any, other: Any) -> Part | None:
+    mine, yours = list(parts(one)), list(parts(other))
+    if len(mine) != 1 or len(yours) != 1 or mine[0][0] != yours[0][0] or _BLANK in mine[0][0]:
+        return None
+    shapes = mine[0][1], yours[0][1]
+    if len(shapes[0]) != len(shapes[1]):
+        return None
+    return mine[0][0], tuple(a if a == b else None for a, b in zip(*shapes, strict=True))
+
+
+def _with_labels(batch: Any) -> Any:
+    """A batch of several inputs, which no answer can describe, with whole numbers for the labels of which nobody knows
+    anything."""
+    if not isinstance(batch, list) or len(batch) < 2 or not any(isinstance(one, list) for one in batch):
+        return batch
+    sizes = [shape[0] for kind, shape in parts(batch[:-1]) if kind != "list" and shape]
+    is_open = isinstance(batch[-1], Unseen) and sizes and None not in sizes
+    return [*batch[:-1], Made((int(sizes[0] or 1),), "int64", None)] if is_open else batch
+
+
+def _made_in(runtime: Tensors, world: World, make: Callable[[], Any]) -> Any | None:
+    data = runtime.of(AbsentData)
+    needs, notes = dict(data.needs), dict(runtime.notes)
+    try:
+        with runtime.of(Worlds).within(world):
+            return make()
+    except Exception:  # whatever the program's code makes of made-up data tells nothing
+        return None
+    finally:
+        data.needs, runtime.notes = needs, notes
+
+
+def _collated(runtime: Tensors, loader: Any, data_set: Any, size: int) -> Any:
+    wanted = size or 1
+    if data_set is None:
+        return None
+    if isinstance(data_set, paddle.io.IterableDataset):
+        samples = list(islice(iter(data_set), min(wanted, DISTINCT_SAMPLES)))
+    else:
+        kind: Any = next(one for one in type(data_set).__mro__ if one is not UnseenData and "__getitem__" in vars(one))
+        samples = [kind.__getitem__(data_set, number) for number in range(min(wanted, DISTINCT_SAMPLES))]
+    if not samples:
+        return None
+    collate = getattr(loader, "collate_fn", None) or default_collate_fn
+    if not size and getattr(loader, "batch_sampler", None) is None:
+        return samples[0]
+    if collate is default_collate_fn:
+        return repeated(runtime, _columns(samples), wanted)
+    return collate([samples[number % len(samples)] for number in range(wanted)])
+
+
+def _columns(samples: list[Any]) -> Any:
+    """Samples put together as Paddle does; a thing of which nothing is known stays so."""
+    if isinstance(samples[0], Unseen):
+        return samples[0]
+    if not isinstance(samples[0], (list, tuple)):
+        return default_collate_fn(samples)
+    columns = [[sample[number] for sample in samples] for number in range(len(samples[0]))]
+    return [column[0] if isinstance(column[0], Unseen) else _columns(column) for column in columns]
+
+
+_BLANK = "Unseen"
+
+
+def parts(batch: Any) -> Iterator[Part]:
+    """Types and shapes of all things of a batch, with where they stand in it."""
+    if isinstance(batch, (list, tuple)):
+        yield "list", (len(batch),)
+        for one in batch:
+            yield from parts(one)
+    elif isinstance(batch, dict):
+        for name, one in batch.items():
+            yield str(name), ()
+            yield from parts(one)
+    elif isinstance(batch, (Made, np.ndarray, np.generic)):
+        yield str(batch.dtype), tuple(batch.shape)
+    elif isinstance(batch, (bool, int, float)):
+        yield type(batch).__name__, ()
+    else:
+        yield repr(type(batch)), (None,)
+
+
+def is_known(batch: Any) -> bool:
+    """Whether every thing of a batch is an array, a tensor or a number."""
+    return all(None not in shape for _, shape in parts(batch))
+
+
+def text(batch: Any) -> str:
+    """The batch in words."""
+    found = [f"{name}[{','.join(map(str, shape))}]" for name, shape in parts(batch) if name != "list" and shape]
+    return " ".join(found)
+
+
+def as_unknown(batch: Any) -> Any:
+    """The batch with its arrays as ones whose numbers nobody knows; tensors stay as `made` gives them."""
+    if isinstance(batch, (list, tuple)):
+        return [as_unknown(one) for one in batch]
+    if isinstance(batch, dict):
+        return {name: as_unknown(one) for name, one in batch.items()}
+    if isinstance(batch, Made):
+        return Made(batch.shape, batch.dtype, None)
+    return unknown(batch) if isinstance(batch, np.ndarray) else batch

@@ -1,0 +1,141 @@
+"""Pictures that are not on this machine, while samples are made up: Paddle's folders and transforms, OpenCV.
+
+What a transform makes of a made-up picture says how large a sample is (`followed`).
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import paddle
+from paddle.vision.transforms import functional_pil
+
+from ...session import Session
+from ...undecided import made_up, worlds
+from ...undecided.absent_data import AbsentData, Unseen, UnseenData, is_unseen
+from ..absent_modules import AbsentModule, stands_for
+from ..patch import Patch
+from . import followed, loader
+
+
+def _folder(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
+    """A folder of pictures; where it is not here its pictures are made up when a batch is looked for."""
+    try:
+        original(self, *args, **kwargs)
+    except (OSError, RuntimeError):  # RuntimeError: no picture is in it
+        if not session.of(AbsentData).follows:
+            raise
+        named = dict(zip(("root", "loader", "extensions", "transform"), args, strict=False)) | kwargs
+        self.transform = named.get("transform")
+        self.loader = _opened
+        self.samples = collections.defaultdict(_Sample)
+        self.targets = self.classes = self.class_to_idx = Unseen()
+        session.note("data_absent", line=0, wanted=str(named.get("root")))
+        self.__class__ = _absent(type(self))
+        self.data = Unseen()
+
+
+class _Sample(Unseen):
+    """The path of a picture, with its class where that is asked for as well."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((Unseen(), 0))
+
+
+def _opened(_: Any) -> Any:
+    world = worlds.present()
+    return Unseen() if world is None else made_up.picture(world)
+
+
+def _tensors(session: Session, original: Callable[..., Any], self: Any, tensors: Any) -> None:
+    """`TensorDataset` of tensors of unknown content."""
+    if not is_unseen(list(tensors)):
+        original(self, tensors)
+        return
+    self.tensors = tensors
+    self.__class__ = _absent(type(self))
+    self.data = Unseen()
+
+
+def _absent(kind: type) -> type:
+    return type(kind.__name__, (UnseenData, kind), {})
+
+
+def _transformed(session: Session, original: Callable[..., Any], self: Any, data: Any) -> Any:
+    """A transform of a picture of unknown content: of a made-up one, where it makes the same of all of them."""
+    if not isinstance(data, Unseen):
+        return original(self, data)
+    if (world := worlds.present()) is not None:
+        return original(self, made_up.picture(world))
+    if not session.of(AbsentData).follows:
+        return original(self, data)
+    found = followed.of_reader(session, lambda: iter([original(self, made_up.picture(_present()))]))
+    if found is None or isinstance(found, followed.Partial):
+        return original(self, data)
+    return loader.fresh(session, followed.as_unknown(found))
+
+
+def _present() -> worlds.World:
+    world = worlds.present()
+    assert world is not None
+    return world
+
+
+def _resized(session: Session, original: Callable[..., Any], img: Any, *args: Any, **kwargs: Any) -> Any:
+    """`resize` of an array, for which Paddle asks OpenCV: where that is not here, by Pillow."""
+    try:
+        return original(img, *args, **kwargs)
+    except ImportError:
+        if worlds.present() is None or not isinstance(img, np.ndarray):
+            raise
+        size = args[0] if args else kwargs["size"]
+        found = np.asarray(original(functional_pil.Image.new("L", img.shape[1::-1]), size))
+        return np.zeros((*found.shape, *img.shape[2:]), img.dtype)
+
+
+@stands_for("cv2")
+class OpenCV(AbsentModule):
+    """OpenCV, which is not here: while samples are made up its functions give pictures of the size that they would."""
+
+    def __getattr__(self, name: str) -> Any:
+        if worlds.present() is None or name.startswith("__"):
+            return super().__getattr__(name)
+        if name.isupper() or name.startswith("COLOR_"):
+            return name
+        return functools.partial(_computed, name)
+
+
+def _computed(name: str, *args: Any, **kwargs: Any) -> Any:
+    """What a function of OpenCV makes of a picture: one of the same size where the function is not one that changes
+    it."""
+    world = worlds.present()
+    assert world is not None
+    picture = args[0] if args else None
+    array = picture if isinstance(picture, np.ndarray) else made_up.pixels(world)
+    if name in {"imread", "imdecode"}:
+        return made_up.pixels(world)[:, :, 0] if 0 in args[1:] or "GRAYSCALE" in str(args[1:]) else array
+    if name == "resize":
+        size = args[1] if len(args) > 1 else kwargs.get("dsize")
+        if not isinstance(size, (tuple, list)) or not all(type(one) is int for one in size):
+            return Unseen()
+        return np.zeros((size[1], size[0], *array.shape[2:]), array.dtype)
+    if name == "cvtColor":
+        asked = str(args[1:])
+        if "2GRAY" in asked:
+            return array[:, :, 0]
+        return np.repeat(array[:, :, None], 3, 2) if "GRAY2" in asked else array
+    return array
+
+
+def patches() -> Iterator[Patch]:
+    """Folders of pictures, and what is done with a picture."""
+    yield Patch(paddle.vision.datasets.DatasetFolder, "__init__", _folder)
+    yield Patch(paddle.vision.datasets.ImageFolder, "__init__", _folder)
+    yield Patch(paddle.io.TensorDataset, "__init__", _tensors)
+    yield Patch(paddle.vision.transforms.Compose, "__call__", _transformed)
+    yield Patch(paddle.vision.transforms.BaseTransform, "__call__", _transformed)
+    yield Patch(paddle.vision.transforms.functional, "resize", _resized)

@@ -1,0 +1,88 @@
+"""What a value of unknown content is while samples are made up (`worlds`): numbers, lists, pictures and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from paddle.vision.transforms import functional_pil
+
+from .worlds import World
+
+_MODE = "RGB"
+_COLOURS = 3
+PICTURE = frozenset(("convert", "resize", "crop"))
+"""Methods of Pillow's pictures."""
+ARRAY = frozenset(("reshape", "astype", "transpose"))
+
+
+LISTS = frozenset(("split", "splitlines", "readlines", "tolist", "keys", "values", "items", "namelist"))
+"""Methods that give a list."""
+
+
+def picture(world: World) -> Any:
+    """A picture as Pillow opens one."""
+    return functional_pil.Image.new(_MODE, world.side[::-1])
+
+
+def pixels(world: World) -> Any:
+    """A picture as OpenCV reads one."""
+    return np.zeros((*world.side, _COLOURS), np.uint8)
+
+
+def method(world: World, name: str, other: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:
+    """A method that tells what the value is: `convert("RGB")` has a picture, `reshape([1, 28, 28])` an array.
+
+    Args:
+        other: what is called where it does not tell.
+        dtype: the type of its numbers, where that is known.
+    """
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if name in PICTURE and not (name == "resize" and not _is_size(args, kwargs)):
+            return getattr(picture(world), name)(*args, **kwargs)
+        if name == "transpose" and _shape_of(args) == [2, 0, 1]:
+            return np.zeros((_COLOURS, *world.side), dtype or np.float32)
+        if name == "reshape" and (shape := _shape(args)):
+            return np.zeros(shape, np.float32)
+        return other(*args, **kwargs)
+
+    return called
+
+
+def _is_size(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    size = args[0] if args else kwargs.get("size")
+    return isinstance(size, (tuple, list)) and len(size) == 2 and all(type(one) is int for one in size)
+
+
+def _shape_of(args: tuple[Any, ...]) -> list[Any]:
+    return list(args[0] if args and isinstance(args[0], (tuple, list)) else args)
+
+
+def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
+    sizes = _shape_of(args)
+    known = tuple(one for one in sizes if type(one) is int and one > 0)
+    return known if len(known) == len(sizes) else ()
+
+
+def indexed(world: World, index: Any) -> Any | None:
+    """The array that an index tells of: `image[:, :, None]` is grey, `image[:, :, ::-1]` has colours."""
+    if not isinstance(index, tuple) or not all(isinstance(one, (slice, type(None), type(Ellipsis))) for one in index):
+        return None
+    full, turned = slice(None), slice(None, None, -1)
+    if index == (full, full, None):
+        return np.zeros((*world.side, 1), np.uint8)
+    if index in ((full, full, turned), (Ellipsis, turned)):
+        return pixels(world)
+    return _cropped(index)
+
+
+def _cropped(index: tuple[Any, ...]) -> Any | None:
+    """`image[:, :320, :480]` and `image[:320, :480, :]`."""
+    stops = [one.stop - (one.start or 0) if isinstance(one, slice) and type(one.stop) is int else None for one in index]
+    is_plain = all(isinstance(one, slice) and one.step is None for one in index)
+    if not is_plain or len(stops) != 3 or any(one is not None and one <= 0 for one in stops):
+        return None
+    sizes = [_COLOURS if one is None else one for one in stops]
+    return np.zeros(sizes, np.float32) if stops.count(None) == 1 and stops[1] is not None else None

@@ -1,0 +1,39 @@
+"""What is to be known of data that is not on this machine before a step can be seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["batch", "value"]
+Why = Literal["batch_unseen", "tensor_unseen", "number_unseen", "length_unseen"]
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that is to be known: `name` to answer for, why, and where it is needed."""
+
+    name: str
+    kind: Kind
+    why: Why
+    cell: int | None
+    line: int | None
+    batch_size: int | None = None
+    is_of_step: bool = True
+    """Whether Paddle needs it, for a layer, a tensor or a batch."""
+
+
+class NeededError(Exception):
+    """More was needed of data than anybody here knows."""
+
+    def __init__(self, need: Need) -> None:
+        super().__init__(f"{need.name or 'data'} is not on this machine")
+        self.need = need
+
+
+class BatchNeeded(BaseException):
+    """A loader's batch was needed."""
+
+    def __init__(self, need: Need) -> None:
+        super().__init__(need.name)
+        self.need = need

@@ -1,0 +1,90 @@
+"""A module that the kernel's Python lacks is an answer of its own kind, with the package that brings it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jupyter_paddle_gpu.domain.notebooks import Place
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.estimator import packages
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.notebook.files.reading import read_notebook
+from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
+
+MODEL = """import paddle
+import absent_losses, rdkit.Chem
+net = paddle.nn.Linear(4, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+"""
+LOOP = """for step in range(9):
+    loss = net(paddle.rand([8, 4])).mean(){more}
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("cv2", "opencv-python"),
+        ("PIL", "pillow"),
+        ("sklearn.metrics", "scikit-learn"),
+        ("yaml", "PyYAML"),
+        ("pandas", "pandas"),
+        ("ppdet.engine", "paddledet"),
+        ("utils", None),
+        ("my_helpers.layers", None),
+    ],
+)
+def test_a_package_has_the_name_by_which_pip_knows_it(module, name):
+    assert packages.package(module) == name
+
+
+@pytest.fixture(scope="module")
+def estimate(tmp_path_factory):
+    """The estimate of two cells."""
+    folder = tmp_path_factory.mktemp("packages")
+    service = EstimateService(EstimateSettings(calibration=folder / "calibration.json"))
+
+    def of(*cells):
+        notebook = {
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+            "cells": [
+                {"cell_type": "code", "id": f"c{number}", "metadata": {}, "source": cell, "outputs": [],
+                 "execution_count": None}
+                for number, cell in enumerate(cells)
+            ],
+        }  # fmt: skip
+        (folder / "notebook.ipynb").write_text(json.dumps(notebook))
+        facts = inspect_notebook(read_notebook(folder / "notebook.ipynb"))
+        return service.estimate(facts, folder, EstimateRequest(target="cpu"))
+
+    yield of
+    service.close()
+
+
+@pytest.mark.paddle
+def test_what_the_step_needs_is_a_status_of_its_own(estimate):
+    found = estimate(MODEL, LOOP.format(more=" * absent_losses.weight(step) + rdkit.Chem.weight(step)"))
+    assert (found.status, found.questions) == ("no_package", ())
+    (needed,) = [one for one in found.packages if one.is_needed]
+    assert (needed.module, needed.install, needed.where) == ("absent_losses", None, Place(1, 2))
+    assert "absent_losses.py" in needed.why.render_hint()
+    assert "pip install absent_losses" in needed.why.render_hint()
+
+
+@pytest.mark.paddle
+def test_what_it_does_not_need_is_told_beside_the_figure(estimate):
+    found = estimate(MODEL, LOOP.format(more=""))
+    assert (found.status, found.batch_size) == ("ok", 8)
+    assert [(one.module, one.install, one.is_needed, one.where) for one in found.packages] == [
+        ("absent_losses", None, False, Place(0, 2)),
+        ("rdkit", "rdkit", False, Place(0, 2)),
+    ]
+    (note,) = [one for one in found.notes if one.code == "modules_passed_by"]
+    assert "%pip install absent_losses rdkit" in note.render_hint()

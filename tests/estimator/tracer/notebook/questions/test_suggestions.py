@@ -1,0 +1,70 @@
+"""Suggestions for what is not here: what the notebook says wins over what merely fits."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+RATINGS = """
+import numpy as np, pandas as pd, paddle
+from paddle import nn
+frame = pd.read_csv('absent.csv')
+class Ratings(paddle.io.Dataset):
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+    def __len__(self):
+        return len(self.x)
+y = frame['rating'].values[:, np.newaxis].astype('float32')
+loader = paddle.io.DataLoader(Ratings(frame[['user', 'movie']].values, y), batch_size=16)
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.user, self.movie, self.bias = nn.Embedding(50, 8), nn.Embedding(90, 8), nn.Embedding(50, 1)
+    def forward(self, ids):
+        product = paddle.dot(self.user(ids[:, 0]), self.movie(ids[:, 1]))
+        return nn.functional.sigmoid(product + self.bias(ids[:, 0]))
+model = paddle.Model(Net())
+model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), nn.BCELoss())
+model.fit(loader, epochs=2)
+"""
+
+
+@pytest.fixture(scope="module")
+def ratings(run_child):
+    """With what the notebook printed of a batch, and without."""
+    requests = {"printed": {"printed": {"shapes": [[16, 2], [16, 1]], "numbers": {}}}}
+    return run_child("trace", {"printed": RATINGS, "unsaid": RATINGS}, requests)
+
+
+def test_a_batch_that_was_printed_wins_over_one_that_merely_fits(ratings):
+    """Paddle refuses these labels: the sum of [16] and [16, 1] is [16, 16]. The notebook stops, and is told so."""
+    assert [one["suggestion"] for one in ratings["printed"]["questions"]] == ["int64[16,2] float32[16,1]"]
+
+
+def test_nothing_is_suggested_where_only_labels_fit_that_no_binary_loss_takes(ratings):
+    asked = {one["name"]: one["suggestion"] for one in ratings["unsaid"]["questions"]}
+    assert asked["loader"] is None
+
+
+WIDTHS = """
+import numpy as np, pandas as pd, paddle
+table = pd.get_dummies(pd.read_csv('absent.csv'))
+{name} = table.shape[1]
+net = paddle.nn.Linear({name}, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(4):
+    net(paddle.rand([64, {name}])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_the_columns_of_a_table_are_no_vocabulary(run_child):
+    rows = run_child("trace", {name: WIDTHS.format(name=name) for name in ("in_features", "vocab_size")})
+    suggested = {
+        name: [one["suggestion"] for one in row["questions"] if one["name"] == name] for name, row in rows.items()
+    }
+    assert 0 < suggested["in_features"][0] < 1_000 < suggested["vocab_size"][0]
