@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,7 +24,6 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs import reasons
 from . import folder as shared
 from . import records
-from .folder import Written
 from .processes import Process, is_alive, process_of, this_process
 from .records import Active, Claim, Given
 
@@ -32,6 +32,14 @@ CONTEST_SECONDS = 5.0
 LOOK_SECONDS = 0.01
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
+
+
+class Written(NamedTuple):
+    """A claim, and the user who wrote it."""
+
+    user: int
+    inode: int
+    claim: Claim
 
 
 class Claims:
@@ -106,7 +114,7 @@ class Claims:
         """The claims of other stores whose holder lives."""
         if shared.fault(self._folder) is None:
             own = shared.own_inode(self._folder, self._store)
-            others = (one for one in shared.written(self._folder) if one.inode != own)
+            others = (one for one in written(self._folder) if one.inode != own)
             yield from (one for one in others if is_alive(one.claim.process, one.user))
 
     def _put(self, claim: Claim) -> bool:
@@ -129,7 +137,7 @@ class Claims:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[int]:
-        descriptor = shared.open_own(self._folder, self._store)
+        descriptor = shared.open_own(self._folder, self._store, records.FILE_BYTES)
         try:
             yield descriptor
         finally:
@@ -163,11 +171,12 @@ def _goes_before(other: Written, mine: Claim) -> bool:
     return claim.state == "held" or (claim.since, other.user, claim.job) < (mine.since, os.geteuid(), mine.job)
 
 
-def _holder(one: Written) -> DeviceHolder:
-    import pwd
+def written(folder: Path) -> Iterator[Written]:
+    """All claims of all files, whether or not anybody still lives who made them."""
+    for file in shared.files(folder):
+        for claim in records.read(file.descriptor)[1]:
+            yield Written(file.user, file.inode, claim)
 
-    try:
-        owner = pwd.getpwuid(one.user).pw_name
-    except KeyError:
-        owner = str(one.user)
-    return DeviceHolder(job=one.claim.job, owner=owner)
+
+def _holder(one: Written) -> DeviceHolder:
+    return DeviceHolder(job=one.claim.job, owner=shared.name_of(one.user))

@@ -12,11 +12,9 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-
-import msgspec
+from typing import NamedTuple
 
 from ..domain.messages import Message
-from . import records
 
 FILES_OF_A_USER = 32
 """So many of one user's stores count: whoever makes more hides nobody's but his own."""
@@ -26,12 +24,17 @@ _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(o
 _SHARED = stat.S_ISVTX | stat.S_IWOTH
 
 
-class Written(msgspec.Struct, frozen=True):
-    """A claim, and the user who wrote it."""
+class SharedFile(NamedTuple):
+    """A file of the folder, open to be read.
 
+    Attributes:
+        user: whose it is, which the system knows.
+    """
+
+    name: str
     user: int
     inode: int
-    claim: records.Claim
+    descriptor: int
 
 
 def fault(folder: Path) -> Message | None:
@@ -55,17 +58,27 @@ def fault(folder: Path) -> Message | None:
     )
 
 
-def open_own(folder: Path, store: Path) -> int:
-    """A descriptor of the file for a store's claims, made where there is none. Raises `OSError`."""
+def name_of(user: int) -> str:
+    """A user's name; the number of one who has none."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
+
+
+def open_own(folder: Path, store: Path, size: int) -> int:
+    """A descriptor of a store's own file of so many bytes, made where there is none. Raises `OSError`."""
     failure: OSError | None = None
-    for path in _own_paths(folder, store):
+    for path in own_paths(folder, store):
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o644)
         except OSError as error:  # another user's, a link
             failure = error
             continue
         try:
-            _prepare(descriptor)
+            _prepare(descriptor, size)
         except OSError as error:
             os.close(descriptor)
             failure = error
@@ -77,7 +90,7 @@ def open_own(folder: Path, store: Path) -> int:
 
 def own_inode(folder: Path, store: Path) -> int | None:
     """Which file of the folder is this store's; None where it has none yet."""
-    for path in _own_paths(folder, store):
+    for path in own_paths(folder, store):
         try:
             status = path.lstat()
         except OSError:
@@ -87,7 +100,8 @@ def own_inode(folder: Path, store: Path) -> int | None:
     return None
 
 
-def _own_paths(folder: Path, store: Path) -> Iterator[Path]:
+def own_paths(folder: Path, store: Path) -> Iterator[Path]:
+    """Where a store's own file may lie, the first name first."""
     name = f"{os.geteuid()}-{hashlib.sha256(os.fsencode(store)).hexdigest()[:16]}"
     return (folder / (f"{name}-{number}" if number else name) for number in range(_NAMES))
 
@@ -96,30 +110,30 @@ def _is_own(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
 
 
-def _prepare(descriptor: int) -> None:
+def _prepare(descriptor: int, size: int) -> None:
     status = os.fstat(descriptor)
     if not _is_own(status):
         raise PermissionError("not a file of this user's alone")
-    if status.st_size < records.FILE_BYTES:
+    if status.st_size < size:
         os.fchmod(descriptor, 0o644)  # whatever the umask says: the others are to read it
-        os.pwrite(descriptor, bytes(records.FILE_BYTES), 0)
+        os.pwrite(descriptor, bytes(size), 0)
 
 
-def written(folder: Path) -> Iterator[Written]:
-    """All claims of all files, whether or not anybody still lives who made them."""
+def files(folder: Path) -> Iterator[SharedFile]:
+    """Everybody's files, so many of each user's, each open until the next one is asked for."""
     counted: Counter[int] = Counter()
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                yield from _of_file(entry, counted)
+                yield from _opened(entry, counted)
     except OSError:  # the folder went
         return
 
 
-def _of_file(entry: os.DirEntry[str], counted: Counter[int]) -> Iterator[Written]:
+def _opened(entry: os.DirEntry[str], counted: Counter[int]) -> Iterator[SharedFile]:
     try:
         status = entry.stat(follow_symlinks=False)
-        if not stat.S_ISREG(status.st_mode) or counted[status.st_uid] >= FILES_OF_A_USER:
+        if not stat.S_ISREG(status.st_mode) or not status.st_size or counted[status.st_uid] >= FILES_OF_A_USER:
             return
         descriptor = os.open(entry.path, os.O_RDONLY | _FLAGS)
     except OSError:  # gone, closed to us: then it speaks for nobody
@@ -128,8 +142,6 @@ def _of_file(entry: os.DirEntry[str], counted: Counter[int]) -> Iterator[Written
         status = os.fstat(descriptor)  # of what was opened, whatever was there before
         counted[status.st_uid] += 1
         if stat.S_ISREG(status.st_mode):
-            _, claims = records.read(descriptor)
-            for claim in claims:
-                yield Written(status.st_uid, status.st_ino, claim)
+            yield SharedFile(entry.name, status.st_uid, status.st_ino, descriptor)
     finally:
         os.close(descriptor)

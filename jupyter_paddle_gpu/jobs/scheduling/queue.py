@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,16 +13,29 @@ from ...domain.devices import Device, DeviceHolder, DeviceLink
 from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
-from ...matching.decision import Offer, decide
+from ...matching.decision import Offer, decide, openings
 from ...matching.policy import Policy
 from ..settings import JobSettings
 from . import house_rules
+from .timeline import Timeline
+
+ANOTHERS = "*"
+"""Instead of an engine's name: a job of another store, of which only its place in the order is known."""
+HELD = Message(
+    code="held",
+    text="Held: it does not start until you release it.",
+    hint="`jupyter paddle-gpu queue release` lets it wait in the queue again.",
+)
 
 
 class Turn(msgspec.Struct, frozen=True):
     """One queued job's turn: it starts on `device_ids`, waits for `reason`, or never can (`hopeless`).
 
     A job that waits for its next attempt has no `reason` here: the fault that it waits after stays readable.
+
+    Attributes:
+        place: from 1, among all that wait for the same; None: it waits for nothing that others want.
+        starts: when it will, as far as what is ahead of it tells (seconds since the epoch).
     """
 
     job: Job
@@ -29,6 +43,20 @@ class Turn(msgspec.Struct, frozen=True):
     device_ids: tuple[str, ...] = ()
     reason: Message | None = None
     hopeless: bool = False
+    place: int | None = None
+    starts: float | None = None
+
+
+class Known(NamedTuple):
+    """What is known beside the jobs themselves.
+
+    Attributes:
+        seconds: job id -> how long it is expected to run in all.
+        ends: device id -> when the job of another store that has it is thought to end (seconds since the epoch).
+    """
+
+    seconds: Mapping[str, float] = {}
+    ends: Mapping[str, float] = {}
 
 
 class Supply(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,12 +83,14 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What a job would find that came now, behind all that wait.
 
     Attributes:
-        taken: device id -> the job that has it, gets it now, or waits for it.
+        taken: device id -> the job that has it or gets it now.
+        kept: device id -> the waiting job for which it is kept.
         ahead: a job that waits for any device of the pool; empty: none does.
         left: job -> seconds until it is thought to end, of those that have devices, as far as something says so.
     """
 
     taken: Mapping[str, str] = {}
+    kept: Mapping[str, str] = {}
     ahead: str = ""
     left: Mapping[str, float] = {}
 
@@ -72,25 +102,30 @@ def standing(
     *,
     claims: Mapping[str, str],
     supply: Callable[[str], Supply],
+    held: Mapping[str, DeviceHolder] | None = None,
     settings: JobSettings,
     now: float,
     policy: Policy | None = None,
+    known: Known = Known(),  # noqa: B008  # a value
 ) -> Standing:
     """What a job for an engine would find behind these; arguments as of `turns`."""
     at_work = tuple(active)
-    state = _State(dict(claims), {}, {}, supply, settings=settings, now=now, policy=policy or Policy())
+    state = _State(claims, held or {}, supply, settings=settings, now=now, policy=policy or Policy(), known=known)
+    state.look_at(at_work)
     for job in queued:
-        state.turn(job)
-    left = {job.id: seconds for job in at_work if job.device_ids and (seconds := _left(job, now)) is not None}
-    ahead = state.any_wanted.get(supply(engine).pool, "")
-    return Standing(taken={**state.wanted, **state.busy}, ahead=ahead, left=left)
+        if not job.held:
+            state.turn(job)
+    left = {job.id: state.left[job.id] for job in at_work if job.device_ids and job.id in state.left}
+    mine = supply(engine)
+    kept = {} if mine.assigned else state.timeline.ahead(None, None)
+    return Standing(taken=state.busy, kept=kept, ahead=state.any_wanted.get(mine.pool, ""), left=left)
 
 
-def _left(job: Job, now: float) -> float | None:
-    """Seconds until a job is thought to end: by its progress, else by its time limit."""
+def seconds_left(job: Job, now: float, expected: float | None = None) -> float | None:
+    """Seconds until a job is thought to end: by its progress, by what is expected of it, or by its time limit."""
     if job.progress.seconds_left is not None:
         return max(0.0, job.progress.seconds_left)
-    limit = job.spec.resources.seconds
+    limit = job.spec.resources.seconds if expected is None else expected
     return None if limit is None or job.started is None else max(0.0, job.started + limit - now)
 
 
@@ -104,26 +139,23 @@ def turns(
     settings: JobSettings,
     now: float,
     policy: Policy | None = None,
+    known: Known = Known(),  # noqa: B008  # a value
 ) -> list[Turn]:
-    """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job wants (a slot of
-    its engine, its devices, any device of its pool) is out of reach for the ones behind it.
+    """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job is to get (a slot
+    of its engine, its devices, those that become free first) is kept for it, unless whoever comes behind is thought to
+    have left by then.
 
     Args:
+        queued: in the order in which they wait, those of other stores (`ANOTHERS`) among them.
         claims: device id -> the job that has it.
         supply: what an engine has, by its name.
         held: device id -> who has it that is none of this queue's.
         now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
         policy: which devices may be chosen for a job that names none, and in which order.
     """
-    used: dict[str, int] = {}
-    state = _State(dict(claims), held or {}, used, supply, settings=settings, now=now, policy=policy or Policy())
-    for job in active:
-        if not job.spec.resources.gpus:
-            used[job.spec.engine] = used.get(job.spec.engine, 0) + 1
-        else:
-            state.given[job.owner] += house_rules.devices(job)
-        state.note_away(job)
-    return [state.turn(job) for job in queued]
+    state = _State(claims, held or {}, supply, settings=settings, now=now, policy=policy or Policy(), known=known)
+    state.look_at(active)
+    return [Turn(job, False, reason=HELD) if job.held else state.turn(job) for job in queued]
 
 
 class _State:
@@ -131,25 +163,44 @@ class _State:
 
     def __init__(
         self,
-        busy: dict[str, str],
+        claims: Mapping[str, str],
         held: Mapping[str, DeviceHolder],
-        used: dict[str, int],
         supply: Callable[[str], Supply],
         *,
         settings: JobSettings,
         now: float,
         policy: Policy,
+        known: Known,
     ) -> None:
-        self.busy, self.held, self.used, self.supply = busy, held, used, supply
-        self.settings, self.now, self.policy = settings, now, policy
-        self.wanted: dict[str, str] = {}  # devices that somebody further ahead waits for, and who
+        self.busy, self.held, self.supply = dict(claims), held, supply
+        self.settings, self.now, self.policy, self.known = settings, now, policy, known
+        self.used: dict[str, int] = {}
         self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
         self.given: Counter[str] = Counter()  # devices that each user's jobs have
         self.away: dict[str, str] = {}  # engines that answered nobody, and the job that tries whether they do again
+        self.waiting: Counter[str] = Counter()  # by pool, and by engine for jobs without a device
+        self.timeline = Timeline(now, {})
+        self.left: dict[str, float] = {}
+
+    def look_at(self, active: Iterable[Job]) -> None:
+        """What jobs have that do not wait any more."""
+        ends: dict[str, float | None] = {device: self.known.ends.get(device) for device in self.held}
+        for job in active:
+            if not job.spec.resources.gpus:
+                self.used[job.spec.engine] = self.used.get(job.spec.engine, 0) + 1
+            else:
+                self.given[job.owner] += house_rules.devices(job)
+            if (left := seconds_left(job, self.now, self.known.seconds.get(job.id))) is not None:
+                self.left[job.id] = left
+            self.note_away(job)
+        for holder in self.held.values():
+            self.given[holder.owner] += 1
+        for device, name in self.busy.items():
+            ends[device] = None if name not in self.left else self.now + self.left[name]
+        self.timeline = Timeline(self.now, ends)
 
     def turn(self, job: Job) -> Turn:
-        wanted = job.spec.resources
         if _put_off(job, self.settings, self.now):
             # It keeps its place, but must not hold up the others while it waits for its next attempt: unless that
             # waits for the engine itself. One tries then, and the others are in order when it answers again.
@@ -158,9 +209,14 @@ class _State:
         if (first := self.away.get(job.spec.engine)) is not None:
             return Turn(job, False, reason=None if _is_for_engine(job) else _waits_engine(job.spec.engine, first))
         self.note_away(job)
-        if (bound := house_rules.kept(job, self.settings.order, self.now, self.given)) is not None:
+        return self._turn(job)
+
+    def _turn(self, job: Job) -> Turn:
+        """Of a job whose engine answers, as far as is known."""
+        order = self.settings.common if job.spec.engine == ANOTHERS else self.settings.order
+        if (bound := house_rules.kept(job, order, self.now, self.given)) is not None:
             return Turn(job, False, reason=bound.reason, hopeless=bound.hopeless)
-        if wanted.gpus or wanted.device_ids:
+        if house_rules.devices(job):
             return self._device_turn(job)
         engine = job.spec.engine
         slots, running = self.supply(engine).slots, self.used.get(engine, 0)
@@ -168,7 +224,7 @@ class _State:
             self.used[engine] = running + 1
             return Turn(job, True)
         self.ahead[engine] = self.ahead.get(engine, 0) + 1
-        return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1))
+        return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1), place=self.ahead[engine])
 
     def note_away(self, job: Job) -> None:
         """Where a job waits for its engine, those behind it do as well."""
@@ -177,32 +233,34 @@ class _State:
 
     def _device_turn(self, job: Job) -> Turn:
         supply, wanted = self.supply(job.spec.engine), job.spec.resources
-        first = None if wanted.device_ids or supply.assigned else self.any_wanted.get(supply.pool)
+        need, choice, seconds = need_of(job), choice_of(job), self.known.seconds.get(job.id)
         offer = Offer(
             devices=supply.devices or (),
             links=supply.links,
-            taken={device: holder for device, holder in {**self.wanted, **self.busy}.items() if holder != job.id},
+            kept={} if supply.assigned else self.timeline.ahead(None, seconds),
+            ahead=self.any_wanted.get(supply.pool, ""),
+            taken={device: holder for device, holder in self.busy.items() if holder != job.id},
             held={device: holder for device, holder in self.held.items() if self.busy.get(device) != job.id},
-            ahead=first or "",
+            left=self.left,
             trouble=supply.trouble,
             assigned=supply.assigned,
         )
-        decision = decide(need_of(job), offer, self.policy, choice_of(job))
+        decision = decide(need, offer, self.policy, choice)
         if decision.outcome == "refuse":
             return Turn(job, False, reason=decision.reason, hopeless=True)
         if decision.outcome == "run":
             self.busy.update(dict.fromkeys(decision.device_ids, job.id))
+            self.timeline.occupy(job.id, decision.device_ids, seconds)
             self.given[job.owner] += house_rules.devices(job)
-            return Turn(job, True, device_ids=decision.device_ids)
-        # For what is not here, or behind another: nobody behind it waits for that.
-        if not decision.device_ids or first is not None:
-            return Turn(job, False, reason=decision.reason)
-        if wanted.device_ids:
-            for device in wanted.device_ids:
-                self.wanted.setdefault(device, job.id)
-        else:
-            self.any_wanted[supply.pool] = job.id
-        return Turn(job, False, reason=decision.reason)
+            return Turn(job, True, device_ids=decision.device_ids, starts=self.now)
+        self.waiting[supply.pool] += 1
+        place, starts = self.waiting[supply.pool], None
+        if decision.device_ids:  # else it waits for what is not here
+            possible, ready = openings(need, offer, self.policy, choice)
+            starts = self.timeline.keep(job.id, house_rules.devices(job), possible, ready, seconds)
+            if not wanted.device_ids:
+                self.any_wanted.setdefault(supply.pool, job.id)
+        return Turn(job, False, reason=decision.reason, place=place, starts=starts)
 
 
 def need_of(job: Job) -> Need | None:

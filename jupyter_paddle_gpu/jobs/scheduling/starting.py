@@ -119,7 +119,7 @@ class Starting:
             if isinstance(said, str):
                 log.say(folder, said)
             else:
-                log.say(folder, said.render())
+                log.say(folder, *list(log.phrases(said))[:1])
                 rows.tell(self._store, job, said)
 
         return say
@@ -148,11 +148,11 @@ class Starting:
             self._wait_for_device(job, reason)
             return
         folder = self._folder_of(job.id)
-        log.say(folder, reason.render(), reason.render_hint())
+        log.tell(folder, reason)
         if reasons.is_transient(reason) and (job.attempts < self._settings.attempts or self._may_live(job, reason)):
             wait = self._settings.retry_after(job.attempts)
             again = reasons.tried_again(reason, wait, job.attempts + 1, self._settings.attempts)
-            log.say(folder, again.render_hint())
+            log.say(folder, *list(log.phrases(again))[1:])
             later = time.time() + wait
             self._store.change(job.id, lambda now: _change(now, state="queued", not_before=later, reason=again))
         else:
@@ -177,7 +177,7 @@ class Starting:
         again = reasons.engine_away(reason)
         if job.id not in self._told:
             self._told.add(job.id)
-            log.say(self._folder_of(job.id), again.render(), again.render_hint())
+            log.tell(self._folder_of(job.id), again)
         later = time.time() + self._settings.retry_seconds
 
         def make(now: Job) -> Job:
@@ -188,7 +188,7 @@ class Starting:
     def _wait_for_device(self, job: Job, reason: Message) -> None:
         """Another user's job was faster, which is no attempt of this job's, or a device that nobody named has gone. The
         queue gives it another device, or waits for one."""
-        log.say(self._folder_of(job.id), reason.render(), reason.render_hint())
+        log.tell(self._folder_of(job.id), reason)
 
         free = 1 if reason.code == reasons.DEVICE_HELD else 0
 

@@ -13,7 +13,7 @@ from ...domain.messages import Message
 from ...engines.base import Engine
 from ...engines.capabilities import OwnDevices, assigns_devices, slots_of
 from ..settings import JobSettings
-from .queue import Supply
+from .queue import ANOTHERS, Supply
 
 PASSING = frozenset({"driver_failed", "driver_no_answer", "driver_mismatch", "driver_not_loaded"})
 """A driver that is there and does not answer: jobs that want a device wait until it does, and say so."""
@@ -41,6 +41,8 @@ class Supplies:
         return lambda name: self._of(name, here, answers)
 
     def _of(self, name: str, here: Supply, answers: Mapping[str, Inventory | Message]) -> Supply:
+        if name == ANOTHERS:
+            return here
         engine = self._engines.get(name)
         default = self._settings.slots(name)
         if engine is None:

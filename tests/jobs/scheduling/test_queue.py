@@ -142,10 +142,10 @@ def test_the_policy_holds_for_waiting_jobs() -> None:
 
 
 def test_memory_is_planned_for_up_to_the_threshold_only() -> None:
-    """85 of 100 are free, but 90 % of the card may be in use and 15 are: 75 can be had."""
+    """85 of 100 are free, but 85 % of the card may be in use and 15 are: 70 can be had."""
     devices = [gpu(0, 85, memory_total=100)]
-    assert started(plan([job("a", 1, need=75)], devices=devices)) == {"a": ("g0",)}
-    turns = plan([job("a", 1, need=76)], devices=devices)
+    assert started(plan([job("a", 1, need=70)], devices=devices)) == {"a": ("g0",)}
+    turns = plan([job("a", 1, need=71)], devices=devices)
     assert turns["a"].reason and turns["a"].reason.code == "chosen_later"
     assert started(plan([job("a", 1, need=76)], devices=devices, policy=Policy(memory_threshold=1.0)))
 

@@ -1,0 +1,56 @@
+"""The queue for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...domain.messages import Message
+from ...domain.queues import QueueEntry
+from ...domain.queues import QueueView as Seen
+from ..speech import Speech, duration
+from .machine import TableView
+
+ALONE = Message(
+    code="queue_alone",
+    text="Only your own jobs are in this order.",
+    hint="`jupyter paddle-gpu doctor` says how all users of this machine wait in one.",
+)
+
+
+class QueueView(TableView):
+    """A row for each job that waits."""
+
+    optional = (3, 2)
+    folding = (4,)
+
+    def __init__(self, seen: Seen) -> None:
+        self.data: Seen = seen
+
+    def lead(self, say: Speech) -> str:
+        """Said where there is nothing to list."""
+        return "" if self.data.entries else say("Nothing waits.")
+
+    def head(self, say: Speech) -> Sequence[str]:
+        """Headings."""
+        return say("Place"), say("Job"), say("User"), say("Priority"), say("Waits for"), say("Starts in")
+
+    def rows(self, say: Speech) -> list[Sequence[str]]:
+        """One row a job."""
+        return [self._row(say, one) for one in self.data.entries]
+
+    def _row(self, say: Speech, one: QueueEntry) -> Sequence[str]:
+        place = "–" if one.number is None else str(one.number)
+        name = f"{one.name} ({one.job.rsplit('-', 1)[-1]})" if one.name else one.job
+        reason = one.reason.render(say.translate) if one.reason is not None else ""
+        return place, name, one.user, str(one.priority), reason, starts_in(say, one.starts, self.data.time)
+
+    def sentences(self, say: Speech) -> Sequence[Message]:
+        """That others' jobs are not seen, where they are not."""
+        return () if self.data.shared else (ALONE,)
+
+
+def starts_in(say: Speech, starts: float | None, now: float) -> str:
+    """How long it takes until then, in words; a dash where nobody knows."""
+    if starts is None:
+        return "–"
+    return say("soon") if starts - now < 1 else say("about {time}", time=duration(starts - now))

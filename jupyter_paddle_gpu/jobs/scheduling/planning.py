@@ -1,0 +1,150 @@
+"""The queue as it is now: whose turn it is, what the others wait for, and what somebody would find who came."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...domain.devices import Inventory
+from ...domain.jobs.job import ACTIVE, Job
+from ...engines.base import Engine
+from ...engines.capabilities import OwnDevices
+from ...matching.policy import Policy
+from ..settings import JobSettings
+from ..store.job_store import JobStore
+from . import queue
+from .expected import expected_seconds
+from .holders import DeviceHolders
+from .neighbours import Neighbours, Seen
+from .supplies import Supplies, supply_of
+
+if TYPE_CHECKING:
+    from ...claims.boards import Boards
+    from ...claims.claims import Claims
+
+RUNS_LOOKED_AT = 5
+"""Of so many runs of a notebook it is seen how long the next one takes."""
+PAST_LOOKED_AT = 500
+"""So many jobs are looked at for what was used while nobody looked after the queue."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn for each job that waits, of this store and of others, in order; `seen` is what it follows from."""
+
+    turns: tuple[queue.Turn, ...]
+    seen: Seen
+
+
+class Planner:
+    """Asks store, engines and the shared folder, and has the queue's rules make a plan of it. Any thread may ask.
+
+    Args:
+        inventory: this machine's devices now; None: they are not known here.
+
+    Attributes:
+        policy: which devices may be chosen for a job that names none.
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        engines: Mapping[str, Engine],
+        settings: JobSettings,
+        inventory: Callable[[], Inventory] | None,
+        *,
+        policy: Policy | None = None,
+        claims: Claims | None = None,
+        boards: Boards | None = None,
+    ) -> None:
+        self._store, self._engines, self._settings = store, engines, settings
+        self._inventory, self.policy = inventory, policy
+        self._supplies = Supplies(engines, settings, inventory)
+        self._holders = DeviceHolders(engines.values(), claims, patience=settings.engine_seconds)
+        self._neighbours = Neighbours(boards, settings, self._is_shared, self._seconds)
+        self._expected: dict[str, float | None] = {}
+
+    def plan(self, queued: Sequence[Job], active: Sequence[Job]) -> Plan:
+        """Everybody's turn.
+
+        Args:
+            queued: in the order of their submission.
+        """
+        wanting = {job.spec.engine for job in queued if wants_device(job)}
+        held = self._holders.ask() if wanting else {}
+        seen = self._neighbours.look(queued, active, held)
+        if any(job.spec.engine == queue.ANOTHERS for job in seen.order):
+            wanting |= {queue.ANOTHERS}
+        turns = queue.turns(
+            seen.order,
+            active,
+            claims=self._store.claims(),
+            supply=self._supplies.ask(wanting),
+            held=held,
+            settings=self._settings,
+            now=time.time(),
+            policy=self.policy,
+            known=seen.known,
+        )
+        return Plan(turns=tuple(turns), seen=seen)
+
+    def note(self, plan: Plan) -> None:
+        """This is how it is now: for who looks after the queue, and plans again and again."""
+        self._neighbours.note(plan.turns)
+
+    def tell(self, queued: Sequence[Job], active: Sequence[Job]) -> None:
+        """Tell other users of this store's queue."""
+        self._neighbours.tell(queued, active, lambda: self._store.select(limit=PAST_LOOKED_AT))
+        known = {job.id for job in (*queued, *active)}
+        self._expected = {job: seconds for job, seconds in self._expected.items() if job in known}
+
+    def turn_of(self, job: Job) -> queue.Turn:
+        """The turn of a job if it were the only one and nobody had a device."""
+        asked = {job.spec.engine} if wants_device(job) else set[str]()
+        supply = Supplies(self._engines, self._settings, self._inventory).ask(asked)
+        now, settings = time.time(), self._settings
+        (turn,) = queue.turns((job,), (), claims={}, supply=supply, settings=settings, now=now, policy=self.policy)
+        return turn
+
+    def standing(self, engine: str, devices: Inventory) -> queue.Standing:
+        """What a job for an engine with these devices would find behind all that wait."""
+        queued = self._store.select(states=("queued",), oldest_first=True)
+        active = self._store.select(states=ACTIVE)
+        supply = supply_of(self._engines[engine], engine, devices)
+        seen = self._neighbours.look([job for job in queued if self._share(job.spec.engine, engine)], active, {})
+        mine = isinstance(self._engines[engine], OwnDevices)
+        return queue.standing(
+            [job for job in seen.order if not (mine and job.spec.engine == queue.ANOTHERS)],
+            active,
+            engine,
+            claims=self._store.claims(),
+            supply=lambda name: supply,
+            settings=self._settings,
+            now=time.time(),
+            policy=self.policy,
+            known=seen.known,
+        )
+
+    def _share(self, one: str, other: str) -> bool:
+        """Whether two engines have the same devices."""
+        return one == other or not any(isinstance(self._engines.get(name), OwnDevices) for name in (one, other))
+
+    def _is_shared(self, job: Job) -> bool:
+        engine = self._engines.get(job.spec.engine)
+        return engine is not None and not isinstance(engine, OwnDevices)
+
+    def _seconds(self, job: Job) -> float | None:
+        """How long a job is expected to run, asked once."""
+        if job.id not in self._expected:
+            self._expected[job.id] = expected_seconds(job, self._history)
+        return self._expected[job.id]
+
+    def _history(self, notebook: str) -> tuple[Job, ...]:
+        return self._store.select(states=("succeeded",), notebook=notebook, limit=RUNS_LOOKED_AT)
+
+
+def wants_device(job: Job) -> bool:
+    """Whether a job wants a device at all."""
+    return bool(job.spec.resources.gpus or job.spec.resources.device_ids)

@@ -1,0 +1,56 @@
+"""What people are told of a place in the queue: seldom enough that nobody's page flickers."""
+
+from __future__ import annotations
+
+import time
+
+from ...domain.jobs.job import QueuePlace
+from ...domain.queues import QueueEntry, QueueView
+from .house_rules import devices
+from .planning import Plan
+from .queue import ANOTHERS, Turn
+
+LEAST_SECONDS = 15.0
+"""An expected start that moved by less is told as it was."""
+SHARE = 0.1
+"""Or by less than this share of what is left until then."""
+
+
+def place_of(turn: Turn, before: QueuePlace | None, now: float) -> QueuePlace | None:
+    """A job's place as its row is to say it.
+
+    Args:
+        before: as the row says it.
+    """
+    if turn.place is None:
+        return None
+    starts = turn.starts
+    if before is not None and starts is not None and before.starts is not None:
+        drift = abs(starts - before.starts)
+        if drift < max(LEAST_SECONDS, SHARE * (before.starts - now)) and before.starts > now:
+            starts = before.starts
+    return QueuePlace(number=turn.place, starts=starts)
+
+
+def view(plan: Plan) -> QueueView:
+    """A plan as people see it."""
+    entries = tuple(_entry(turn, plan.seen.known.seconds.get(turn.job.id)) for turn in plan.turns)
+    return QueueView(time=time.time(), entries=entries, shared=plan.seen.shared, usage=dict(plan.seen.usage))
+
+
+def _entry(turn: Turn, seconds: float | None) -> QueueEntry:
+    job = turn.job
+    return QueueEntry(
+        number=turn.place,
+        job=job.id,
+        user=job.owner,
+        mine=job.spec.engine != ANOTHERS,
+        name=job.spec.name,
+        priority=job.priority,
+        devices=devices(job),
+        since=job.created,
+        seconds=seconds,
+        starts=turn.starts,
+        held=job.held,
+        reason=turn.reason or job.reason,
+    )

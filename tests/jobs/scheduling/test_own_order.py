@@ -1,0 +1,49 @@
+"""One's own order, how long a job is expected to run, and what a user has used."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult
+from jupyter_paddle_gpu.jobs.scheduling.expected import expected_seconds
+from jupyter_paddle_gpu.jobs.scheduling.neighbours import DAY, used_since
+from jupyter_paddle_gpu.jobs.scheduling.own_order import moved, ordered
+
+from .test_queue import job
+
+
+def after(queued: list[Job], name: str, before: str | None) -> str:
+    """The order when it was moved."""
+    places = moved(queued, name, before)
+    there = [msgspec.structs.replace(one, priority=places[one.id][0], position=places[one.id][1]) for one in queued]
+    return " ".join(one.id for one in ordered(there))
+
+
+def test_a_moved_job_stands_where_it_was_put_whatever_its_priority() -> None:
+    queued = [job("a"), job("b"), job("c", priority=2), job("d", priority=-1)]
+    assert " ".join(one.id for one in ordered(queued)) == "c a b d"
+    assert after(queued, "d", "c") == "d c a b"
+    assert after(queued, "c", None) == "a b d c"
+    assert after(queued, "b", "a") == "c b a d"
+    with pytest.raises(PaddleGpuError, match="does not wait"):
+        moved(queued, "a", "gone")
+
+
+def test_a_job_is_expected_to_take_what_the_last_one_like_it_took() -> None:
+    runs = [
+        msgspec.structs.replace(job(name, gpus), result=JobResult(reason="succeeded", seconds=seconds))
+        for name, gpus, seconds in (("newest", 2, 70.0), ("alike", 1, 100.0))
+    ]
+    assert expected_seconds(job("x", 1), lambda notebook: runs) == 100.0
+    assert expected_seconds(job("x", 4), lambda notebook: runs) == 70.0
+    assert expected_seconds(job("x", 1), lambda notebook: []) is None
+
+
+def test_what_was_used_counts_half_after_a_day() -> None:
+    ran = msgspec.structs.replace(job("a", 2), device_ids=("g0", "g1"), started=1000.0, ended=1100.0)
+    now = 1050.0 + DAY
+    assert used_since(0.0, now, [ran, ran]) == pytest.approx(100.0)
+    assert used_since(1050.0, 1100.0, [ran]) == pytest.approx(100.0, rel=1e-3), "only what came since"
+    assert used_since(now, 1000.0, [ran]) == 0.0, "by a clock that was set back"
