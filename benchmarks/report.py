@@ -32,3 +32,11 @@ def save(name: str, figures: dict[str, Any]) -> Path:
     about = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
     path.write_text(json.dumps({"about": about, **figures}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def kept(name: str) -> dict[str, Any]:
+    """The figures of the last `results/<name>.json`, for a benchmark that measures some of them anew."""
+    path = RESULTS / f"{name}.json"
+    figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    figures.pop("about", None)
+    return figures

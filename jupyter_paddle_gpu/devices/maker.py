@@ -210,6 +210,7 @@ class Maker:
         paddle: the packages of Paddle for its devices where they are others than everybody's.
         images: development images where Paddle's releases have none for its devices; None: they have.
         context: the range of memory that a process takes beside its tensors, by compute capability and CUDA version.
+        bfloat16: compute capability from which on its cards compute in bfloat16; None: its cards' sheets say it.
         findings: what `doctor` says of a working driver.
         present: whether the machine has its driver, by files below a root.
         numa: the NUMA nodes that devices hang on, by their ids; empty where that cannot be told.
@@ -237,6 +238,7 @@ class Maker:
     paddle: PaddlePackages | None = None
     images: tuple[MakerImage, ...] | None = ()
     context: Callable[[Version | None, Version | None], ContextRange] = _unknown
+    bfloat16: Version | None = None
     findings: Callable[[Inventory], Iterable[Message]] = _nothing_found
     present: Callable[[Path], bool] = _nowhere
     numa: Callable[[tuple[str, ...], Path], frozenset[int]] = _anywhere

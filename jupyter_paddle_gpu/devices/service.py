@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ..domain.devices import DeviceHistory, Inventory
+import msgspec
+
+from ..domain.devices import Device, DeviceHistory, DeviceHolder, Inventory
 from .history import KEPT_SECONDS, History
 from .host import HostReader
 from .makers.registry import makers
@@ -25,6 +27,7 @@ class DeviceService:
         interval: seconds between samples while somebody subscribes.
         simulate: cards to show for teaching (`A100 80GB x2, T4`); None takes `PADDLE_GPU_SIMULATE`.
         readers: one a maker; None takes all there are.
+        holders: device id -> the job that has it; asked once for each sample, must not raise.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class DeviceService:
         interval: float = DEFAULT_INTERVAL,
         simulate: str | None = None,
         readers: Sequence[Reader] | None = None,
+        holders: Callable[[], Mapping[str, DeviceHolder]] = dict,
     ) -> None:
         description = os.environ.get(VARIABLE, "") if simulate is None else simulate
         self._readers: list[Reader] = makers().readers() if readers is None else list(readers)
@@ -41,6 +45,7 @@ class DeviceService:
             self._readers.append(SimulatedReader(description))
         self._host = HostReader(data_folder)
         self._interval = interval
+        self._holders = holders
         self._reading = threading.Lock()
         self._latest: Inventory | None = None
         self._history = History()
@@ -75,9 +80,11 @@ class DeviceService:
         self._release()
 
     def _read(self, *, load: bool = True) -> Inventory:
+        held = self._holders()  # before the lock: it may wait for a store, which no driver should
         with self._reading:
             readings = [reader.read() for reader in self._readers]
             devices = tuple(device for reading in readings for device in reading.devices)
+            devices = tuple(_held(device, held) for device in devices)
             problems = tuple(problem for reading in readings for problem in reading.problems)
             if any(not device.simulated for device in devices):
                 # "No GPU here" would be wrong beside a card of another vendor.
@@ -97,3 +104,8 @@ class DeviceService:
         with self._reading:
             for reader in self._readers:
                 reader.close()
+
+
+def _held(device: Device, held: Mapping[str, DeviceHolder]) -> Device:
+    holder = held.get(device.id)
+    return device if holder is None else msgspec.structs.replace(device, holder=holder)

@@ -23,6 +23,9 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         low, high: bytes that the driver will show for the process, at least and at most.
         flops, bytes_moved: of a step, for its least time on a card; None: not known.
+        matrix_flops: those of products of matrices and convolutions, which tensor cores compute.
+        operations: how many operations a step is made of; `batch`: its samples.
+        steps: updates of the whole run, where epochs and batches are known.
     """
 
     low: int
@@ -30,6 +33,10 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     flops: int | None = None
     bytes_moved: int | None = None
     amp: AmpLevel | None = None
+    matrix_flops: int | None = None
+    operations: int | None = None
+    batch: int | None = None
+    steps: int | None = None
 
 
 def need_of(estimate: Estimate | None) -> Need | None:
@@ -40,7 +47,17 @@ def need_of(estimate: Estimate | None) -> Need | None:
     if high is None:
         return None
     low = high if estimate.low is None else min(high, estimate.low)
-    return Need(low=low, high=high, flops=estimate.flops_per_step, bytes_moved=estimate.bytes_moved, amp=estimate.amp)
+    return Need(
+        low=low,
+        high=high,
+        flops=estimate.flops_per_step,
+        bytes_moved=estimate.bytes_moved,
+        amp=estimate.amp,
+        matrix_flops=estimate.matrix_flops,
+        operations=estimate.operations,
+        batch=estimate.batch_size,
+        steps=estimate.steps,
+    )
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

@@ -97,6 +97,18 @@ class DeviceLink(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth: float | None = None
 
 
+class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
+    """Who has a device: a job's id and its user, or a container's name and nobody, where somebody started it by hand.
+
+    Attributes:
+        name: of a job of this store; another user's is nobody's business.
+    """
+
+    job: str
+    owner: str = ""
+    name: str = ""
+
+
 class Device(msgspec.Struct, frozen=True, kw_only=True):
     """One accelerator, or one slice of it, at one moment. None means: this device cannot tell.
 
@@ -113,6 +125,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         problem: why this one device gives no data.
         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
             of the hardware's own that it reported while we looked.
+        holder: the job that was given it, of this store or, by its claim, of another one; None: none that is known.
     """
 
     id: str
@@ -136,14 +149,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     problem: Message | None = None
     fault: str | None = None
     fault_time: float | None = None
-
-
-class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
-    """Who has a device that is none of this store's to give: a job's id and its user, or a container's name and nobody,
-    where somebody started it by hand."""
-
-    job: str
-    owner: str = ""
+    holder: DeviceHolder | None = None
 
 
 class HostSample(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from .decisions import Decision
+from .learned import StepSource
 from .messages import Message
 
 Fit = Literal["fits", "tight", "short", "never", "unknown"]
@@ -66,7 +67,9 @@ class DeviceScore(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         state: `chosen`, `possible`, or `ruled_out` by the sentence in `ruled_out`.
         score: 0 to 1, the mean of its aims by their weights; None for one that is ruled out.
-        seconds_per_step: lower bound by roofline; `price` of an hour. None where nobody knows.
+        seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
+            where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
+        run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
     """
 
     device_id: str
@@ -76,7 +79,13 @@ class DeviceScore(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None = None
     aims: tuple[Aim, ...] = ()
     seconds_per_step: float | None = None
+    seconds_low: float | None = None
+    seconds_high: float | None = None
+    seconds_from: StepSource | None = None
     price: float | None = None
+    run_seconds: float | None = None
+    run_cost: float | None = None
+    currency: str = ""
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..devices.catalogue import find
 from ..domain.decisions import Choice, Decision, Need, Way
 from ..domain.devices import Device, DeviceHolder, DeviceLink
 from ..domain.jobs import reasons
@@ -18,7 +17,8 @@ from ..domain.messages import Message
 from ..domain.placements import Fit
 from . import sentences
 from .candidates import allowed_bytes, is_failed, room_bytes, usable
-from .fit import fit_of, seconds_per_step
+from .fit import fit_of
+from .learned.bandit import why
 from .policy import Policy
 from .score import best_group, scores
 
@@ -39,6 +39,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         taken: device id -> the job of this queue that has it, or waits for it further ahead.
         held: device id -> the job of another user that has it.
         links: how each two of the devices are joined.
+        kept: device id -> the job ahead in this queue for which it is kept; whoever comes later may not start on it.
         ahead: a job of this queue that waits for any of these devices; empty: none does.
         left: job -> seconds until it is thought to end, of those that have a device.
         trouble: why not all devices can be seen just now; it passes.
@@ -49,6 +50,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
     taken: Mapping[str, str] = {}
     held: Mapping[str, DeviceHolder] = {}
+    kept: Mapping[str, str] = {}
     links: tuple[DeviceLink, ...] = ()
     ahead: str = ""
     left: Mapping[str, float] = {}
@@ -58,7 +60,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
     def blocking(self, device: str) -> Message | None:
         """Who else has a device or waits for it; None where it is free."""
-        if (job := self.taken.get(device)) is not None:
+        if (job := self.taken.get(device) or self.kept.get(device)) is not None:
             return sentences.claimed(device, job, self.left.get(job))
         if (holder := self.held.get(device)) is not None:
             return reasons.device_held(device, holder.job, holder.owner)
@@ -66,7 +68,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_free(self, device: str) -> bool:
         """Whether nobody else has it or waits for it."""
-        return device not in self.taken and device not in self.held
+        return device not in self.taken and device not in self.held and device not in self.kept
 
 
 class _Seat(NamedTuple):
@@ -146,6 +148,21 @@ def decide(
     return _on_devices(case._replace(seats=_seats(asked, candidates, policy)), ways, smaller)
 
 
+def openings(need: Need | None, offer: Offer, policy: Policy, choice: Choice) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Devices on which a training may start when they are empty, the best first, and those of them on which it may as
+    they are, whoever else has them."""
+    here = {device.id: device for device in offer.devices if not device.simulated}
+    if choice.device_ids and not here:  # none is known: the engine judges the names
+        return choice.device_ids, frozenset(choice.device_ids)
+    count = len(choice.device_ids) or choice.gpus or 1
+    # Of named ones that are gone no other takes the place.
+    named = [here[name] for name in choice.device_ids if name in here]
+    wanted = named if choice.device_ids else usable(here.values(), policy, count)
+    seats = _seats(None if choice.anyway else need, wanted, policy)
+    possible = tuple(seat.device.id for seat in seats if seat.possible)
+    return possible, frozenset(seat.device.id for seat in seats if seat.starts)
+
+
 def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Device | None:
     """The device that settles whether a training could ever run: of as many as are wanted, those with most memory, the
     one with least. None where none tells how much it has."""
@@ -174,16 +191,17 @@ def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
     if case.offer.assigned and not case.choice.device_ids:
         return Decision(outcome="run", reason=sentences.ASSIGNED)
     best = _best(case)
-    if len(best) < case.wanted or (case.offer.ahead and not case.choice.device_ids):
+    if len(best) < case.wanted:
         return _with_ways_out(case, _wait(case), smaller)
     ids = case.choice.device_ids or tuple(seat.device.id for seat in best)
-    return Decision(outcome="run", device_ids=ids, reason=_why(case, best[-1]))
+    return Decision(outcome="run", device_ids=ids, reason=_why(case, best[-1]), notes=_learned(case, best))
 
 
 def _best(case: _Case) -> list[_Seat]:
     """Of the devices on which it may start now as many as are wanted: the first ones, or those that are joined best."""
     free = {seat.device.id: seat for seat in case.starting}
-    if not case.policy.scored or len(free) < case.wanted:
+    joined = case.wanted > 1 and case.offer.links
+    if not case.policy.scored or not joined or len(free) < case.wanted:
         return case.starting[: case.wanted]
     scored = scores(case.need, [seat.device for seat in free.values()], case.policy)
     group = best_group(list(free), case.wanted, scored, case.offer.links, case.policy)
@@ -209,9 +227,9 @@ def _seat(need: Need | None, device: Device, policy: Policy) -> _Seat:
     fit = "unknown" if failed else fit_of(need, room, allowed)
     starts = not failed and _starts(fit, policy)
     possible = failed or starts or allowed is None or planned <= allowed
-    card = find(device.name) if need is not None and policy.prefer == "fastest" else None
-    seconds = seconds_per_step(need, card) if need is not None and card is not None else None
-    return _Seat(device, room, allowed, fit, starts, possible, seconds)
+    fastest = need is not None and policy.prefer == "fastest"
+    expected = policy.experience.expect(need, device.name) if need is not None and fastest else None
+    return _Seat(device, room, allowed, fit, starts, possible, None if expected is None else expected.likely)
 
 
 def _starts(fit: Fit, policy: Policy) -> bool:
@@ -242,6 +260,23 @@ def _why(case: _Case, last: _Seat) -> Message:
     if last.fit == "tight":
         return sentences.your_choice_tight(last.device, last.room or 0)
     return sentences.your_choice(last.device)
+
+
+def _learned(case: _Case, best: Sequence[_Seat]) -> tuple[Message, ...]:
+    """What was learned of the devices that are chosen, where that decided, and what the rules would have chosen."""
+    need, policy = case.need, case.policy
+    if need is None or not policy.experience.active or case.choice.device_ids or case.choice.anyway:
+        return ()
+    known = [found for seat in case.starting if (found := policy.experience.expect(need, seat.device.name)) is not None]
+    expected = policy.experience.expect(need, best[-1].device.name)
+    if expected is None or expected.source != "learned":
+        return ()
+    notes = [why(expected, min(known, key=lambda one: one.likely, default=None))]
+    ruled = msgspec.structs.replace(policy, experience=msgspec.structs.replace(policy.experience, active=False))
+    other = _best(case._replace(policy=ruled, seats=_seats(need, [seat.device for seat in case.seats], ruled)))
+    if other and other[0].device.name != best[0].device.name:
+        notes.append(sentences.by_the_rules(other[0].device))
+    return tuple(notes)
 
 
 def _unseen(case: _Case, missing: Sequence[str], *, known: bool) -> Decision:
@@ -280,8 +315,8 @@ def _wait(case: _Case) -> Decision:
     """Of a training that could start if others left."""
     need, offer, choice, possible = case.need, case.offer, case.choice, case.possible
     expected = choice.device_ids or tuple(seat.device.id for seat in possible[: case.wanted])
-    if offer.ahead and not choice.device_ids:
-        return Decision(outcome="wait", reason=sentences.behind(offer.ahead), device_ids=expected)
+    if (earlier := _behind(case)) and not choice.device_ids:
+        return Decision(outcome="wait", reason=sentences.behind(earlier), device_ids=expected)
     failed = next((seat.device.problem for seat in possible if is_failed(seat.device)), None)
     if failed is not None:  # it was named: no other will do
         return Decision(outcome="wait", reason=failed, device_ids=expected)
@@ -300,11 +335,24 @@ def _wait(case: _Case) -> Decision:
     return Decision(outcome="wait", reason=reason, device_ids=expected)
 
 
+def _behind(case: _Case) -> str:
+    """The job ahead because of which it waits: one that waits for any device, or the one whose devices are lacking."""
+    offer = case.offer
+    if offer.ahead or not offer.kept:
+        return offer.ahead
+    alone = case._replace(offer=msgspec.structs.replace(offer, kept={}))
+    return next(iter(offer.kept.values())) if len(alone.starting) >= case.wanted else ""
+
+
 def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:
     """A wait with what would start sooner, and until about when others have the devices that it waits for."""
     offer = case.offer
     jobs = {offer.taken[seat.device.id]: seat.device for seat in case.possible if seat.device.id in offer.taken}
-    told = [sentences.has_until(device, job, offer.left[job]) for job, device in jobs.items() if job in offer.left]
+    known = sorted((offer.left[job], place, job) for place, job in enumerate(jobs) if job in offer.left)
+    told = [sentences.has_until(jobs[job], job, left) for left, _, job in known]
+    if len(told) > 1 and case.wanted == 1 and not case.choice.device_ids:
+        left, _, job = known[0]
+        told[0] = sentences.first_free(jobs[job], job, left)
     free = [seat.room or 0 for seat in case.possible if offer.is_free(seat.device.id)]
     full = case.need is not None and len(free) >= case.wanted and not offer.ahead
     found = smaller(sorted(free, reverse=True)[case.wanted - 1]) if full else ()

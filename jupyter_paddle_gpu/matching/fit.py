@@ -14,8 +14,7 @@ from ..domain.placements import Fit, Verdict
 from ..domain.sizes import human
 from .candidates import allowed_bytes, is_failed, room_bytes
 from .policy import Policy
-
-_AMPERE = (8, 0)
+from .roofline import seconds_per_step
 
 
 class _Card(NamedTuple):
@@ -60,25 +59,6 @@ def judge_model(accelerator: Accelerator, estimate: Estimate | None, policy: Pol
     allowed = policy.allowed(accelerator.usable_bytes or accelerator.memory_bytes)
     verdict = _judge(_Card(accelerator.name, accelerator.name, allowed, allowed), estimate)
     return _completed(verdict, estimate, accelerator, simulated=False)
-
-
-def seconds_per_step(need: Need, accelerator: Accelerator) -> float | None:
-    """Lower bound of a training step's time in seconds.
-
-    The roofline (Williams, Waterman, Patterson 2009): a step takes at least its FLOPs over the card's peak rate, and
-    at least its bytes over the memory bandwidth. In fp32, cards from Ampere on may use TF32 at half the FP16 rate.
-    """
-    rate = accelerator.fp32
-    if need.amp in ("O1", "O2"):  # a card with slow FP16 arithmetic (P40) computes it in FP32
-        rate = max(accelerator.fp16 or 0, accelerator.fp32 or 0)
-    elif accelerator.fp32 and accelerator.fp16 and (accelerator.compute_capability or (0, 0)) >= _AMPERE:
-        rate = max(accelerator.fp32, accelerator.fp16 / 2)
-    bounds = []
-    if need.flops and rate:
-        bounds.append(need.flops / rate)
-    if need.bytes_moved and accelerator.bandwidth:
-        bounds.append(need.bytes_moved / accelerator.bandwidth)
-    return max(bounds, default=None)
 
 
 def _judge(card: _Card, estimate: Estimate | None) -> Verdict:

@@ -35,7 +35,7 @@ def match(
 
     Args:
         estimate: what one device needs (with several, each holds a whole copy); None when there is none.
-        catalogue: models to judge where this machine has no device.
+        catalogue: models to judge where this machine has no device; one that the estimate is for is judged anyway.
         choice: the person's; devices by id or index.
         offer: what is known of the inventory's devices besides themselves; None: all are free.
 
@@ -68,8 +68,9 @@ def match(
     )
     if decision.outcome == "cpu" and (warning := _host(estimate, inventory)) is not None:
         decision = msgspec.structs.replace(decision, notes=(*decision.notes, warning))
-    real = any(not device.simulated for device in inventory.devices)
-    by_memory = [] if real else sorted(catalogue, key=lambda model: (model.memory_bytes, model.name))
+    real = [find(device.name) for device in inventory.devices if not device.simulated]
+    models = _with_asked([] if real else catalogue, estimate, real)
+    by_memory = sorted(models, key=lambda model: (model.memory_bytes, model.name))
     return Placement(
         engine=engine,
         decision=decision,
@@ -79,6 +80,14 @@ def match(
         reasons=(decision.reason, *decision.notes),
         table=table(need_of(estimate), inventory.devices, policy, decision, taken=offer.taken, held=offer.held),
     )
+
+
+def _with_asked(
+    models: Sequence[Accelerator], estimate: Estimate | None, here: Sequence[Accelerator | None]
+) -> Sequence[Accelerator]:
+    """The models, and the one that the estimate is for, where this machine has no such card."""
+    asked = None if estimate is None or not estimate.device else find(estimate.device)
+    return models if asked is None or asked in models or asked in here else [*models, asked]
 
 
 def resolved(choice: Choice, devices: Sequence[Device]) -> Choice:

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-DEFAULT_THRESHOLD = 0.9
+from .learned.experience import Experience
+
+DEFAULT_THRESHOLD = 0.85
 """Share of a card's memory that may be planned for: the rest is fragmentation and what an estimate cannot see."""
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Weight = Annotated[float, msgspec.Meta(ge=0)]
@@ -46,10 +48,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         weights: how much each aim counts.
         market, market_date: prices of the cards that `prices` does not name, as a catalogue had them at a date; no
             field of a file.
+        experience: what the jobs that have run here say of steps on cards; no field of a file.
     """
 
     memory_threshold: Annotated[float, msgspec.Meta(gt=0, le=1)] = DEFAULT_THRESHOLD
-    plan_for: Literal["low", "high"] = "low"
+    plan_for: Literal["low", "high"] = "high"
     prefer: Literal["most_free", "least_free", "fastest", "score"] = "most_free"
     excluded: tuple[str, ...] = ()
     allow_mixed_precision: bool = True
@@ -65,10 +68,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     weights: Weights = Weights()
     market: dict[str, float] = {}
     market_date: str = ""
+    experience: Experience = Experience()
 
     @property
     def scored(self) -> bool:
-        """Whether devices are ordered by their score."""
+        """Whether devices are ordered by their score; always where what was learned decides."""
+        if self.experience.active:
+            return True
         aims = self.preferred_devices or self.home_grown_first or self.prices or self.weights != Weights()
         return self.prefer == "score" or (self.prefer == "most_free" and bool(aims))
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ..devices.catalogue import covers, find
 from ..domain.decisions import Decision, Need
 from ..domain.devices import Device, DeviceHolder, DeviceLink, Joint, divided
+from ..domain.learned import StepSeconds
 from ..domain.messages import Message
 from ..domain.placements import Aim, AimName, DeviceScore, Standing
 from .candidates import allowed_bytes, is_excluded, is_failed, room_bytes
 from .filters import price_of, ruled_out
-from .fit import fit_of, seconds_per_step
+from .fit import fit_of
+from .learned.bandit import hopeful_seconds
 from .policy import Policy
 
 UNKNOWN = 0.5
@@ -40,12 +42,14 @@ JOINTS: Mapping[Joint, float] = {
 
 
 class _Figures(NamedTuple):
-    """What is known of a device for a need. Costs are of a step, prices of an hour."""
+    """What is known of a device for a need. Costs are of a step, prices of an hour; `seconds` compare."""
 
+    expected: StepSeconds | None
     seconds: float | None
     price: float | None
     cost: float | None
     room: int | None
+    steps: int | None
 
 
 def scores(need: Need | None, devices: Iterable[Device], policy: Policy) -> dict[str, DeviceScore]:
@@ -154,13 +158,13 @@ def _occupied(
 
 
 def _figures(need: Need | None, device: Device, policy: Policy) -> _Figures:
-    row = find(device.name)
-    seconds = seconds_per_step(need, row) if need is not None and row is not None else None
+    expected = None if need is None else policy.experience.expect(need, device.name)
+    seconds = None if expected is None else hopeful_seconds(expected)
     price = price_of(device, policy)
     cost = seconds * price / 3600 if seconds is not None and price is not None else None
     room = room_bytes(device, policy)
     left = None if room is None else max(0, room - (need.high if need is not None else 0))
-    return _Figures(seconds, price, cost, left)
+    return _Figures(expected, seconds, price, cost, left, None if need is None else need.steps)
 
 
 def _score(
@@ -199,9 +203,26 @@ def _score(
         state="possible",
         score=sum(aim.weight * aim.value for aim in aims) / total if total else UNKNOWN,
         aims=tuple(aims),
-        seconds_per_step=figures.seconds,
         price=figures.price,
+        currency=policy.currency if figures.price is not None else "",
+        **_expectations(figures),
     )
+
+
+def _expectations(figures: _Figures) -> dict[str, Any]:
+    """What a row says of the seconds of a step, and of the whole run."""
+    expected, steps = figures.expected, figures.steps
+    if expected is None:
+        return {}
+    run = None if steps is None else steps * expected.likely
+    return {
+        "seconds_per_step": expected.likely,
+        "seconds_low": expected.low,
+        "seconds_high": expected.high,
+        "seconds_from": expected.source,
+        "run_seconds": run,
+        "run_cost": None if run is None or figures.price is None else run * figures.price / 3600,
+    }
 
 
 def _wanted(device: Device, preferred: Sequence[str]) -> float:

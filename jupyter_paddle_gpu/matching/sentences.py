@@ -83,6 +83,15 @@ _PREFERRED = {
 }
 
 
+def by_the_rules(device: Device) -> Message:
+    """What would have been chosen without what was learned."""
+    return Message(
+        code="by_the_rules",
+        text="By the rules it would have been GPU {index} ({device}).",
+        params={"device": device.name, "index": device.index},
+    )
+
+
 def your_choice(device: Device) -> Message:
     """A device that the person named, where it can start."""
     params: dict[str, Param] = {"device": device.name, "index": device.index}
@@ -157,6 +166,15 @@ def has_until(device: Device, job: str, left: float) -> Message:
     return Message(
         code="has_until",
         text="Job {job} has GPU {index} ({device}) for about {left} more.",
+        params={"job": job, "index": device.index, "device": device.name, "left": _about(left)},
+    )
+
+
+def first_free(device: Device, job: str, left: float) -> Message:
+    """Of the devices that others have the one that is thought to be free first."""
+    return Message(
+        code="first_free",
+        text="GPU {index} ({device}) is thought to be free first, in about {left}, when job {job} ends.",
         params={"job": job, "index": device.index, "device": device.name, "left": _about(left)},
     )
 

@@ -8,8 +8,9 @@ from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.decisions import Need, need_of
 from jupyter_paddle_gpu.domain.devices import Accelerator, Device, DeviceProcess
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
-from jupyter_paddle_gpu.matching.fit import judge, judge_model, seconds_per_step
+from jupyter_paddle_gpu.matching.fit import judge, judge_model
 from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.matching.roofline import seconds_per_step
 
 GIB = 2**30
 
@@ -49,7 +50,7 @@ def model(name: str) -> Accelerator:
     ],
 )
 def test_verdicts_at_a_threshold_of_nine_tenths(used: int, high: int, low: int, fit: str, sentence: str) -> None:
-    verdict = judge(device(20 * GIB, used * GIB), estimate(high * GIB, low * GIB), Policy())
+    verdict = judge(device(20 * GIB, used * GIB), estimate(high * GIB, low * GIB), Policy(memory_threshold=0.9))
     assert verdict.fit == fit
     assert verdict.reason.render() == sentence
     assert verdict.needed_bytes == high * GIB

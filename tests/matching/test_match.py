@@ -79,7 +79,8 @@ def test_preferences_of_the_place_are_followed() -> None:
 
 
 def test_a_tight_device_comes_before_a_full_one_and_says_so() -> None:
-    placement = match(estimate(34, low=20), inventory(device(0, used=30), device(1, used=10)))
+    here = inventory(device(0, used=30), device(1, used=10))
+    placement = match(estimate(34, low=20), here, policy=Policy(plan_for="low"))
     assert placement.device_ids == ("GPU-1",)
     assert codes(placement) == ["chosen_tight"]
 
@@ -104,6 +105,16 @@ def test_no_device_goes_to_the_cpu_with_the_catalogue_beside_it() -> None:
     assert (fits["T4 16GB"], fits["A100 SXM 40GB"], fits["RTX 4090 24GB"]) == ("never", "fits", "fits")
     totals = [next(a.memory_bytes for a in accelerators() if a.name == v.device_name) for v in placement.catalogue]
     assert totals == sorted(totals)
+
+
+def test_the_card_that_is_asked_for_is_judged_as_well() -> None:
+    asked = "Ascend 910B 64GB"
+    for here in (inventory(), inventory(device(0))):
+        placement = match(estimate(20, device=asked), here, accelerators()[:2])
+        assert [(v.device_name, v.fit) for v in placement.catalogue][-1] == (asked, "fits")
+        assert asked not in {v.device_name for v in match(estimate(20), here, accelerators()[:2]).catalogue}
+    own = device(0)
+    assert match(estimate(20, device=own.name), inventory(own), accelerators()[:2]).catalogue == ()
 
 
 def test_the_machine_itself_may_be_too_small_as_well() -> None:

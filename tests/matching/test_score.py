@@ -184,8 +184,8 @@ CASES: list[Case] = [
      policy(memory_threshold=0.85, prefer="score"), "a100-1", "chosen_best"),
     ("over the threshold everywhere", Need(low=35 * GIB, high=36 * GIB), [card("a100s")],
      policy(memory_threshold=0.85, prefer="score"), "", "fits_nowhere"),
-    ("only within the range", Need(low=8 * GIB, high=15 * GIB), [card("t4")], policy(prefer="score"), "t4-0",
-     "chosen_tight"),
+    ("only within the range", Need(low=8 * GIB, high=15 * GIB), [card("t4")],
+     policy(prefer="score", plan_for="low"), "t4-0", "chosen_tight"),
     ("what fits before what may fit", Need(low=8 * GIB, high=15 * GIB), [card("t4"), card("what", 1)],
      policy(preferred_devices=("T4",)), "what-1", "chosen_best"),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..contexts import of_ascend
 from ..maker import DeviceNodes, Maker, MakerImage, PciIds, plugin
 from ..tools import npu_smi
 
@@ -45,6 +46,7 @@ MAKER = Maker(
         )
         for machine in ("x86_64", "aarch64")
     ),
+    context=of_ascend,
     paddle=plugin("npu", "3.2.0", "PaddleOCR's pages on Ascend NPU"),
     standing="documented",
 )

@@ -106,6 +106,7 @@ MAKER = Maker(
         driver=r"CUDA driver version is insufficient|CUDA error\((35|803)\)",
         architecture=r"no kernel image is available|CUDA error\(209\)",
     ),
+    bfloat16=(8, 0),  # Ampere
     lost=_lost,
     outdated=OUTDATED,
     barred=_barred,

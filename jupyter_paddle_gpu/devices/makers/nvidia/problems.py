@@ -75,7 +75,7 @@ def _library(*, present: bool, driver: bool) -> Message:
         )
     return Message(
         code="no_gpu",
-        text="There is no GPU in this machine, as far as can be seen.",
+        text="No GPU was found here.",
         hint="Estimates work without one and show on which cards a training would fit. Jobs run on the CPU.",
     )
 

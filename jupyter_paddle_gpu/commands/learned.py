@@ -1,0 +1,52 @@
+"""`learned show | replay | export | reset`: what finished jobs have taught here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .face import Face, View
+from .options import json_option
+from .views.job import DoneView
+from .views.learned import LearnedView, ReplayView
+
+
+@click.group()
+def learned() -> None:
+    """See what finished jobs have taught, and whether it decides."""
+
+
+@learned.command()
+@json_option
+@click.pass_obj
+def show(face: Face, /) -> View:
+    """Show what was learned, part by part, and whether it has proven itself here."""
+    return LearnedView(face.services.learned_report())
+
+
+@learned.command()
+@json_option
+@click.pass_obj
+def replay(face: Face, /) -> View:
+    """See each job again with what was known before it: what was foretold, and who would have chosen which card."""
+    return ReplayView(face.services.learned_report(replayed=True))
+
+
+@learned.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@json_option
+@click.pass_obj
+def export(face: Face, /, file: Path) -> View:
+    """Write the kept jobs into a file, one JSON object a line."""
+    count = face.services.learned_export(file)
+    return DoneView(face.say("{count} jobs were written to {file}.", count=count, file=str(file)), {"written": count})
+
+
+@learned.command()
+@json_option
+@click.pass_obj
+def reset(face: Face, /) -> View:
+    """Forget all jobs; they are put aside into a file, and the rules decide again."""
+    aside = face.services.learned_reset()
+    return DoneView(face.say("Forgotten; the jobs lie in {file} now.", file=str(aside)), {"aside": str(aside)})
