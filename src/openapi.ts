@@ -106,6 +106,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/receivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who can be told of a job's end */
+        get: operations["getReceivers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/doctor": {
         parameters: {
             query?: never;
@@ -225,6 +242,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All that wait, other users' jobs among them, in order */
+        get: operations["getQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs": {
         parameters: {
             query?: never;
@@ -277,6 +311,44 @@ export interface paths {
         put?: never;
         /** Ask a job to save and end, or end it at once */
         post: operations["cancelJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a waiting job from starting, or let it wait again */
+        post: operations["holdJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a waiting job before another one of one's own, or behind all */
+        post: operations["moveJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -494,6 +566,248 @@ export interface paths {
         get: operations["getLogFile"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The variables of a notebook that a run may have otherwise; nothing of it runs */
+        post: operations["readVariables"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sweeps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs of one notebook with several values, the newest first */
+        get: operations["getSweeps"];
+        put?: never;
+        /** Begin a sweep; its trials become jobs, so many at once */
+        post: operations["beginSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sweeps/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What each trial would come to now; nothing is submitted */
+        post: operations["checkSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sweeps/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** A sweep with its trials, the best one named */
+        get: operations["getSweep"];
+        put?: never;
+        post?: never;
+        /** Remove an ended sweep with the jobs of its trials */
+        delete: operations["deleteSweep"];
+        options?: never;
+        head?: never;
+        /** Compare by another metric, or run another number at once */
+        patch: operations["changeSweep"];
+        trace?: never;
+    };
+    "/sweeps/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask all of its trials to end */
+        post: operations["cancelSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sweeps/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run those trials once more that failed */
+        post: operations["retrySweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sweeps/{id}/table": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The trials as a table */
+        get: operations["getSweepTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Notebooks that run later, the newest first */
+        get: operations["getSchedules"];
+        put?: never;
+        /** Run a notebook later, or again and again */
+        post: operations["makeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** When a cron expression comes true next, or the moment that was typed */
+        post: operations["getDates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** A schedule with its next dates */
+        get: operations["getSchedule"];
+        put?: never;
+        post?: never;
+        /** Delete it; it can be restored for a day */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let nothing of it run until it is resumed */
+        post: operations["pauseSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let it run again from now on */
+        post: operations["resumeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a deletion back */
+        post: operations["restoreSchedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -728,6 +1042,27 @@ export interface components {
             hint: string;
         };
         /**
+         * CheckedTrial
+         * @description What would become of a trial now.
+         *
+         *     Attributes:
+         *         outcome: as of a job: `run`, `wait`, `cpu` or `refuse`.
+         *         why: why it is refused or has to wait.
+         *         placed: the estimate's peak in bytes; None: not known.
+         */
+        CheckedTrial: {
+            number: number;
+            values: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @enum {unknown} */
+            outcome: "cpu" | "refuse" | "run" | "wait";
+            /** @default null */
+            why: components["schemas"]["Message"] | null;
+            /** @default null */
+            placed: number | null;
+        };
+        /**
          * CodeCell
          * @description A code cell made parseable: `source` has `!`/`%` lines masked line for line, `masked` tells which (from 1).
          *
@@ -789,6 +1124,18 @@ export interface components {
             code: components["schemas"]["CellDifference"][];
         };
         /**
+         * DatesBody
+         * @description A moment or a cron expression as it is being typed.
+         */
+        DatesBody: {
+            /** @default  */
+            at: string;
+            /** @default  */
+            cron: string;
+            /** @default  */
+            zone: string;
+        };
+        /**
          * Decision
          * @description The one answer that panel, preflight, placement, submit and queue give.
          *
@@ -835,6 +1182,7 @@ export interface components {
          *         problem: why this one device gives no data.
          *         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
          *             of the hardware's own that it reported while we looked.
+         *         holder: the job that was given it, of this store or, by its claim, of another one; None: none that is known.
          */
         Device: {
             id: string;
@@ -878,6 +1226,8 @@ export interface components {
             fault: string | null;
             /** @default null */
             fault_time: number | null;
+            /** @default null */
+            holder: components["schemas"]["DeviceHolder"] | null;
         };
         /**
          * DeviceDetails
@@ -952,6 +1302,20 @@ export interface components {
             until: number;
             /** @default [] */
             devices: components["schemas"]["DeviceSeries"][];
+        };
+        /**
+         * DeviceHolder
+         * @description Who has a device: a job's id and its user, or a container's name and nobody, where somebody started it by hand.
+         *
+         *     Attributes:
+         *         name: of a job of this store; another user's is nobody's business.
+         */
+        DeviceHolder: {
+            job: string;
+            /** @default  */
+            owner: string;
+            /** @default  */
+            name: string;
         };
         /**
          * DeviceLink
@@ -1038,7 +1402,9 @@ export interface components {
          *     Attributes:
          *         state: `chosen`, `possible`, or `ruled_out` by the sentence in `ruled_out`.
          *         score: 0 to 1, the mean of its aims by their weights; None for one that is ruled out.
-         *         seconds_per_step: lower bound by roofline; `price` of an hour. None where nobody knows.
+         *         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
+         *             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
+         *         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
          */
         DeviceScore: {
             device_id: string;
@@ -1054,7 +1420,19 @@ export interface components {
             /** @default null */
             seconds_per_step: number | null;
             /** @default null */
+            seconds_low: number | null;
+            /** @default null */
+            seconds_high: number | null;
+            /** @default null */
+            seconds_from: ("learned" | "measured" | "roofline") | null;
+            /** @default null */
             price: number | null;
+            /** @default null */
+            run_seconds: number | null;
+            /** @default null */
+            run_cost: number | null;
+            /** @default  */
+            currency: string;
         };
         /**
          * DeviceSeries
@@ -1111,6 +1489,8 @@ export interface components {
          *         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
          *         observations: measured peaks that narrowed the range (0: the table's range alone); `jobs` of them are of
          *             finished jobs, the others of `calibrate`.
+         *         logs: public logs of trainings of this kind by which the upper end was set; 0: it is the table's.
+         *         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
          */
         DeviceTerms: {
             mapped_low: number;
@@ -1122,6 +1502,10 @@ export interface components {
             observations: number;
             /** @default 0 */
             jobs: number;
+            /** @default 0 */
+            logs: number;
+            /** @default false */
+            changing_shapes: boolean;
         };
         /**
          * Difference
@@ -1148,6 +1532,35 @@ export interface components {
             before: string | number | boolean | null;
             /** @default null */
             after: string | number | boolean | null;
+        };
+        /**
+         * Dimension
+         * @description One name and the values that are tried for it.
+         *
+         *     Attributes:
+         *         name: of the notebook's variable, or of a what-if (`batch_size`).
+         *         text: as it was typed.
+         *         values: a list of choices; empty where any value from `low` to `high` is one.
+         *         log: values between are spread evenly by orders of magnitude.
+         *         what_if: it is asked for as a what-if, since the notebook has no variable for it.
+         *         role: what the variable is to the training, where that is known.
+         */
+        Dimension: {
+            name: string;
+            /** @default  */
+            text: string;
+            /** @default [] */
+            values: (string | number | boolean | null)[];
+            /** @default 0 */
+            low: number;
+            /** @default 0 */
+            high: number;
+            /** @default false */
+            log: boolean;
+            /** @default false */
+            what_if: boolean;
+            /** @default  */
+            role: string;
         };
         /**
          * Driver
@@ -1180,6 +1593,10 @@ export interface components {
          *         peak_bytes, low, high: what the driver will show for the process on `device` (CPU target: the allocator's peak).
          *         flops_per_step: forward + backward + update, multiply-add = 2; `flops_forward`, `flops_backward`: those parts.
          *         bytes_moved: bytes read and written by the step's operations, each operand counted once per operation.
+         *         matrix_flops: of them, those of products of matrices and convolutions; `operations`: of how many operations a
+         *             step is made.
+         *         steps_per_epoch: updates in one pass over the data; `epochs`: passes of the run; `steps`: updates of the run.
+         *             None where the notebook does not tell.
          *         arithmetic_intensity: FLOPs for a byte moved, the abscissa of the roofline model (Williams, Waterman, Patterson
          *             2009); below a card's own ratio of FLOP/s to byte/s the step waits for its memory.
          *         notes: what was assumed, and what makes the number less sure.
@@ -1187,13 +1604,15 @@ export interface components {
          */
         Estimate: {
             /** @enum {unknown} */
-            status: "needs_input" | "no_model" | "no_paddle" | "ok" | "would_stop";
+            status: "needs_input" | "no_model" | "no_package" | "no_paddle" | "ok" | "would_stop";
             /** @enum {unknown} */
             evidence: "measured" | "scan" | "trace";
             /** @default false */
             live: boolean;
             /** @default [] */
             questions: components["schemas"]["Question"][];
+            /** @default [] */
+            packages: components["schemas"]["Package"][];
             /** @default null */
             stop: components["schemas"]["Stop"] | null;
             /** @default [] */
@@ -1259,6 +1678,16 @@ export interface components {
             bytes_moved: number | null;
             /** @default null */
             arithmetic_intensity: number | null;
+            /** @default null */
+            matrix_flops: number | null;
+            /** @default null */
+            operations: number | null;
+            /** @default null */
+            steps_per_epoch: number | null;
+            /** @default null */
+            epochs: number | null;
+            /** @default null */
+            steps: number | null;
             /** @default [] */
             inputs: string[];
             /** @default 0 */
@@ -1298,6 +1727,7 @@ export interface components {
             /**
              * @default {
              *       "answers": {},
+             *       "held": {},
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -1321,6 +1751,7 @@ export interface components {
          *
          *     Attributes:
          *         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
+         *         held: what the notebook's kernel holds by the names of questions: the first suggestion of each.
          *         accumulation: an update still sees as many samples.
          *         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
          *         devices: the estimate is for the device that holds most. None: what the notebook says (`nprocs=`, `--devices`,
@@ -1331,6 +1762,10 @@ export interface components {
         EstimateRequest: {
             /** @default {} */
             answers: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @default {} */
+            held: {
                 [key: string]: string | number | boolean | null;
             };
             /**
@@ -1453,6 +1888,7 @@ export interface components {
          *
          *     Attributes:
          *         cell: index among all cells of the executed notebook.
+         *         number: the how-manieth picture of that cell, from 1.
          *         mime: `image/png`, `image/jpeg`, `image/gif` or `image/svg+xml`.
          *         data: base64; of SVG its text.
          */
@@ -1460,6 +1896,8 @@ export interface components {
             cell: number;
             mime: string;
             data: string;
+            /** @default 1 */
+            number: number;
         };
         /**
          * Figures
@@ -1468,6 +1906,26 @@ export interface components {
         Figures: {
             /** @default [] */
             figures: components["schemas"]["Figure"][];
+        };
+        /**
+         * Firing
+         * @description One time that it came true.
+         *
+         *     Attributes:
+         *         due: when it was to run, seconds since the epoch.
+         *         fired: when it was looked at.
+         *         job_id: the run; empty: it was refused, `why` says for what.
+         *         missed: how many dates had passed by then, of which one was run; 0: it was in time.
+         */
+        Firing: {
+            due: number;
+            fired: number;
+            /** @default  */
+            job_id: string;
+            /** @default null */
+            why: components["schemas"]["Message"] | null;
+            /** @default 0 */
+            missed: number;
         };
         /**
          * Fit
@@ -1482,6 +1940,14 @@ export interface components {
             largest_batch: number | null;
             /** @default null */
             high_bytes: number | null;
+        };
+        /**
+         * HoldBody
+         * @description Whether a waiting job is kept from starting.
+         */
+        HoldBody: {
+            /** @default true */
+            held: boolean;
         };
         /**
          * HostMemory
@@ -1571,6 +2037,10 @@ export interface components {
          *         not_before: earliest time of the next attempt.
          *         force: the person asked to end it without saving.
          *         server_id: the process that looks after it now (host and pid), for people who search.
+         *         priority: as submitted, or as it was moved since.
+         *         position: among one's own of the same priority, where somebody moved one of them; those without come last.
+         *         held: it does not start until it is released.
+         *         place: in the queue, while it waits.
          */
         Job: {
             id: string;
@@ -1620,6 +2090,16 @@ export interface components {
             note: string;
             /** @default false */
             starred: boolean;
+            /** @default [] */
+            notices: components["schemas"]["Notice"][];
+            /** @default 0 */
+            priority: number;
+            /** @default null */
+            position: number | null;
+            /** @default false */
+            held: boolean;
+            /** @default null */
+            place: components["schemas"]["QueuePlace"] | null;
         };
         /**
          * JobMetrics
@@ -1647,6 +2127,8 @@ export interface components {
          *         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
          *         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
          *             first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+         *         step_seconds: wall time from one update of the optimizer to the next, with what lies between them (reading data,
+         *             validation), mean over all but the first steps; `steps_seen`: how many updates there were.
          *         process_rss_bytes: largest resident size of the notebook's process.
          *         cuda_version: of the Paddle that ran (`12.6`); None for one without CUDA.
          *         statistics: what all its processes used, as engine and driver saw it from outside.
@@ -1669,6 +2151,10 @@ export interface components {
             step_allocated_bytes: number | null;
             /** @default 0 */
             steps_measured: number;
+            /** @default 0 */
+            steps_seen: number;
+            /** @default null */
+            step_seconds: number | null;
             /** @default null */
             device_allocated_bytes: number | null;
             /** @default null */
@@ -1707,10 +2193,14 @@ export interface components {
          *         need: what a training step takes of each device; None: not known, any device will do.
          *         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
          *             device.
+         *         would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
          *         limits: of memory and processors, settled with their reasons; None: the engine's own.
+         *         plan: the id of the sweep or the schedule that submitted it; empty: a person did.
+         *         trial: its number in the sweep, from 1; None: it is no trial.
          *         settings: the notebook's variables with the values of this run, and a digest of its other code.
          *         differs: what this run has otherwise than the one of the same notebook that was submitted before it.
          *         differs_from: the id of that one; empty: there was none.
+         *         priority: among one's own jobs the larger the earlier; below 0 others pass as well.
          */
         JobSpec: {
             name: string;
@@ -1769,7 +2259,13 @@ export interface components {
             /** @default null */
             insisted: components["schemas"]["Message"] | null;
             /** @default null */
+            would_stop: components["schemas"]["Message"] | null;
+            /** @default null */
             limits: components["schemas"]["Limits"] | null;
+            /** @default  */
+            plan: string;
+            /** @default null */
+            trial: number | null;
             /**
              * @default {
              *       "variables": [],
@@ -1781,6 +2277,10 @@ export interface components {
             differs: components["schemas"]["Difference"][];
             /** @default  */
             differs_from: string;
+            /** @default [] */
+            notify: string[];
+            /** @default 0 */
+            priority: number;
             /** @default {} */
             options: Record<string, never>;
         };
@@ -1866,6 +2366,8 @@ export interface components {
          *         passing: a state of a line that is not complete yet: another one of the same stream will take its place.
          *         coloured: the text with its terminal colours, where it has any: `text` has none.
          *         place: the cell, and the line in it, that a traceback's line names.
+         *         says: what `text` says, where it is a sentence of ours.
+         *         figure: the picture that stands here: its cell, and the how-manieth of that cell it is, from 1.
          */
         LogLine: {
             n: number;
@@ -1881,6 +2383,10 @@ export interface components {
             c: string;
             /** @default null */
             at: components["schemas"]["Place"] | null;
+            /** @default null */
+            m: components["schemas"]["Phrase"] | null;
+            /** @default null */
+            f: components["schemas"]["Place"] | null;
         };
         /**
          * LogPage
@@ -1930,12 +2436,23 @@ export interface components {
             epochs: (number | null)[];
         };
         /**
+         * MoveBody
+         * @description Where a waiting job is to stand: before another one of this store, or (null) behind all.
+         */
+        MoveBody: {
+            /** @default null */
+            before: string | null;
+        };
+        /**
          * Need
          * @description What one training step takes of each of its devices, as far as a decision asks.
          *
          *     Attributes:
          *         low, high: bytes that the driver will show for the process, at least and at most.
          *         flops, bytes_moved: of a step, for its least time on a card; None: not known.
+         *         matrix_flops: those of products of matrices and convolutions, which tensor cores compute.
+         *         operations: how many operations a step is made of; `batch`: its samples.
+         *         steps: updates of the whole run, where epochs and batches are known.
          */
         Need: {
             low: number;
@@ -1946,6 +2463,14 @@ export interface components {
             bytes_moved: number | null;
             /** @default null */
             amp: ("O1" | "O2" | "off") | null;
+            /** @default null */
+            matrix_flops: number | null;
+            /** @default null */
+            operations: number | null;
+            /** @default null */
+            batch: number | null;
+            /** @default null */
+            steps: number | null;
         };
         /**
          * NoteBody
@@ -2039,6 +2564,63 @@ export interface components {
             is_script: boolean;
         };
         /**
+         * Notice
+         * @description One notice of one job to one receiver. It never holds an address with a key in it.
+         *
+         *     Attributes:
+         *         receiver: name of a receiver of the policy, or a mail address.
+         *         state: `unsure`: it was being handed over when the process that did it ended, and is not sent a second time;
+         *             `unwanted`: the receiver does not want this kind of end.
+         *         attempts: how often it was tried.
+         *         not_before: earliest time of the next attempt, in seconds since the epoch.
+         *         time: when it came to this state.
+         *         problem: why the last attempt failed.
+         */
+        Notice: {
+            receiver: string;
+            /**
+             * @default due
+             * @enum {unknown}
+             */
+            state: "due" | "failed" | "sending" | "sent" | "unsure" | "unwanted";
+            /** @default 0 */
+            attempts: number;
+            /** @default null */
+            not_before: number | null;
+            /** @default null */
+            time: number | null;
+            /** @default null */
+            problem: components["schemas"]["Message"] | null;
+        };
+        /**
+         * Package
+         * @description A module that the notebook imports and the kernel's Python lacks.
+         *
+         *     Attributes:
+         *         module: as it is imported.
+         *         install: the name by which pip knows it; None where the module may be a file of the notebook's own.
+         *         where: the line that imports it, or that needs it.
+         *         is_needed: whether the training goes no further without it; else a stand-in took its place.
+         */
+        Package: {
+            module: string;
+            install: string | null;
+            where: components["schemas"]["Place"] | null;
+            is_needed: boolean;
+            why: components["schemas"]["Message"];
+        };
+        /**
+         * Phrase
+         * @description A sentence of ours in a log: an English template with its fields, so that it is read in any language.
+         */
+        Phrase: {
+            text: string;
+            /** @default {} */
+            params: {
+                [key: string]: string | number;
+            };
+        };
+        /**
          * Place
          * @description Where in the notebook: cell index among all cells (from 0) and line in that cell (from 1).
          */
@@ -2085,6 +2667,7 @@ export interface components {
             /**
              * @default {
              *       "answers": {},
+             *       "held": {},
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -2171,6 +2754,9 @@ export interface components {
         /**
          * Question
          * @description Something that code and data here do not tell. Answered with `--set name=value`.
+         *
+         *     Attributes:
+         *         holders: names that hold the parts of one batch in a kernel in which the notebook has run.
          */
         Question: {
             name: string;
@@ -2184,6 +2770,85 @@ export interface components {
             where: components["schemas"]["Place"] | null;
             /** @default null */
             suggestion: string | number | boolean | null;
+            /** @default [] */
+            holders: string[];
+        };
+        /**
+         * QueueEntry
+         * @description A waiting job.
+         *
+         *     Attributes:
+         *         number: its place from 1, among those that wait for the same; None: it is held, or about to start.
+         *         name: of one's own; another user's is nobody's business.
+         *         mine: whether it is of this store, so that it can be held and moved here.
+         *         devices: how many it wants; 0: none.
+         *         since: when it came (seconds since the epoch).
+         *         seconds: how long it is expected to run; None: nobody knows.
+         *         starts: when it is thought to start (seconds since the epoch).
+         *         reason: what it waits for.
+         */
+        QueueEntry: {
+            number: number | null;
+            job: string;
+            user: string;
+            mine: boolean;
+            /** @default  */
+            name: string;
+            /** @default 0 */
+            priority: number;
+            /** @default 0 */
+            devices: number;
+            since: number;
+            /** @default null */
+            seconds: number | null;
+            /** @default null */
+            starts: number | null;
+            /** @default false */
+            held: boolean;
+            /** @default null */
+            reason: components["schemas"]["Message"] | null;
+        };
+        /**
+         * QueuePlace
+         * @description Where a job waits.
+         *
+         *     Attributes:
+         *         number: from 1, among the jobs of all users that wait for the same.
+         *         starts: when it is thought to start (seconds since the epoch); None: nobody knows.
+         */
+        QueuePlace: {
+            number: number;
+            /** @default null */
+            starts: number | null;
+        };
+        /**
+         * QueueView
+         * @description All that wait at one moment (`time` in seconds since the epoch).
+         *
+         *     Attributes:
+         *         shared: whether the jobs of all users of this machine are in it, or this store's alone.
+         *         usage: user -> device-seconds so far, halved a day.
+         */
+        QueueView: {
+            time: number;
+            /** @default [] */
+            entries: components["schemas"]["QueueEntry"][];
+            /** @default false */
+            shared: boolean;
+            /** @default {} */
+            usage: {
+                [key: string]: number | null;
+            };
+        };
+        /**
+         * ReceiverRow
+         * @description A receiver as it is offered to people: nothing of it is secret.
+         */
+        ReceiverRow: {
+            name: string;
+            kind: string;
+            when: string[];
+            usual: boolean;
         };
         /**
          * Refusal
@@ -2228,6 +2893,7 @@ export interface components {
             /**
              * @default {
              *       "answers": {},
+             *       "held": {},
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -2305,6 +2971,122 @@ export interface components {
             shm_bytes: number | null;
             /** @default null */
             seconds: number | null;
+        };
+        /**
+         * ScheduleBody
+         * @description When to run it, and the fields of a submit.
+         *
+         *     Attributes:
+         *         at: a moment: `22:00`, `2026-11-23 02:00`, `+2h`.
+         *         cron: five fields.
+         *         free: id or index of a device that is to become free.
+         *         below: what an hour of a device may cost at most, in the policy's currency.
+         *         zone: IANA name of the time zone of `at` and `cron`; empty: the server's.
+         *         source: `disk`: each run takes the notebook as it is then; `saved`: as it is now.
+         */
+        ScheduleBody: {
+            path: string;
+            /** @default null */
+            content: Record<string, never> | string | null;
+            /** @default [] */
+            arguments: string[];
+            /**
+             * @default {
+             *       "answers": {},
+             *       "held": {},
+             *       "batch_size": null,
+             *       "amp": null,
+             *       "amp_dtype": null,
+             *       "accumulation": null,
+             *       "recompute": null,
+             *       "set_to_zero": null,
+             *       "image_size": null,
+             *       "sequence_length": null,
+             *       "devices": null,
+             *       "training": null,
+             *       "device": null,
+             *       "target": "gpu",
+             *       "details": false
+             *     }
+             */
+            request: components["schemas"]["EstimateRequest"];
+            /** @default  */
+            engine: string;
+            /** @default null */
+            resources: components["schemas"]["ResourcesBody"] | null;
+            /** @default  */
+            image: string;
+            /** @default  */
+            name: string;
+            /** @default  */
+            token: string;
+            /** @default {} */
+            environment: {
+                [key: string]: string;
+            };
+            /** @default {} */
+            options: Record<string, never>;
+            /** @default false */
+            anyway: boolean;
+            /** @default null */
+            notify: string[] | null;
+            /** @default 0 */
+            priority: number;
+            /** @default  */
+            at: string;
+            /** @default  */
+            cron: string;
+            /** @default  */
+            free: string;
+            /** @default null */
+            below: number | null;
+            /** @default  */
+            zone: string;
+            /**
+             * @default disk
+             * @enum {unknown}
+             */
+            source: "disk" | "saved";
+        };
+        /**
+         * ScheduleReport
+         * @description A schedule as it is now, the same for every face.
+         *
+         *     Attributes:
+         *         when: in words, in the reader's language.
+         *         dates: when it runs next, seconds since the epoch, as far as that is known.
+         *         note: what is to be known of the last firing: that dates were missed, or why it did not run.
+         */
+        ScheduleReport: {
+            id: string;
+            name: string;
+            notebook: string;
+            created: number;
+            /** @enum {unknown} */
+            trigger: "at" | "cost" | "cron" | "free";
+            /** @enum {unknown} */
+            state: "active" | "deleted" | "done" | "paused";
+            /** @enum {unknown} */
+            source: "disk" | "saved";
+            when: components["schemas"]["Message"];
+            /** @default  */
+            cron: string;
+            /** @default  */
+            zone: string;
+            /** @default  */
+            device: string;
+            /** @default null */
+            below: number | null;
+            /** @default [] */
+            dates: number[];
+            /** @default null */
+            last: components["schemas"]["Firing"] | null;
+            /** @default null */
+            note: components["schemas"]["Message"] | null;
+            /** @default 0 */
+            runs: number;
+            /** @default  */
+            owner: string;
         };
         /**
          * Settings
@@ -2414,7 +3196,12 @@ export interface components {
         };
         /**
          * SubmitBody
-         * @description What to run. `anyway`: also where it can never fit what is here; the job's row says so.
+         * @description What to run.
+         *
+         *     Attributes:
+         *         anyway: also where it can never fit what is here; the job's row says so.
+         *         notify: who is told when it has ended; null: those whom the policy names.
+         *         priority: among one's own jobs the larger the earlier; below 0 others pass as well.
          */
         SubmitBody: {
             path: string;
@@ -2425,6 +3212,7 @@ export interface components {
             /**
              * @default {
              *       "answers": {},
+             *       "held": {},
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -2459,6 +3247,10 @@ export interface components {
             options: Record<string, never>;
             /** @default false */
             anyway: boolean;
+            /** @default null */
+            notify: string[] | null;
+            /** @default 0 */
+            priority: number;
         };
         /**
          * Subscription
@@ -2478,8 +3270,166 @@ export interface components {
             };
         };
         /**
+         * SweepBody
+         * @description What to try, and what every trial has besides: the fields of a submit.
+         *
+         *     Attributes:
+         *         job: of a job that was, instead of a notebook: with what that one had.
+         *         space: by the variable's name a list or a range as it is typed (`0.1, 0.01`, `32:128:x2`, `16:64:16`,
+         *             `0.001:0.1:log`), or a list of values.
+         *         search: `grid` goes through all; `random` and `optuna` take `trials` of them.
+         *         at_once: how many wait or run at the same time; as many as there are devices where it is left out.
+         *         metric, direction: by which the best is found; empty: what the runs log, the loss before others.
+         *         skip: run those that fit though others do not.
+         */
+        SweepBody: {
+            /** @default  */
+            path: string;
+            /** @default null */
+            content: Record<string, never> | string | null;
+            /** @default [] */
+            arguments: string[];
+            /**
+             * @default {
+             *       "answers": {},
+             *       "held": {},
+             *       "batch_size": null,
+             *       "amp": null,
+             *       "amp_dtype": null,
+             *       "accumulation": null,
+             *       "recompute": null,
+             *       "set_to_zero": null,
+             *       "image_size": null,
+             *       "sequence_length": null,
+             *       "devices": null,
+             *       "training": null,
+             *       "device": null,
+             *       "target": "gpu",
+             *       "details": false
+             *     }
+             */
+            request: components["schemas"]["EstimateRequest"];
+            /** @default  */
+            engine: string;
+            /** @default null */
+            resources: components["schemas"]["ResourcesBody"] | null;
+            /** @default  */
+            image: string;
+            /** @default  */
+            name: string;
+            /** @default  */
+            token: string;
+            /** @default {} */
+            environment: {
+                [key: string]: string;
+            };
+            /** @default {} */
+            options: Record<string, never>;
+            /** @default false */
+            anyway: boolean;
+            /** @default null */
+            notify: string[] | null;
+            /** @default 0 */
+            priority: number;
+            /** @default  */
+            job: string;
+            space: {
+                [key: string]: string | (string | number | boolean | null)[];
+            };
+            /**
+             * @default grid
+             * @enum {unknown}
+             */
+            search: "grid" | "optuna" | "random";
+            /** @default null */
+            trials: number | null;
+            /** @default null */
+            at_once: number | null;
+            /** @default  */
+            metric: string;
+            /**
+             * @default
+             * @enum {unknown}
+             */
+            direction: "" | "max" | "min";
+            /** @default 0 */
+            seed: number;
+            /** @default false */
+            skip: boolean;
+        };
+        /**
+         * SweepChangeBody
+         * @description What of a sweep is to be otherwise from now on; what is left out stays as it is.
+         */
+        SweepChangeBody: {
+            /** @default null */
+            metric: string | null;
+            /** @default null */
+            direction: ("max" | "min") | null;
+            /** @default null */
+            at_once: number | null;
+        };
+        /**
+         * SweepCheck
+         * @description What a sweep would be.
+         *
+         *     Attributes:
+         *         trials: each that is known beforehand; of a search that decides as it goes, the corners of its space.
+         *         wanted: how many trials there would be.
+         *         refused: how many of `trials` fit nowhere.
+         */
+        SweepCheck: {
+            dimensions: components["schemas"]["Dimension"][];
+            /** @enum {unknown} */
+            search: "grid" | "optuna" | "random";
+            wanted: number;
+            at_once: number;
+            trials: components["schemas"]["CheckedTrial"][];
+            refused: number;
+        };
+        /**
+         * SweepReport
+         * @description A sweep as it is now, the same for every face.
+         *
+         *     Attributes:
+         *         state: `running` while trials are planned, wait or run; `succeeded` where every one that ran did.
+         *         metric, direction: by which `best` was found; an empty metric: no run has told one.
+         *         metrics: all that the runs tell, by which it could be found.
+         *         best: number of the best trial that succeeded.
+         *         counts: how many trials are in each state.
+         */
+        SweepReport: {
+            id: string;
+            name: string;
+            notebook: string;
+            created: number;
+            ended: number | null;
+            /** @enum {unknown} */
+            search: "grid" | "optuna" | "random";
+            at_once: number;
+            wanted: number;
+            dimensions: components["schemas"]["Dimension"][];
+            /** @enum {unknown} */
+            state: "cancelled" | "failed" | "running" | "succeeded";
+            metric: string;
+            /** @enum {unknown} */
+            direction: "max" | "min";
+            metrics: string[];
+            best: number | null;
+            counts: {
+                [key: string]: number;
+            };
+            trials: components["schemas"]["TrialRow"][];
+            /** @default  */
+            owner: string;
+        };
+        /**
          * TimelinePoint
          * @description Allocated bytes just after an operation of the step (transients included).
+         *
+         *     Attributes:
+         *         kinds: those bytes by kind of memory (`workspace`: the operation's transient ones).
+         *         layers: the layers whose activations take most of them, the largest first.
          */
         TimelinePoint: {
             index: number;
@@ -2490,6 +3440,14 @@ export interface components {
             op: string;
             /** @default  */
             layer: string;
+            /** @default {} */
+            kinds: {
+                [key: string]: number;
+            };
+            /** @default {} */
+            layers: {
+                [key: string]: number;
+            };
         };
         /**
          * Training
@@ -2507,6 +3465,40 @@ export interface components {
             where: components["schemas"]["Place"] | null;
             /** @default null */
             allocated_peak_bytes: number | null;
+        };
+        /**
+         * TrialRow
+         * @description A trial as it is now.
+         *
+         *     Attributes:
+         *         value: of the sweep's metric, the newest; None: not told yet.
+         *         placed: the estimate's peak in bytes, by which it was placed.
+         */
+        TrialRow: {
+            number: number;
+            values: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @enum {unknown} */
+            state: "cancelled" | "deleted" | "failed" | "planned" | "preparing" | "queued" | "refused" | "running" | "stopping" | "succeeded";
+            /** @default  */
+            job_id: string;
+            /** @default null */
+            why: components["schemas"]["Message"] | null;
+            /** @default null */
+            value: number | null;
+            /** @default {} */
+            metrics: {
+                [key: string]: number | null;
+            };
+            /** @default [] */
+            curve: number[];
+            /** @default null */
+            seconds: number | null;
+            /** @default null */
+            placed: number | null;
+            /** @default [] */
+            device_ids: string[];
         };
         /**
          * Variable
@@ -2787,6 +3779,27 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    getReceivers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Those whom the policy names; nothing of an address is in it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverRow"][];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     getDoctor: {
         parameters: {
             query?: {
@@ -2959,6 +3972,27 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    getQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The queue as it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueView"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listJobs: {
         parameters: {
             query?: never;
@@ -3090,6 +4124,60 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["CancelBody"];
+            };
+        };
+        responses: {
+            /** @description The job as it is then */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    holdJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["HoldBody"];
+            };
+        };
+        responses: {
+            /** @description The job as it is then */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    moveJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MoveBody"];
             };
         };
         responses: {
@@ -3279,7 +4367,10 @@ export interface operations {
     };
     getReport: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Language of its words; by default that of `Accept-Language` */
+                language?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3395,6 +4486,439 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    readVariables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NotebookBody"];
+            };
+        };
+        responses: {
+            /** @description The variables with their values */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getSweeps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All sweeps */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        sweeps: components["schemas"]["SweepReport"][];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    beginSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SweepBody"];
+            };
+        };
+        responses: {
+            /** @description The sweep */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    checkSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SweepBody"];
+            };
+        };
+        responses: {
+            /** @description The trials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepCheck"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getSweep: {
+        parameters: {
+            query?: {
+                /** @description Compare by this one instead of the sweep's own */
+                metric?: string;
+                direction?: "min" | "max";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sweep */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SweepChangeBody"];
+            };
+        };
+        responses: {
+            /** @description The sweep */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    cancelSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sweep */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    retrySweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sweep */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getSweepTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each trial */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All schedules, and why nobody can wait for a lower price here */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        schedules: components["schemas"]["ScheduleReport"][];
+                        no_cost: null | components["schemas"]["Message"];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    makeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScheduleBody"];
+            };
+        };
+        responses: {
+            /** @description The schedule */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getDates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DatesBody"];
+            };
+        };
+        responses: {
+            /** @description The next dates */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dates: number[];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    pauseSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    resumeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReport"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    restoreSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleReport"];
                 };
             };
             default: components["responses"]["Error"];

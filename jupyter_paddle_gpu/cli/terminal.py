@@ -28,7 +28,7 @@ from .interrupts import Interrupts
 from .log_printer import LinePrinter, wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
@@ -86,12 +86,13 @@ _NAME = "jupyter paddle-gpu"
 
 
 def _usage(error: click.ClickException) -> Message:
-    command = error.ctx.info_name if isinstance(error, click.UsageError) and error.ctx is not None else ""
+    path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else ""
+    command = path.removeprefix(_NAME).strip()
     hint = "See `jupyter paddle-gpu {command} --help`."
-    if not command or command == _NAME:
+    if not command:
         hint, command = "See `jupyter paddle-gpu --help`.", ""
     return Message(
-        code="usage", text="{problem}", hint=hint, params={"problem": error.format_message(), "command": command or ""}
+        code="usage", text="{problem}", hint=hint, params={"problem": error.format_message(), "command": command}
     )
 
 
@@ -115,6 +116,8 @@ class TerminalFace(Face):
     def __init__(self, language: str) -> None:
         super().__init__(language)
         self.interrupts = Interrupts()
+        self._unknown_paths: set[str] = set()
+        """Places that were asked for and that the person left open."""
 
     def hold(self) -> None:
         """From now on Ctrl-C waits until the job that is being submitted can be told."""
@@ -206,13 +209,16 @@ class TerminalFace(Face):
             return {}
         found: dict[str, FactValue] = {}
         for question in estimate.questions:
-            if not question.name:
+            if not question.name or question.name in self._unknown_paths:
                 continue
             suggested = "" if question.suggestion is None else str(question.suggestion)
             self.console.print(question.why.render(self.say.translate), markup=False)
             if hint := question.why.render_hint(self.say.translate):
                 self.console.print(hint, style="dim", markup=False)
             typed = str(click.prompt(question.name, default=suggested, show_default=bool(suggested))).strip()
+            if not typed and question.kind == "path":
+                self._unknown_paths.add(question.name)  # whoever does not know it is asked for the batch
+                continue
             if not typed:
                 return {}
             found[question.name] = fact_value(typed)
@@ -242,6 +248,16 @@ class TerminalFace(Face):
             raise
         printer.close()
         return self.services.jobs.get(job.id)
+
+    def follow_lines(self, lines: Iterator[str], left: Message) -> None:
+        """A line at a time. Ctrl-C stops looking."""
+        self.interrupts.release()
+        try:
+            for line in lines:
+                _print(line)
+        except KeyboardInterrupt:
+            self.fail(left, INTERRUPTED, as_json=False)
+            raise
 
     def close(self) -> None:
         """Stop what the command started in this process."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.jobs.job import Job
+from ..domain.messages import Message
 from ..domain.notebooks import FactValue
 from ..domain.what_ifs import EstimateRequest
 from ..i18n import to_json
@@ -80,12 +81,21 @@ class Face(ABC):
         """A job is about to be accepted: whoever interrupts us from here on is to be told which one it was."""
         return
 
+    def follow_lines(self, lines: Iterator[str], left: Message) -> None:
+        """Show lines as they come. `left` is said where somebody stops looking, which ends nothing else."""
+        for line in lines:
+            print(line, flush=True)
+
     def progress(self, step: str) -> None:
         """Say which step of something long begins; silent where nobody would see it."""
         return
 
     def answers(self, estimate: Estimate) -> dict[str, FactValue]:
         """What a person answers to an estimate's questions, by name; nothing where nobody can be asked."""
+        return {}
+
+    def held(self, estimate: Estimate) -> dict[str, FactValue]:
+        """What the place itself holds by the names of an estimate's questions: a kernel its objects."""
         return {}
 
     def write(self, source: NotebookSource, changes: Changes) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -10,22 +12,30 @@ from click.shell_completion import CompletionItem
 
 from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
+from ..domain.estimates import Estimate
+from ..domain.what_ifs import EstimateRequest
 from ..services.jobs.finding import NEWEST
 from ..version import __version__
 from . import options
+from .contribute import contribute
 from .face import Face, View
+from .learned import learned
 from .metrics import metrics
 from .policy import policy
 from .prices import prices
+from .queue import queue
+from .schedules import for_submit, schedules, taken
+from .sweeps import sweep_command, sweeps
 from .views import decision as decision_view
 from .views.changes import ChangesView
 from .views.estimate import EstimateView
 from .views.explain import ExplainView
 from .views.fit import FitView
-from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView
+from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView, submitted
 from .views.live import SPARK_CELLS, SPARK_SECONDS, LiveView
 from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 from .views.match import MatchView
+from .views.schedules import ScheduleView
 
 JSON = options.JSON
 _json = options.json_option
@@ -45,6 +55,13 @@ def _files(_context: click.Context, _parameter: click.Parameter, incomplete: str
 _what = click.argument("what", metavar="[NOTEBOOK | SCRIPT.py -- ARGUMENTS]", nargs=-1, shell_complete=_files)
 _job = click.argument("job_id", metavar="JOB", shell_complete=_known_jobs)
 _follow = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")
+
+
+def _held(face: Face, what: tuple[str, ...], estimate: Estimate) -> Callable[[EstimateRequest], EstimateRequest] | None:
+    """Puts what the place holds by the names of open questions into a request; None where it holds nothing of them, or
+    where another notebook is meant."""
+    held = {} if what or estimate.status != "needs_input" else face.held(estimate)
+    return partial(msgspec.structs.replace, held=held) if held else None
 
 
 def _wants_json() -> bool:
@@ -72,12 +89,16 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
         return live
     source = face.source(*_one(face, what))
     if _wants_json():
-        return EstimateView(face.services.estimate(source, request))
+        found = face.services.estimate(source, request)
+        held = _held(face, what, found)
+        return EstimateView(face.services.estimate(source, held(request)) if held else found)
     matched = face.services.match(source, request)
+    if held := _held(face, what, matched.estimate):
+        matched = face.services.match(source, held(request))
     while answers := face.answers(matched.estimate):
         request = msgspec.structs.replace(request, answers={**request.answers, **answers})
         matched = face.services.match(source, request)
-    return EstimateView(matched.estimate, matched.placement, inside=request.details)
+    return EstimateView(matched.estimate, matched.placement, inside=request.details, request=request)
 
 
 @paddle_gpu.command()
@@ -117,7 +138,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 @_json
 @click.pass_obj
 def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
-    """Say why a step takes what it does, or why a job is where it is."""
+    """Say why a step takes what it does, or where a job is and why."""
     if len(what) == 1 and face.services.is_job(what[0]):
         return MatchView(face.services.explain_job(what[0]))
     request = msgspec.structs.replace(options.request(**asked), details=True)
@@ -186,6 +207,13 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
     metavar="SECONDS",
     help="Seconds until it is stopped.",
 )
+@click.option(
+    "--priority",
+    type=click.IntRange(-1000, 1000),
+    default=0,
+    metavar="N",
+    help="Before your jobs of a lower one; below 0 others pass as well.",
+)
 @click.option("--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers.")
 @click.option("--name", default="", metavar="TEXT", help="Name in lists.")
 @click.option(
@@ -199,7 +227,14 @@ def images(face: Face, /, paddle_version: str, device: str) -> View:
 @click.option("--token", default="", help="A second submit with the same token returns the first job.")
 @click.option("--estimate/--no-estimate", "estimated", default=True, help="Attach the estimate (default) or not.")
 @click.option("--dry-run", is_flag=True, help="Only show what the job's copy of the notebook has otherwise.")
+@click.option(
+    "--notify",
+    multiple=True,
+    metavar="WHO",
+    help="Who is told when it has ended: a receiver of the policy or a mail address; none tells nobody.",
+)
 @click.option("--anyway", is_flag=True, help="Submit it though it will not fit what is here.")
+@for_submit
 @_follow
 @_json
 @click.pass_obj
@@ -208,9 +243,15 @@ def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **
 
     It goes on when terminal and browser are closed; `logs` and `jobs` find it again.
     """
-    source = face.source(*_one(face, what))
+    path, arguments = _one(face, what)
+    source, scheduled = face.source(path, arguments), taken(chosen)
     if dry_run:
         return ChangesView(face.services.changes(source, options.submission(**chosen).request, runs=True))
+    if scheduled is not None:
+        if follow:
+            raise click.UsageError("--follow shows a job that runs now; a scheduled one does not.")
+        request = scheduled(options.submission(**chosen), arguments)
+        return ScheduleView(face.services.plans.schedules.create(source, request))
     if follow:
         face.attend()
     try:
@@ -233,20 +274,20 @@ def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> Vie
     """
     source = face.source(notebook)
     changes = face.services.changes(source, options.request(**asked), runs=True)
-    done = face.write(source, changes) if write and changes.cells else ""
-    return ChangesView(changes, done)
+    return ChangesView(changes, face.write(source, changes) if write and changes.cells else "")
 
 
 @paddle_gpu.command()
 @click.argument("job_id", metavar="[JOB]", required=False, shell_complete=_known_jobs)
+@click.option("--all", "every", is_flag=True, help="Each trial of a sweep as well, instead of one row for the sweep.")
 @_json
 @click.pass_obj
-def jobs(face: Face, /, job_id: str | None) -> View:
+def jobs(face: Face, /, job_id: str | None, every: bool) -> View:
     """List the jobs, or show one."""
     if job_id:
         job = face.services.find_job(job_id)
         return JobView(job, statistics=face.services.jobs.statistics(job.id).summary)
-    return JobsView(face.services.jobs.list())
+    return JobsView(face.services.jobs.list(), () if every else face.services.plans.sweeps.list())
 
 
 @paddle_gpu.command()
@@ -331,9 +372,15 @@ def calibrate(face: Face, /, device: str, kernel: str) -> View:
     return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
 
 
+paddle_gpu.add_command(contribute)
+paddle_gpu.add_command(sweep_command(submit))
+paddle_gpu.add_command(sweeps)
+paddle_gpu.add_command(schedules)
 paddle_gpu.add_command(policy)
 paddle_gpu.add_command(metrics)
 paddle_gpu.add_command(prices)
+paddle_gpu.add_command(learned)
+paddle_gpu.add_command(queue)
 
 
 def _one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
@@ -348,6 +395,6 @@ def _one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...
 
 def _followed(face: Face, job_id: str, since: int, *, status: bool) -> View:
     if status and not _wants_json():
-        face.tell(face.say("Job {id} was submitted.", id=job_id))
+        face.tell(submitted(face.say, face.services.jobs.get(job_id)))
     job = face.follow(face.services.jobs.get(job_id), since, as_json=_wants_json())
     return JobView(job, status=FOLLOW_STATUS[job.state] if status else 0)

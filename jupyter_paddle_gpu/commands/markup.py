@@ -34,6 +34,16 @@ def message(say: Speech, item: Message) -> str:
     )
 
 
+def folded(title: str, body: str) -> str:
+    """A part that is opened by those who want it."""
+    return f'<details style="margin:4px 0"><summary style="cursor:pointer">{escape(title)}</summary>{body}</details>'
+
+
+def job_link(job_id: str, words: str) -> str:
+    """Leads to a job's page in JupyterLab, where our front end takes the click; elsewhere it leads nowhere."""
+    return f'<a href="#paddle-gpu-job={escape(job_id, quote=True)}">{escape(words)}</a>'
+
+
 def section(title: str, body: str) -> str:
     """A titled part."""
     return f"<div><strong>{escape(title)}</strong>{body}</div>"

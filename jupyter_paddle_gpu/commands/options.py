@@ -47,6 +47,11 @@ def fact_value(text: str) -> FactValue:
     return value if isinstance(value, (str, int, float, bool)) or value is None else text
 
 
+def parse_texts(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """`--set lr=0.1,0.01` as a mapping; what stands behind the sign is read elsewhere."""
+    return dict(_pair(context, text) for text in texts)
+
+
 def parse_sets(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, FactValue]:
     """`--set batch_size=64 --set name=resnet` as a mapping."""
     return {name: fact_value(value) for name, value in (_pair(context, text) for text in texts)}
@@ -167,8 +172,10 @@ def submission(
     name: str,
     token: str,
     environment: dict[str, str],
+    priority: int,
     estimated: bool,
     anyway: bool,
+    notify: tuple[str, ...],
     **rest: Any,
 ) -> Submission:
     """The submission that the options say."""
@@ -189,8 +196,10 @@ def submission(
         name=name,
         token=token,
         environment=environment,
+        priority=priority,
         estimate=estimated,
         anyway=anyway,
+        notify=None if not notify else () if notify == ("none",) else notify,
     )
 
 

@@ -45,7 +45,13 @@ def show(face: Face, /, folder: Path | None) -> View:
 
 
 @policy.command()
-@_folder
+@click.option(
+    "--folder",
+    default=None,
+    metavar="PATH",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write it here: a notebook's folder, or /etc/paddle-gpu for everybody.",
+)
 @json_option
 @click.pass_obj
 def init(face: Face, /, folder: Path | None) -> View:

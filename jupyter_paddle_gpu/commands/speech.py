@@ -32,6 +32,11 @@ def count(number: float | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
+def number(value: float | None) -> str:
+    """A metric with as many digits as tell two runs apart; a dash where there is none."""
+    return "–" if value is None else f"{value:.4g}"
+
+
 def operations(flops: float | None) -> str:
     """FLOPs with an SI prefix."""
     if flops is None:

@@ -12,9 +12,10 @@ from .what_ifs import AmpLevel, Target
 
 Evidence = Literal["trace", "measured", "scan"]
 """`trace`: the step was traced and replayed; `measured`: tiny real steps were run and fitted; `scan`: only read."""
-Status = Literal["ok", "needs_input", "no_model", "no_paddle", "would_stop"]
+Status = Literal["ok", "needs_input", "no_model", "no_paddle", "no_package", "would_stop"]
 """`ok`: there is a figure; `needs_input`: there are questions; `no_model`: nothing trains; `no_paddle`: the kernel's
-Python has no Paddle; `would_stop`: the notebook ends with an error before its training is through (`Estimate.stop`)."""
+Python has no Paddle; `no_package`: it lacks a module that the training needs (`Estimate.packages`); `would_stop`: the
+notebook ends with an error before its training is through (`Estimate.stop`)."""
 QuestionKind = Literal["value", "environment", "path", "batch"]
 """`value`: a variable's; `environment`: an environment variable's; `path`: where a file is; `batch`: what one batch of
 a loader looks like, as `float32[10,3,224,224] int64[10,1]`."""
@@ -22,13 +23,35 @@ Phase = Literal["forward", "backward", "update"]
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that code and data here do not tell. Answered with `--set name=value`."""
+    """Something that code and data here do not tell. Answered with `--set name=value`.
+
+    Attributes:
+        holders: names that hold the parts of one batch in a kernel in which the notebook has run.
+    """
 
     name: str
     kind: QuestionKind = "value"
     why: Message
     where: Place | None = None
     suggestion: FactValue = None
+    holders: tuple[str, ...] = ()
+
+
+class Package(msgspec.Struct, frozen=True, kw_only=True):
+    """A module that the notebook imports and the kernel's Python lacks.
+
+    Attributes:
+        module: as it is imported.
+        install: the name by which pip knows it; None where the module may be a file of the notebook's own.
+        where: the line that imports it, or that needs it.
+        is_needed: whether the training goes no further without it; else a stand-in took its place.
+    """
+
+    module: str
+    install: str | None
+    where: Place | None
+    is_needed: bool
+    why: Message
 
 
 class Stop(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,13 +146,20 @@ class Breakdown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TimelinePoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Allocated bytes just after an operation of the step (transients included)."""
+    """Allocated bytes just after an operation of the step (transients included).
+
+    Attributes:
+        kinds: those bytes by kind of memory (`workspace`: the operation's transient ones).
+        layers: the layers whose activations take most of them, the largest first.
+    """
 
     index: int
     bytes: int
     phase: Phase
     op: str = ""
     layer: str = ""
+    kinds: dict[str, int] = {}
+    layers: dict[str, int] = {}
 
 
 class LayerMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,6 +229,8 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):
         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
         observations: measured peaks that narrowed the range (0: the table's range alone); `jobs` of them are of
             finished jobs, the others of `calibrate`.
+        logs: public logs of trainings of this kind by which the upper end was set; 0: it is the table's.
+        changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
     """
 
     mapped_low: int
@@ -208,6 +240,8 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     observations: int = 0
     jobs: int = 0
+    logs: int = 0
+    changing_shapes: bool = False
 
 
 class HostMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -248,6 +282,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         peak_bytes, low, high: what the driver will show for the process on `device` (CPU target: the allocator's peak).
         flops_per_step: forward + backward + update, multiply-add = 2; `flops_forward`, `flops_backward`: those parts.
         bytes_moved: bytes read and written by the step's operations, each operand counted once per operation.
+        matrix_flops: of them, those of products of matrices and convolutions; `operations`: of how many operations a
+            step is made.
+        steps_per_epoch: updates in one pass over the data; `epochs`: passes of the run; `steps`: updates of the run.
+            None where the notebook does not tell.
         arithmetic_intensity: FLOPs for a byte moved, the abscissa of the roofline model (Williams, Waterman, Patterson
             2009); below a card's own ratio of FLOP/s to byte/s the step waits for its memory.
         notes: what was assumed, and what makes the number less sure.
@@ -259,6 +297,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     live: bool = False
     """Of live objects of a kernel, not of the notebook's cells."""
     questions: tuple[Question, ...] = ()
+    packages: tuple[Package, ...] = ()
+    """What the notebook imports and the kernel's Python lacks."""
     stop: Stop | None = None
     """Where the notebook would end with an error; with a figure (`ok`) that lies behind the step it is for."""
     trainings: tuple[Training, ...] = ()
@@ -294,6 +334,11 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     flops_backward: int | None = None
     bytes_moved: int | None = None
     arithmetic_intensity: float | None = None
+    matrix_flops: int | None = None
+    operations: int | None = None
+    steps_per_epoch: int | None = None
+    epochs: int | None = None
+    steps: int | None = None
     inputs: tuple[str, ...] = ()
     """The batch as the loader gave it, for display: `float32[64, 1, 28, 28]`."""
     shared_memory_bytes: int = 0

@@ -12,6 +12,7 @@ job is run with (`for_job`), the sentences of the tracer (`estimator.translate`)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -29,6 +30,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     Attributes:
         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
+        held: what the notebook's kernel holds by the names of questions: the first suggestion of each.
         accumulation: an update still sees as many samples.
         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
         devices: the estimate is for the device that holds most. None: what the notebook says (`nprocs=`, `--devices`,
@@ -38,6 +40,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """
 
     answers: dict[str, FactValue] = {}
+    held: dict[str, FactValue] = {}
     batch_size: Annotated[
         int | None,
         Declaration(
@@ -249,3 +252,11 @@ def for_job(request: EstimateRequest) -> EstimateRequest:
     """What of a request a job is run with: answers, and the what-ifs that change its copy of the notebook."""
     kept = {row.name: getattr(request, row.name) for row in WHAT_IFS if row.in_jobs}
     return EstimateRequest(answers=request.answers, **kept)
+
+
+def asked_for(request: EstimateRequest) -> Iterator[Message]:
+    """What is asked otherwise than the notebook has it, in words: they stand beside the figure."""
+    for row in WHAT_IFS:
+        value = getattr(request, row.name)
+        if value != row.default and row.words_of(value).asked:
+            yield row.said(value)

@@ -26,7 +26,7 @@ from ..domain.jobs.job import ACTIVE, Job, JobResult
 from ..domain.messages import Message
 from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
-from ..engines.capabilities import OwnDevices, explained, inventory_of
+from ..engines.capabilities import explained, inventory_of
 from ..matching.policy import Policy
 from ..matching.sentences import no_longer
 from .folder import log
@@ -34,17 +34,19 @@ from .folder.progress import ProgressReader
 from .monitoring import clocks, leftovers, space
 from .monitoring.device_failures import lost_device
 from .monitoring.endings import Ending, ending_of, with_measurements
+from .monitoring.notifying import Notifying, Tell
 from .monitoring.observing import Observing, Seen
 from .monitoring.sampling import Sampling
 from .scheduling import queue
-from .scheduling.holders import DeviceHolders
+from .scheduling.planning import Planner
 from .scheduling.starting import Starting
-from .scheduling.supplies import Supplies, supply_of
+from .scheduling.telling import place_of
 from .settings import JobSettings
 from .store import rows
 from .store.job_store import JobStore
 
 if TYPE_CHECKING:
+    from ..claims.boards import Boards
     from ..claims.claims import Claims
 
 _logger = logging.getLogger(__name__)
@@ -69,18 +71,20 @@ class Reconciler:
         policy: Policy | None = None,
         learn: Learn | None = None,
         claims: Claims | None = None,
+        tell: Tell | None = None,
+        boards: Boards | None = None,
     ) -> None:
         self._store, self._folder_of, self._engines = store, folder_of, engines
-        self._settings, self._inventory, self._policy = settings, inventory, policy
+        self._settings, self._inventory = settings, inventory
         self._progress: dict[str, tuple[ProgressReader, float]] = {}
         self._sampling = Sampling(settings, inventory)
-        self._supplies = Supplies(engines, settings, inventory)
+        self.planner = Planner(store, engines, settings, inventory, policy=policy, claims=claims, boards=boards)
         self._starting = Starting(store, folder_of, engines, settings, claims)
         self._learn = learn
+        self._notifying = Notifying(store, settings, tell)
         self._stopping: dict[str, float] = {}  # job -> when it was asked to stop, on the monotonic clock
         self._killed: set[str] = set()
         self._run_times = clocks.RunTimes()
-        self._holders = DeviceHolders(engines.values(), claims, patience=settings.engine_seconds)
         self._claims = claims
         self._observing = Observing(engines, folder_of, patience=settings.engine_seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}"
@@ -99,9 +103,10 @@ class Reconciler:
         for job in active:
             rows.guard(self._store, job, partial(self._reconcile, observation=seen.get(job.id)))
         queued = self._store.select(states=("queued",), oldest_first=True)
+        self.planner.tell(queued, active)
         if queued:
             self._dispatch(queued)
-        return bool(active or queued)
+        return self._notifying.step() or bool(active or any(not job.held for job in queued))
 
     def open(self) -> None:
         """Steps are taken from now on."""
@@ -109,6 +114,7 @@ class Reconciler:
 
     def close(self, seconds: float) -> None:
         """No step is taken any more: let preparations end, for so many seconds."""
+        self._notifying.close()
         self._starting.close(seconds)
 
     def _keep_claims(self, active: Iterable[Job], seen: Mapping[str, Seen]) -> None:
@@ -125,48 +131,12 @@ class Reconciler:
 
     # ---- dispatching
 
-    def turn_of(self, job: Job) -> queue.Turn:
-        """The turn of a job if it were the only one and nobody had a device. Any thread may ask."""
-        asked = {job.spec.engine} if _wants_device(job) else set()
-        supply = Supplies(self._engines, self._settings, self._inventory).ask(asked)
-        now, settings = time.time(), self._settings
-        (turn,) = queue.turns((job,), (), claims={}, supply=supply, settings=settings, now=now, policy=self._policy)
-        return turn
-
-    def standing(self, engine: str, devices: Inventory) -> queue.Standing:
-        """What a job for an engine with these devices would find behind all of this store. Any thread may ask."""
-        queued = self._store.select(states=("queued",), oldest_first=True)
-        supply = supply_of(self._engines[engine], engine, devices)
-        return queue.standing(
-            [job for job in queued if self._shares(job.spec.engine, engine)],
-            self._store.select(states=ACTIVE),
-            engine,
-            claims=self._store.claims(),
-            supply=lambda name: supply,
-            settings=self._settings,
-            now=time.time(),
-            policy=self._policy,
-        )
-
-    def _shares(self, one: str, other: str) -> bool:
-        """Whether two engines have the same devices."""
-        return one == other or not any(isinstance(self._engines.get(name), OwnDevices) for name in (one, other))
-
     def _dispatch(self, queued: tuple[Job, ...]) -> None:
-        supply = self._supplies.ask({job.spec.engine for job in queued if _wants_device(job)})
-        active = self._store.select(states=ACTIVE)
-        claims = self._store.claims()
-        plan = queue.turns(
-            queued,
-            active,
-            claims=claims,
-            supply=supply,
-            held=self._holders.ask() if any(_wants_device(job) for job in queued) else {},
-            settings=self._settings,
-            now=time.time(),
-            policy=self._policy,
-        )
-        for turn in plan:
+        plan = self.planner.plan(queued, self._store.select(states=ACTIVE))
+        self.planner.note(plan)
+        for turn in plan.turns:
+            if turn.job.spec.engine == queue.ANOTHERS:
+                continue
             if turn.job.spec.engine not in self._engines:
                 rows.fail(self._store, turn.job, reasons.engine_unknown(turn.job.spec.engine))
             elif turn.hopeless and turn.reason:  # it was not when it was accepted
@@ -174,8 +144,8 @@ class Reconciler:
                     rows.tell(self._store, turn.job, told)
             elif turn.start:
                 rows.guard(self._store, turn.job, partial(self._begin, device_ids=turn.device_ids))
-            elif turn.reason != turn.job.reason and turn.reason:
-                rows.tell(self._store, turn.job, turn.reason)
+            else:
+                rows.tell_place(self._store, turn.job, turn.reason, place_of(turn, turn.job.place, time.time()))
 
     def _begin(self, job: Job, device_ids: tuple[str, ...]) -> None:
         def make(now: Job) -> Job:
@@ -190,6 +160,7 @@ class Reconciler:
                 attempts=now.attempts + 1,
                 not_before=None,
                 server_id=self._name,
+                place=None,
             )
 
         self._starting.begin(self._store.change(job.id, make, claim=device_ids))
@@ -277,7 +248,7 @@ class Reconciler:
         ending = self._learnt_from(job, self._with_lost_device(job, engine, ending))
         ending = _change(ending, reason=explained(engine, ending.reason))
         if ending.result is None or ending.result.reason == "runner_vanished":
-            log.say(folder, ending.reason.render())
+            log.say(folder, *list(log.phrases(ending.reason))[:1])
             _publish_partial(job, folder)
         reader, _ = self._progress.get(job.id) or (ProgressReader(folder.events), 0.0)
         progress = _change(reader.read(time.time()), seconds_left=None)
@@ -310,7 +281,7 @@ class Reconciler:
 
     def _learnt_from(self, job: Job, ending: Ending) -> Ending:
         """Before the row says that it ended: whoever dies in between leaves it to the next one to learn from it."""
-        if self._learn is None or ending.state != "succeeded" or ending.result is None:
+        if self._learn is None or ending.state not in ("succeeded", "failed") or ending.result is None:
             return ending
         try:
             notes = (*ending.result.notes, *self._learn(job, ending.result))
@@ -323,10 +294,6 @@ class Reconciler:
         lines = [line for _, line in engine.log(job, folder, "")]
         if lines:
             log.say(folder, *lines[-1000:])
-
-
-def _wants_device(job: Job) -> bool:
-    return bool(job.spec.resources.gpus or job.spec.resources.device_ids)
 
 
 def _publish_partial(job: Job, folder: JobFolder) -> None:

@@ -9,21 +9,24 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import reasons
-from ..domain.jobs.differences import run_differences
-from ..domain.jobs.job import ENDED, Job, JobSpec
+from ..domain.jobs.job import ACTIVE, ENDED, Job, JobSpec
 from ..domain.jobs.limits import raised
 from ..domain.messages import Message
 from ..engines.base import Engine, metadata_of
 from ..matching.policy import Policy
 from ..runner import files
 from . import detached, names
+from .monitoring.notifying import Tell
+from .plans.chores import Chores
+from .plans.plan_store import Plan, PlanStore
+from .queueing import Queue, compared
 from .reading import JobReader
 from .reconciler import Learn, Reconciler
 from .scheduling.queue import Standing
@@ -35,10 +38,12 @@ from .store.lock import FileLock
 from .store.subscribers import JobCallback, Subscribers
 
 if TYPE_CHECKING:
+    from ..claims.boards import Boards
     from ..claims.claims import Claims
 
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
+P = TypeVar("P", bound=Plan)
 
 
 class JobService(JobReader):
@@ -54,7 +59,13 @@ class JobService(JobReader):
         learn: called once or more with a job that ended well and its result, in time for what it says of them to be
             kept with the result.
         claims: agreed with other users' stores; None: nobody else is known.
+        boards: by which all users' jobs wait in one order; None: this store's alone.
         policy: which devices may be chosen for a job that names none; None: any, the freest first.
+        tell: how people are told of ends; None: nobody is.
+        chores: what makes jobs by itself, looked after beside the queue.
+
+    Attributes:
+        queue: the jobs that wait.
     """
 
     def __init__(
@@ -68,7 +79,10 @@ class JobService(JobReader):
         dispatcher: Callable[[], None] | None = None,
         learn: Learn | None = None,
         claims: Claims | None = None,
+        boards: Boards | None = None,
         policy: Policy | None = None,
+        tell: Tell | None = None,
+        chores: Chores | None = None,
     ) -> None:
         super().__init__(store, folder, settings)
         self.engines = engines
@@ -77,9 +91,20 @@ class JobService(JobReader):
         self._lock = FileLock(self._lock_path)
         self._standby_lock = FileLock(store.path.with_suffix(".standby"))
         self._reconciler = Reconciler(
-            store, self.folder_of, engines, settings, inventory, policy=policy, learn=learn, claims=claims
+            store,
+            self.folder_of,
+            engines,
+            settings,
+            inventory,
+            policy=policy,
+            learn=learn,
+            claims=claims,
+            tell=tell,
+            boards=boards,
         )
+        self.queue = Queue(store, self._reconciler.planner, self._nudge)
         self._dispatcher = dispatcher
+        self._chores = chores
         self._subscribers = Subscribers()
         self._wake = Doorbell(store.path.with_suffix(".bell"))
         self._turn = threading.Lock()  # starting and stopping, one at a time
@@ -101,7 +126,10 @@ class JobService(JobReader):
         dispatcher_environment: Mapping[str, str] | None = None,
         learn: Learn | None = None,
         claims: Claims | None = None,
+        boards: Boards | None = None,
         policy: Policy | None = None,
+        tell: Tell | None = None,
+        chores: Chores | None = None,
     ) -> JobService:
         """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`.
 
@@ -120,8 +148,15 @@ class JobService(JobReader):
             dispatcher=(lambda: detached.spawn(data, factory, dispatcher_environment or {})) if factory else None,
             learn=learn,
             claims=claims,
+            boards=boards,
             policy=policy,
+            tell=tell,
+            chores=chores,
         )
+
+    def use(self, policy: Policy) -> None:
+        """Choose devices by another policy from now on: what was learned belongs to it."""
+        self._reconciler.planner.policy = policy
 
     # ---- what people ask for
 
@@ -137,7 +172,7 @@ class JobService(JobReader):
         """
         if known := self.store.by_token(spec.token):
             return known
-        job = rows.new_job(self._compared(spec))
+        job = rows.new_job(compared(self.store, spec))
         for problem in filter(lambda found: not reasons.is_note(found), self._problems(job, source_content)):
             raise PaddleGpuError.of(problem, status=409)
         folder = self.folder_of(job.id)
@@ -157,16 +192,9 @@ class JobService(JobReader):
         self._nudge()
         return stored
 
-    def _compared(self, spec: JobSpec) -> JobSpec:
-        """With what it has otherwise than the notebook's last run."""
-        before = self.store.select(notebook=spec.notebook, limit=1)
-        if not before:
-            return _change(spec, differs=(), differs_from="")
-        return _change(spec, differs=run_differences(before[0].spec, spec), differs_from=before[0].id)
-
     def standing(self, engine: str, devices: Inventory) -> Standing:
         """What a job for an engine with these devices would find, behind all jobs of this store."""
-        return self._reconciler.standing(engine, devices)
+        return self._reconciler.planner.standing(engine, devices)
 
     def preflight(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
         """Everything that `submit` would refuse this with now, and what is only to be known (`reasons.is_note`)."""
@@ -176,7 +204,7 @@ class JobService(JobReader):
         engine = self.engines.get(job.spec.engine)
         if engine is None:
             return (reasons.engine_unknown(job.spec.engine),)
-        turn = self._reconciler.turn_of(job)
+        turn = self._reconciler.planner.turn_of(job)
         hopeless = (turn.reason,) if turn.hopeless and turn.reason is not None else ()
         return (*hopeless, *engine.check(job, metadata_of(source_content)))
 
@@ -209,7 +237,16 @@ class JobService(JobReader):
         content = self.source(job_id)
         output = job.spec.output.replace(names.short(job_id), names.OUTPUT_ID)  # the old result is not overwritten
         limits = raised(job.spec.limits, job.reason)
-        return self.submit(_change(job.spec, output=output, token="", rerun_of=job_id, limits=limits), content)
+        spec = _change(job.spec, output=output, token="", rerun_of=job_id, limits=limits, plan="", trial=None)
+        return self.submit(spec, content)
+
+    def plans(self, kind: str, row: type[P]) -> PlanStore[P]:
+        """The rows of a kind of plans, in the same store."""
+        return PlanStore(self.store.database, kind, row)
+
+    def owner(self) -> str:
+        """The name of this user; empty where the system has none."""
+        return rows.owner()
 
     def annotate(self, job_id: str, *, note: str | None = None, starred: bool | None = None) -> Job:
         """Keep a person's note or star; None leaves it as it is. Raises `PaddleGpuError` (404)."""
@@ -263,6 +300,8 @@ class JobService(JobReader):
                 thread.join(timeout)
                 self._late = thread
             self._reconciler.close(timeout)
+            if self._chores is not None:
+                self._chores.close(timeout)
             if thread is not None:
                 self._nudge()
 
@@ -279,8 +318,21 @@ class JobService(JobReader):
             else:
                 self._wake.ring()
 
+    def nudge(self) -> None:
+        """See to it that somebody looks after the plans, soon: one was made or changed."""
+        self._nudge()
+
     def _pending(self) -> bool:
-        return bool(self.store.select(states=("queued", "preparing", "running", "stopping"), limit=1))
+        return self._has_jobs() or (self._chores is not None and self._chores.pending())
+
+    def _has_jobs(self) -> bool:
+        if self.store.select(states=ACTIVE, limit=1) or self.store.with_open_notices():
+            return True
+        return any(not job.held for job in self.store.select(states=("queued",)))
+
+    def _step(self) -> bool:
+        busy = self._reconciler.step()
+        return (self._chores is not None and self._chores.look()) or busy
 
     def _run(self, stopped: threading.Event, before: threading.Thread | None) -> None:
         while before is not None and before.is_alive():  # the reconciler is for one thread at a time
@@ -302,7 +354,7 @@ class JobService(JobReader):
             try:
                 if self._lock.acquire():
                     self._wake.listen()
-                    busy = self._reconciler.step()
+                    busy = self._step()
                     self._appoint(busy)
                 changes = self.store.changes(revision)
                 self._subscribers.tell(changes)
@@ -326,12 +378,14 @@ class JobService(JobReader):
             while time.monotonic() - idle_since < self.settings.linger_seconds:
                 if not self.store.path.exists():
                     return
-                if self._reconciler.step():
+                if self._step():
                     idle_since = time.monotonic()
                 time.sleep(self.settings.active_seconds)
             self._lock.release()
             if not self._pending():  # submitted between the last look and the release: then once more
                 return
+            if not self._has_jobs():  # a plan for later: whoever else wants the queue meanwhile gets it
+                time.sleep(self.settings.idle_seconds)
 
     def _take_over(self) -> bool:
         """Wait for the queue; False where nothing is left to be looked after, or somebody else waits already."""

@@ -34,7 +34,8 @@ class SchedulerPolicy(msgspec.Struct, frozen=True, kw_only=True):
         algorithm: `rules` (the score of `matching.score`), or `learned` from jobs that have run, where that has proven
             itself on the machine's own history.
         timeout: seconds that a job may wait in the queue; None: as long as it takes.
-        priorities: user -> the larger the earlier.
+        priorities: user -> the larger the earlier; `*` for everybody who is not named. Of the system's file alone.
+        aging: seconds of waiting that count as one step of priority. Of the system's file alone.
         quotas: user -> devices at once; `*` for everybody who is not named.
         quiet_hours: spans of the day (`22:00-06:00`) in which no job is started on a device.
     """
@@ -42,6 +43,7 @@ class SchedulerPolicy(msgspec.Struct, frozen=True, kw_only=True):
     algorithm: Literal["rules", "learned"] = "rules"
     timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
     priorities: dict[str, int] = {}
+    aging: Annotated[float, msgspec.Meta(gt=0)] = 3600.0
     quotas: dict[str, Annotated[int, msgspec.Meta(ge=0)]] = {}
     quiet_hours: tuple[Annotated[str, msgspec.Meta(pattern=r"^\d{1,2}:\d{2}-\d{1,2}:\d{2}$")], ...] = ()
 
@@ -62,8 +64,13 @@ class JobSettings:
         cpu_slots: how many jobs without a device may run at once, by engine; `default_cpu_slots` for the others.
             One by default: two trainings on the same cores take longer than one after the other.
         order: quiet hours, devices of one user, longest wait.
+        common: the same as the system's file alone has it: the order among users must be one for all.
+        turn_seconds: how long another user's job whose turn it is may take until it is passed by.
+        passed_seconds: for how long then that user's jobs hold up nobody.
+        told_seconds: most time between two words to others of what this store's jobs have used.
         attempts: how often a job is started at most when the fault is a passing one.
         retry_seconds: wait before the second attempt; doubled for each further one up to `retry_most_seconds`.
+        notice_attempts: how often somebody is tried to be told of a job's end.
         time_limit_grace: beyond a job's own time limit, before a runner that did not end itself is stopped.
         busy_seconds: how long a writer waits for another process's transaction.
         wait_seconds: between two looks at the store in `JobService.wait`.
@@ -85,9 +92,14 @@ class JobSettings:
     cpu_slots: Mapping[str, int] = field(default_factory=dict)
     default_cpu_slots: int = 1
     order: SchedulerPolicy = field(default_factory=SchedulerPolicy)
+    common: SchedulerPolicy = field(default_factory=SchedulerPolicy)
+    turn_seconds: float = 20.0
+    passed_seconds: float = 600.0
+    told_seconds: float = 30.0
     attempts: int = 3
     retry_seconds: float = 5.0
     retry_most_seconds: float = 60.0
+    notice_attempts: int = 6
     time_limit_grace: float = 30.0
     busy_seconds: float = 30.0
     wait_seconds: float = 0.2
@@ -100,9 +112,12 @@ class JobSettings:
     standby_seconds: float = 1.0
     linger_seconds: float = 2.0
 
-    def within(self, policy: JobPolicy, order: SchedulerPolicy | None = None) -> JobSettings:
+    def within(
+        self, policy: JobPolicy, order: SchedulerPolicy | None = None, common: SchedulerPolicy | None = None
+    ) -> JobSettings:
         """These settings as a policy has them."""
-        return replace(self, cpu_slots={**self.cpu_slots, **policy.cpu_slots}, order=order or self.order)
+        slots = {**self.cpu_slots, **policy.cpu_slots}
+        return replace(self, cpu_slots=slots, order=order or self.order, common=common or self.common)
 
     def slots(self, engine: str) -> int:
         """How many jobs without a device may run on an engine at once."""

@@ -79,7 +79,8 @@ def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> in
     notebook = document.Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
     publisher = Publisher(sender)
     shell = _shell(spec, publisher)
-    sender.send("hello", text="Python %s, %s, in %s" % (sys.version.split()[0], shell.title, spec.folder))
+    fields = {"version": sys.version.split()[0], "shell": shell.title, "folder": spec.folder}
+    sender.send("hello", fields=fields)
     completed = True
     for count, index in enumerate(notebook.code_cells, 1):
         if sender.ask("cell", index=index, count=count) != "g":

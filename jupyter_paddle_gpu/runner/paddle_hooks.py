@@ -7,6 +7,7 @@ must never stumble over us.
 import contextlib
 import functools
 import sys
+import time
 from typing import Any, Callable, Dict, List, Optional
 
 from . import imports
@@ -26,12 +27,16 @@ class _Steps:
         self.peaks: List[int] = []
         self.seen = 0
         self.busy = False
+        self.first = self.last = 0.0
 
     def ended(self, core: Any) -> None:
         peak = int(core.host_memory_stat_peak_value("Allocated", 0))
         core.host_memory_stat_reset_peak_value("Allocated", 0)
         self.overall = max(self.overall, peak)
         self.seen += 1
+        self.last = time.perf_counter()
+        if self.seen == _FIRST_STEPS:
+            self.first = self.last
         if self.seen > _FIRST_STEPS and len(self.peaks) < _MOST_STEPS:
             self.peaks.append(peak)
 
@@ -150,6 +155,9 @@ def facts() -> Dict[str, Any]:
     found["device_allocated_bytes"] = _device_peak(paddle, "max_memory_allocated")
     found["device_reserved_bytes"] = _device_peak(paddle, "max_memory_reserved")
     found["steps_measured"] = len(_steps.peaks)
+    found["steps_seen"] = _steps.seen
+    if _steps.seen > _FIRST_STEPS:
+        found["step_seconds"] = (_steps.last - _steps.first) / (_steps.seen - _FIRST_STEPS)
     if len(_steps.peaks) >= 3:
         from statistics import median
 

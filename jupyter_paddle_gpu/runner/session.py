@@ -71,7 +71,7 @@ class Session:
         left = processes.end_descendants(self._spec.limits.leftover_seconds)
         self._drain()
         if left:
-            self._recorder.system("%d processes that the notebook left behind were ended." % left)
+            self._recorder.system("{left} processes that the notebook left behind were ended.", left=left)
         oom_after = processes.oom_kills()
         before = self._oom_before
         oom_killed = before is not None and oom_after is not None and oom_after > before
@@ -238,7 +238,7 @@ class Session:
     def _handle(self, message: Dict[str, Any]) -> None:
         kind = message["kind"]
         if kind == "hello":
-            self._recorder.system(message["text"])
+            self._recorder.system("Python {version}, {shell}, in {folder}", **message["fields"])
         elif kind == "cell":
             self._read_errors()
             self._recorder.start_cell(message["index"], message["count"])

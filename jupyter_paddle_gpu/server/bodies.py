@@ -48,7 +48,13 @@ class ResourcesBody(WantedResources, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to run. `anyway`: also where it can never fit what is here; the job's row says so."""
+    """What to run.
+
+    Attributes:
+        anyway: also where it can never fit what is here; the job's row says so.
+        notify: who is told when it has ended; null: those whom the policy names.
+        priority: among one's own jobs the larger the earlier; below 0 others pass as well.
+    """
 
     engine: str = ""
     resources: ResourcesBody | None = None
@@ -58,6 +64,8 @@ class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=
     environment: dict[str, str] = {}
     options: dict[str, Any] = {}
     anyway: bool = False
+    notify: tuple[str, ...] | None = None
+    priority: Annotated[int, msgspec.Meta(ge=-1000, le=1000)] = 0
 
     def submission(self) -> Submission:
         """The same for the services."""
@@ -71,6 +79,8 @@ class SubmitBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fields=
             environment=self.environment,
             options=self.options,
             anyway=self.anyway,
+            notify=self.notify,
+            priority=self.priority,
         )
 
 
@@ -95,6 +105,18 @@ class CancelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How to cancel: `force` ends the job at once, without letting it save."""
 
     force: bool = False
+
+
+class HoldBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether a waiting job is kept from starting."""
+
+    held: bool = True
+
+
+class MoveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a waiting job is to stand: before another one of this store, or (null) behind all."""
+
+    before: str | None = None
 
 
 class Subscription(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

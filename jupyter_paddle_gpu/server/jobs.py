@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import Job
+from ..i18n import translator
 from .base import PaddleGpuHandler, encode, encode_plain, permitted
-from .bodies import CancelBody, NoteBody, RerunBody, SubmitBody
+from .bodies import CancelBody, HoldBody, MoveBody, NoteBody, RerunBody, SubmitBody
 
 LOG_PAGE = 1_000
 """Lines of a log page where the client names no limit."""
@@ -71,6 +72,37 @@ class CancelHandler(PaddleGpuHandler):
         """Ask the job to save and end, or end it (`force`); answer the job as it is then."""
         body = self.body(CancelBody)
         self.answer(await self.context.call(self.services.jobs.cancel, job_id, force=body.force))
+
+
+class QueueHandler(PaddleGpuHandler):
+    """GET queue."""
+
+    _track_activity = False
+
+    @permitted("read")
+    async def get(self) -> None:
+        """Answer all that wait, other users' jobs among them, in order."""
+        self.answer(await self.context.call(lambda: self.services.jobs.queue.view()))  # noqa: PLW0108  # built late
+
+
+class HoldHandler(PaddleGpuHandler):
+    """POST jobs/<id>/hold."""
+
+    @permitted("execute")
+    async def post(self, job_id: str) -> None:
+        """Keep a waiting job from starting, or let it wait again; answer the job."""
+        body = self.body(HoldBody)
+        self.answer(await self.context.call(self.services.jobs.queue.hold, job_id, held=body.held))
+
+
+class MoveHandler(PaddleGpuHandler):
+    """POST jobs/<id>/move."""
+
+    @permitted("execute")
+    async def post(self, job_id: str) -> None:
+        """Put a waiting job before another one of one's own, or behind all; answer the job."""
+        body = self.body(MoveBody)
+        self.answer(await self.context.call(self.services.jobs.queue.move, job_id, body.before))
 
 
 class RerunHandler(PaddleGpuHandler):
@@ -191,12 +223,14 @@ class LogFileHandler(PaddleGpuHandler):
 
 
 class ReportHandler(PaddleGpuHandler):
-    """GET jobs/<id>/report."""
+    """GET jobs/<id>/report?language=…."""
 
     @permitted("read")
     async def get(self, job_id: str) -> None:
-        """Answer the job on one HTML page, to be saved."""
-        page = await self.context.call_long(self.services.exports.report, job_id)
+        """Answer the job on one HTML page, to be saved; a link can send no header, so the language may be asked for."""
+        language = self.get_query_argument("language", None)
+        translate = self.translate if language is None else translator(language)
+        page = await self.context.call_long(self.services.exports.report, job_id, translate)
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.set_header("Content-Disposition", f'attachment; filename="{job_id}.html"')
         self.finish(page.encode(), set_content_type="text/html; charset=utf-8")

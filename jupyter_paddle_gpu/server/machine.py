@@ -72,6 +72,15 @@ class EnginesHandler(PaddleGpuHandler):
         self.answer(await self.context.call(self.services.features))
 
 
+class ReceiversHandler(PaddleGpuHandler):
+    """GET receivers."""
+
+    @permitted("read")
+    async def get(self) -> None:
+        """Answer who can be told of a job's end."""
+        self.answer(await self.context.call(self.services.receivers))
+
+
 class DoctorHandler(PaddleGpuHandler):
     """GET doctor?kernel=…."""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from tornado.web import RequestHandler
 
-from . import jobs, machine, notebooks, what_ifs
+from . import jobs, machine, notebooks, schedules, sweeps, what_ifs
 from .events import EventsHandler
 
 PREFIX = r"/paddle-gpu/api/"
 _JOB = r"jobs/([^/]+)"
+_SWEEP = r"sweeps/([^/]+)"
+_SCHEDULE = r"schedules/([^/]+)"
 
 ROUTES: list[tuple[str, type[RequestHandler]]] = [
     (PREFIX + pattern, handler)
@@ -19,6 +21,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (r"accelerators", machine.AcceleratorsHandler),
         (r"images", machine.ImagesHandler),
         (r"engines", machine.EnginesHandler),
+        (r"receivers", machine.ReceiversHandler),
         (r"doctor", machine.DoctorHandler),
         (r"what-ifs", what_ifs.WhatIfsHandler),
         (r"inspections", notebooks.InspectionsHandler),
@@ -26,9 +29,12 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (r"placements", notebooks.PlacementsHandler),
         (r"changes", notebooks.ChangesHandler),
         (r"preflights", notebooks.PreflightsHandler),
+        (r"queue", jobs.QueueHandler),
         (r"jobs", jobs.JobsHandler),
         (_JOB, jobs.JobHandler),
         (_JOB + r"/cancel", jobs.CancelHandler),
+        (_JOB + r"/hold", jobs.HoldHandler),
+        (_JOB + r"/move", jobs.MoveHandler),
         (_JOB + r"/rerun", jobs.RerunHandler),
         (_JOB + r"/notebook", jobs.PublishHandler),
         (_JOB + r"/statistics", jobs.StatisticsHandler),
@@ -40,6 +46,19 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (_JOB + r"/comparison/([^/]+)", jobs.ComparisonHandler),
         (_JOB + r"/log", jobs.LogHandler),
         (_JOB + r"/log/file", jobs.LogFileHandler),
+        (r"variables", sweeps.VariablesHandler),
+        (r"sweeps", sweeps.SweepsHandler),
+        (r"sweeps/checks", sweeps.SweepChecksHandler),
+        (_SWEEP, sweeps.SweepHandler),
+        (_SWEEP + r"/cancel", sweeps.SweepCancelHandler),
+        (_SWEEP + r"/retry", sweeps.SweepRetryHandler),
+        (_SWEEP + r"/table", sweeps.SweepTableHandler),
+        (r"schedules", schedules.SchedulesHandler),
+        (r"schedules/dates", schedules.DatesHandler),
+        (_SCHEDULE, schedules.ScheduleHandler),
+        (_SCHEDULE + r"/pause", schedules.PauseHandler),
+        (_SCHEDULE + r"/resume", schedules.ResumeHandler),
+        (_SCHEDULE + r"/restore", schedules.RestoreHandler),
         (r"events", EventsHandler),
     )
 ]

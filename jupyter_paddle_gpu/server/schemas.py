@@ -21,11 +21,18 @@ from ..domain.jobs.metrics import JobMetrics
 from ..domain.jobs.statistics import JobStatistics
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import ImageChoice, Placement
+from ..domain.plans.schedules import ScheduleReport
+from ..domain.plans.sweeps import SweepReport
+from ..domain.queues import QueueView
+from ..domain.variables import Settings
 from ..domain.what_ifs import WHAT_IFS, EstimateRequest
 from ..services import Comparison, Matched, Preflight
+from ..services.plans.wanted import SweepCheck
 from .bodies import (
     CancelBody,
     EstimateBody,
+    HoldBody,
+    MoveBody,
     NoteBody,
     NotebookBody,
     PlacementBody,
@@ -33,6 +40,7 @@ from .bodies import (
     SubmitBody,
     Subscription,
 )
+from .plan_bodies import DatesBody, ScheduleBody, SweepBody, SweepChangeBody
 from .what_ifs import WhatIfField
 
 DOCUMENT = Path(__file__).with_name("openapi.yaml")
@@ -52,10 +60,12 @@ def components() -> dict[str, Any]:
     """All component schemas by name."""
     from ..domain.engines import Features
     from ..domain.jobs.job import LogPage
+    from ..domain.jobs.notices import ReceiverRow
     from ..services.doctor import CheckRow
 
     types = [
         *(NotebookBody, EstimateBody, PlacementBody, SubmitBody, RerunBody, NoteBody, CancelBody, Subscription),
+        *(HoldBody, MoveBody, QueueView),
         *(
             NotebookFacts,
             Estimate,
@@ -73,8 +83,17 @@ def components() -> dict[str, Any]:
             JobMetrics,
             Figures,
             Comparison,
+            Settings,
+            SweepBody,
+            SweepChangeBody,
+            SweepCheck,
+            SweepReport,
+            ScheduleBody,
+            DatesBody,
+            ScheduleReport,
             LogPage,
             CheckRow,
+            ReceiverRow,
             WhatIfField,
         ),
     ]

@@ -18,6 +18,7 @@ from .settings import POLICY_VARIABLE, Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..claims.boards import Boards
     from ..claims.claims import Claims
     from ..devices.service import DeviceService
     from ..domain.containers.images import LocalImage
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     from ..engines.engine_type import EngineType
     from ..engines.registry import Registry
     from ..estimator.service import EstimateService
+    from ..jobs.monitoring.notifying import Tell
+    from ..jobs.plans.chores import Chores
     from ..jobs.scheduling.queue import Standing
     from ..jobs.service import JobService
     from ..matching.policy import Policy
+    from ..notices.settings import NoticePolicy
+    from .learned import Learned
     from .policies.files import Policies
     from .policies.market import Market
     from .policies.overview import PolicyReport
@@ -66,8 +71,11 @@ class Components:
 
         def build() -> DeviceService:
             from ..devices.service import DeviceService
+            from .holding import Holding
 
-            return DeviceService(self.settings.data_folder, interval=self.settings.device_seconds)
+            folder, seconds = self.settings.data_folder, self.settings.device_seconds
+            holding = self._once("holding", lambda: Holding(folder, self.claims))
+            return DeviceService(folder, interval=seconds, holders=holding)
 
         return self._once("devices", build)
 
@@ -87,8 +95,22 @@ class Components:
         return self._once("estimator", build)
 
     @property
+    def learned(self) -> Learned:
+        """What finished jobs have taught."""
+
+        def build() -> Learned:
+            from .learned import Learned
+
+            return Learned(self.settings.data_folder)
+
+        return self._once("learned", build)
+
+    @property
     def policies(self) -> Policies:
-        """What the policy file settles. Raises `PaddleGpuError` where it is wrong: nothing runs by half a policy."""
+        """What the policy file settles, with what was learned by now.
+
+        Raises `PaddleGpuError` where it is wrong: nothing runs by half a policy.
+        """
 
         def build() -> Policies:
             from .policies.files import load_policies
@@ -97,7 +119,7 @@ class Components:
             found = load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
             return self._priced(found)
 
-        return self._once("policies", build)
+        return self.learned.within(self._once("policies", build))
 
     def policies_in(self, folder: Path) -> Policies:
         """The same within what a file in a notebook's own folder says; read anew, as it is edited beside it."""
@@ -107,7 +129,8 @@ class Components:
             return self.policies
         settings, types = self.settings, self.registry.types
         fixed = settings.system_policy_file
-        return self._priced(load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=folder))
+        found = load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=folder)
+        return self.learned.within(self._priced(found))
 
     def _priced(self, policies: Policies) -> Policies:
         """With the market's prices where some were fetched."""
@@ -127,7 +150,11 @@ class Components:
         """The policy files that count for notebooks in a folder, what they settle together, and what is wrong."""
         from .policies.overview import report
 
-        return report(self.settings, self.registry.types, folder)
+        found = report(self.settings, self.registry.types, folder)
+        asked = found.settled.get("scheduler", {}).get("algorithm") == "learned"
+        if not asked or (proof := self.learned.proof()).proven:
+            return found
+        return msgspec.structs.replace(found, notes=(*found.notes, proof.reason))
 
     def policy_init(self, folder: Path | None = None) -> Path:
         """Write a first policy file into a folder, by default the data folder. Raises `PaddleGpuError` (409)."""
@@ -215,16 +242,33 @@ class Components:
             return JobService.open(
                 self.engines,
                 data_folder=self.settings.data_folder,
-                settings=JobSettings().within(self.policies.jobs, self.policies.scheduler),
+                settings=JobSettings().within(self.policies.jobs, self.policies.scheduler, self.policies.common),
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),
                 learn=self._learn,
                 claims=self.claims,
+                boards=self.boards,
                 policy=self.policy,
+                tell=self._telling(),
+                chores=self._chores(),
             )
 
         return self._once("jobs", build)
+
+    def _telling(self) -> Tell:
+        from .jobs.telling import Telling
+        from .policies.files import load_policies
+
+        def policy() -> NoticePolicy:
+            settings, types = self.settings, self.registry.types
+            return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file).notices
+
+        return Telling(policy)
+
+    def _chores(self) -> Chores | None:
+        """What makes jobs by itself."""
+        return None
 
     @property
     def claims(self) -> Claims | None:
@@ -239,11 +283,28 @@ class Components:
 
         return self._once("claims", build)
 
+    @property
+    def boards(self) -> Boards | None:
+        """The queue that all users of this machine share; None as for `claims`."""
+
+        def build() -> Boards | None:
+            if not hasattr(os, "geteuid"):
+                return None
+            from ..claims.boards import Boards
+
+            return Boards(self.settings.queue_folder, self.settings.data_folder)
+
+        return self._once("boards", build)
+
     def _learn(self, job: Job, result: JobResult) -> tuple[Message, ...]:
         from ..engines.capabilities import inventory_of
         from .jobs.learning import learn
+        from .jobs.remembering import remembered
 
         inventory = partial(inventory_of, self.engines[job.spec.engine], self.devices.snapshot)
+        if job.device_ids and (run := remembered(job, result, inventory(), self.policy)) is not None:
+            self.learned.history.add(run)
+            self.jobs.use(self.policy)
         return learn(lambda: self.estimator, inventory, job, result)
 
     def close(self) -> None:
@@ -256,3 +317,5 @@ class Components:
             built["estimator"].close()
         if "devices" in built:
             built["devices"].close()
+        if "holding" in built:
+            built["holding"].close()

@@ -42,6 +42,7 @@ def examine(
     policies: Callable[[], Policies],
     data_folder: Path,
     claims_folder: Path,
+    queue_folder: Path,
 ) -> tuple[Check, ...]:
     """All checks; one that fails unexpectedly says so and keeps none of the others from running.
 
@@ -57,6 +58,7 @@ def examine(
         ("engines", lambda: _engines(engines())),
         ("policy", lambda: _policy(policies)),
         ("claims", lambda: _claims(inventory(), claims_folder)),
+        ("queue", lambda: _queue(inventory(), queue_folder)),
         ("data_folder", lambda: _data_folder(data_folder)),
     )
     for name, part in parts:
@@ -213,8 +215,8 @@ def _policy(policies: Callable[[], Policies]) -> Iterable[Check]:
 
 
 def _claims(inventory: Inventory, folder: Path) -> Iterable[Check]:
-    """Whether devices are shared with the machine's other users; of no interest without any."""
-    if not accelerators(inventory) or not hasattr(os, "geteuid"):
+    """Whether devices are shared with the machine's other users; of no interest without any, unless it is prepared."""
+    if not (accelerators(inventory) or folder.exists()) or not hasattr(os, "geteuid"):
         return
     fault = claims.fault(folder)
     shared = Message(
@@ -223,6 +225,29 @@ def _claims(inventory: Inventory, folder: Path) -> Iterable[Check]:
         params={"folder": str(folder)},
     )
     yield Check(name="claims", ok=fault is None, finding=fault or shared, needed=False)
+
+
+def _queue(inventory: Inventory, folder: Path) -> Iterable[Check]:
+    """Whether the jobs of all users wait in one order; of no interest without devices, unless it is prepared."""
+    if not (accelerators(inventory) or folder.exists()) or not hasattr(os, "geteuid"):
+        return
+    fault = claims.fault(folder)
+    if fault is None:
+        finding = Message(
+            code="queue_shared",
+            text="Jobs of all users of this machine wait in one order, which they agree on in {folder}.",
+            params={"folder": str(folder)},
+        )
+    elif fault.code == "claims_alone":
+        finding = Message(
+            code="queue_of_ones_own",
+            text="Your jobs wait in an order of their own: the folder {folder} does not exist.",
+            hint="Where several people use these devices: `sudo install -d -m 1777 {folder}`.",
+            params={"folder": str(folder)},
+        )
+    else:
+        finding = fault
+    yield Check(name="queue", ok=fault is None, finding=finding, needed=False)
 
 
 def _data_folder(folder: Path) -> Iterable[Check]:

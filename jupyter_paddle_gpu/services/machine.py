@@ -77,6 +77,7 @@ class Machine(Components):
             policies=lambda: self.policies,
             data_folder=self.settings.data_folder,
             claims_folder=self.settings.claims_folder,
+            queue_folder=self.settings.queue_folder,
         )
 
     def _devices_now(self) -> Inventory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
@@ -147,7 +147,7 @@ class Metrics(Collector):
         if inventory is not None:
             yield GaugeMetricFamily("paddle_gpu_sample_timestamp_seconds", "When this was seen.", inventory.time)
             yield from _of_devices([device for device in inventory.devices if not device.simulated])
-            yield from _of_jobs(self._rows)
+            yield from _of_jobs(self._rows, inventory.time)
         placements = CounterMetricFamily(
             "paddle_gpu_placements", "Placements of submitted jobs.", labels=["outcome", "reason"]
         )
@@ -189,19 +189,31 @@ def _of_devices(devices: Sequence[Device]) -> Iterator[Metric]:
     yield slowed
 
 
-def _of_jobs(rows: Sequence[Job]) -> Iterator[Metric]:
+def _of_jobs(rows: Sequence[Job], now: float) -> Iterator[Metric]:
     states = GaugeMetricFamily("paddle_gpu_jobs", "Jobs by state and user.", labels=["state", "user"])
     for (state, user), count in sorted(Counter((job.state, job.owner) for job in rows).items()):
         states.add_metric([state, user], count)
     yield states
-    waits = [job.started - job.created for job in rows if job.started is not None]
-    yield _histogram("paddle_gpu_queue_wait_seconds", "How long jobs waited until they started.", WAITS, waits)
+    waits = HistogramMetricFamily(
+        "paddle_gpu_queue_wait_seconds",
+        "How long jobs waited until they started, or have waited by now (state queued), by user and state.",
+        labels=["user", "state"],
+    )
+    waited: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for job in rows:
+        if job.started is not None:
+            waited[job.owner, job.state].append(job.started - job.created)
+        elif job.state == "queued":
+            waited[job.owner, job.state].append(max(0.0, now - job.created))
+    for key, values in sorted(waited.items()):
+        waits.add_metric(list(key), _buckets(WAITS, values), float(sum(values)))
+    yield waits
     errors = [error for job in rows if (error := estimate_error(job)) is not None]
-    yield _histogram(
+    yield HistogramMetricFamily(
         "paddle_gpu_estimate_error_ratio",
         "Estimated peak against the measured one, as a share of the latter.",
-        ERRORS,
-        errors,
+        buckets=_buckets(ERRORS, errors),
+        sum_value=float(sum(errors)),
     )
 
 
@@ -220,7 +232,6 @@ def estimate_error(job: Job) -> float | None:
     return None
 
 
-def _histogram(name: str, text: str, bounds: Sequence[float], values: Sequence[float]) -> HistogramMetricFamily:
+def _buckets(bounds: Sequence[float], values: Sequence[float]) -> list[tuple[str, float]]:
     buckets = [(str(float(bound)), float(sum(value <= bound for value in values))) for bound in bounds]
-    buckets.append(("+Inf", float(len(values))))
-    return HistogramMetricFamily(name, text, buckets=buckets, sum_value=float(sum(values)))
+    return [*buckets, ("+Inf", float(len(values)))]

@@ -31,6 +31,9 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
         estimate: attach an estimate: True computes it where none was shown yet, False never does, None uses the one
             that was shown before and computes one only for a job that wants a device.
         anyway: accept it though it can never fit what is here.
+        notify: who is told when it has ended: names of receivers or mail addresses. None: the policy's.
+        plan, trial: the sweep or the schedule that submits it, and which trial it is.
+        priority: among one's own jobs the larger the earlier; below 0 others pass as well.
     """
 
     engine: str = ""
@@ -43,6 +46,10 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = {}
     estimate: bool | None = None
     anyway: bool = False
+    notify: tuple[str, ...] | None = None
+    plan: str = ""
+    trial: int | None = None
+    priority: int = 0
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

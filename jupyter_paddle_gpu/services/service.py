@@ -32,13 +32,18 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..domain.calibrations import CalibrationReport
+    from ..domain.gpu_logs import GpuLog, Kind
+    from ..domain.jobs.notices import ReceiverRow
+    from ..domain.learned import LearnedReport
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
+    from ..jobs.plans.chores import Chores
     from .jobs.explaining import JobExplained
     from .jobs.export.exports import Exports
     from .jobs.placing import Site
-    from .jobs.submitting import Desk
+    from .jobs.submitting import Desk, Settled
     from .metrics import Metrics
+    from .plans.plans import Plans
     from .policies.files import Policies
 
 
@@ -287,6 +292,36 @@ class Services(Machine):
 
         return is_job(self.jobs, text)
 
+    @property
+    def plans(self) -> Plans:
+        """Sweeps and schedules: what makes jobs by itself."""
+
+        def build() -> Plans:
+            from .plans.plans import Plans
+            from .plans.tools import Tools
+
+            return Plans(
+                Tools(
+                    jobs=lambda: self.jobs,
+                    submit=self.submit,
+                    settle=self._settle,
+                    inventory=self._devices_now,
+                    policy=lambda: self.policy,
+                    folder=self.settings.data_folder,
+                    clock=self.settings.clock,
+                )
+            )
+
+        return self._once("plans", build)
+
+    def _chores(self) -> Chores:
+        return self.plans
+
+    def _settle(self, source: NotebookSource, submission: Submission, runs: bool) -> Settled:
+        from .jobs.submitting import settle
+
+        return settle(self.desk(source), source, submission, runs=runs)
+
     def explain_job(self, job_id: str) -> JobExplained:
         """Why a job has its devices, or which it would get now: every device, chosen, possible or ruled out by what.
 
@@ -296,7 +331,43 @@ class Services(Machine):
         from .jobs.explaining import explain
 
         job = self.find_job(job_id)
-        return explain(job, self.jobs.list(), self.engines[job.spec.engine], self._devices_now, self.policy)
+        found = explain(job, self.jobs.list(), self.engines[job.spec.engine], self._devices_now, self.policy)
+        if self.policies.scheduler.algorithm != "learned" or (proof := self.learned.proof()).proven:
+            return found
+        return msgspec.structs.replace(found, notes=(*found.notes, proof.reason))
+
+    def learned_report(self, *, replayed: bool = False) -> LearnedReport:
+        """What finished jobs have taught here, and whether it decides; with each job seen again where asked for."""
+        return self.learned.report(self.policies, replayed=replayed)
+
+    def learned_export(self, file: Path) -> int:
+        """Write the kept jobs into a file, a JSON object a line; how many. Raises `OSError`."""
+        runs = self.learned.history.runs()
+        file.write_bytes(b"".join(msgspec.json.encode(run) + b"\n" for run in runs))
+        return len(runs)
+
+    def learned_reset(self) -> Path:
+        """Forget all jobs; the file into which they were put aside. Raises `PaddleGpuError` (409)."""
+        return self.learned.reset()
+
+    def contribute(self, job_id: str, kind: Kind = "", file: Path | None = None) -> GpuLog:
+        """What a finished job says of its training on a GPU, as a line for the public collection; written where told.
+
+        Raises:
+            PaddleGpuError: `no_such_job` (404), `ambiguous_job` (400), `nothing_to_contribute` (409), `cannot_write`.
+        """
+        from .jobs.contributing import facts_of, write
+
+        log = facts_of(self.find_job(job_id), self._devices_now, kind)
+        if file is not None:
+            write(log, file)
+        return log
+
+    def receivers(self) -> tuple[ReceiverRow, ...]:
+        """Who can be told of a job's end."""
+        from .jobs.telling import receivers
+
+        return receivers(self.policies.notices)
 
     def start_jobs(self) -> None:
         """From now on start queued jobs and keep the rows right, in threads of this process, until `close`."""

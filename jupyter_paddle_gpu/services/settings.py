@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -47,6 +49,8 @@ def default_data_folder() -> Path:
 
 CLAIMS_FOLDER = Path("/var/lib/paddle-gpu/claims")
 """Where users of one machine agree on its devices, once the administrator has made it. One place, so that they meet."""
+QUEUE_FOLDER = Path("/var/lib/paddle-gpu/queue")
+"""And where they agree on the order in which their jobs wait."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,11 +62,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             root). None: paths are those of the file system (command line, magic).
         allow_hidden: also accept notebooks in hidden folders, as `ContentsManager.allow_hidden` says.
         system_policy_file: the administrator's policy, where there is one; what it fixes `policy_file` cannot loosen.
-        claims_folder: shared with other users (`claims`).
+        claims_folder, queue_folder: shared with other users (`claims`).
         policy_file: the policy that matching and engines go by (`policies.load_policies`); by default what
             `$PADDLE_GPU_POLICY` names. None: `paddle-gpu.yaml` in the data folder, where there is one.
         max_notebook_bytes: larger notebooks are refused; None: what the reader allows by itself.
         device_seconds: time between samples of the devices while somebody looks.
+        clock: seconds since the epoch, by which schedules go.
         estimates_kept: estimates kept in memory, so that a submit finds the one that was shown before it.
     """
 
@@ -71,7 +76,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allow_hidden: bool = False
     system_policy_file: Path = msgspec.field(default_factory=system_policy_file)
     claims_folder: Path = CLAIMS_FOLDER
+    queue_folder: Path = QUEUE_FOLDER
     policy_file: Path | None = msgspec.field(default_factory=named_policy_file)
     max_notebook_bytes: int | None = None
     estimates_kept: int = 64
     device_seconds: float = 1.0
+    clock: Callable[[], float] = time.time

@@ -75,12 +75,12 @@ def test_estimate_draws_and_tells_by_its_status(cli, notebook):
 
 
 @pytest.mark.paddle
-def test_open_questions_say_what_to_do_and_nothing_else(cli, notebook):
+def test_a_missing_package_says_what_to_do_and_nothing_else(cli, notebook):
     width = "module_of_nobody.width(), 2"
     ran = cli("estimate", notebook("import module_of_nobody", TRAINING.replace("8, 2", width)))
-    assert ran.status == 3
-    assert "no module “module_of_nobody”" in ran.out
-    assert "Install it" in ran.out
+    assert ran.status == 7
+    assert "lacks a package that the training needs" in ran.out
+    assert "%pip install module_of_nobody" in ran.out
     assert "--set =" not in ran.out
     assert "Where it fits" not in ran.out
 

@@ -87,6 +87,11 @@ def test_a_mistyped_command_is_recognised(cli):
     assert "--help" in ran.err
 
 
+def test_the_help_that_is_named_is_that_of_the_command(cli):
+    assert "`jupyter paddle-gpu policy check --help`" in cli("policy", "check", "x", "--json").json["hint"]
+    assert "`jupyter paddle-gpu gpus --help`" in cli("gpus", "--wings", "--json").json["hint"]
+
+
 def test_colours_only_where_they_are_wanted(cli):
     assert "\x1b[" not in cli("doctor").out
     assert "\x1b[3" not in cli("doctor", FORCE_COLOR="1", NO_COLOR="1").out

@@ -13,14 +13,20 @@ from jupyter_paddle_gpu.commands.click_words import WORDS
 from jupyter_paddle_gpu.commands.group import paddle_gpu
 from jupyter_paddle_gpu.commands.views import estimate as estimate_view
 from jupyter_paddle_gpu.commands.views import job as job_view
+from jupyter_paddle_gpu.commands.views import schedules as schedules_view
+from jupyter_paddle_gpu.commands.views import sweeps as sweeps_view
 from jupyter_paddle_gpu.i18n import translator
 
 PACKAGE = Path(jupyter_paddle_gpu.__file__).parent
-TABLES = (estimate_view._EVIDENCE, estimate_view._KINDS, estimate_view._FITS, job_view._STATES)
+TABLES = (
+    *(estimate_view._EVIDENCE, estimate_view._KINDS, estimate_view._FITS),
+    *(job_view._STATES, sweeps_view._STATES, sweeps_view._OUTCOMES),
+    *(schedules_view._STATES, schedules_view._SOURCES),
+)
 
 
 def said():
-    for path in (path for room in ("commands", "cli", "magics") for path in PACKAGE.glob(f"{room}/*.py")):
+    for path in (path for room in ("commands", "cli", "magics") for path in PACKAGE.glob(f"{room}/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "say":
                 text = node.args[0] if node.args else None

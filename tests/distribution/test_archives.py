@@ -83,6 +83,15 @@ def test_the_wheel_holds_the_package_and_the_built_front_end(archives: Path, tra
     }
 
 
+def test_the_front_end_stays_small(archives: Path) -> None:
+    """In bytes: all scripts together, and the largest, which is read before anything of the panel is drawn."""
+    (wheel,) = archives.glob("*.whl")
+    infos = zipfile.ZipFile(wheel).infolist()
+    scripts = [info.file_size for info in infos if "/static/" in info.filename and info.filename.endswith(".js")]
+    assert 100_000 < sum(scripts) < 325_000
+    assert max(scripts) < 152_000
+
+
 def test_shared_packages_are_asked_for_as_they_are_declared() -> None:
     """Two places of package.json say it: what `labextension list` compares and what the built scripts ask for."""
     described = json.loads((ROOT / "package.json").read_text())

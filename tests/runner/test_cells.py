@@ -253,3 +253,36 @@ def test_not_a_notebook(prepare: Execute) -> None:
     (run.folder / "source.ipynb").write_text(json.dumps({"nbformat": 3, "worksheets": []}))
     assert run.start().wait() == 1
     assert run.result["reason"] == "runner_error"
+
+
+def test_a_picture_stands_in_the_log_where_it_was_drawn(execute: Execute) -> None:
+    run = execute(
+        "from IPython.display import SVG, clear_output, display\nprint('before')\n"
+        "display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>'))\nprint('between')\n"
+        "display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>'))\nclear_output()\n"
+        "display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>'))",
+        "SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')",
+    )
+    assert run.result["reason"] == "succeeded", run.log
+    shown = [line.get("f") or line["x"] for line in run.log if line["s"] != "system"]
+    assert shown == [
+        "before",
+        {"cell": 0, "line": 1},
+        "between",
+        {"cell": 0, "line": 2},
+        {"cell": 0, "line": 1},  # what was drawn before is cleared
+        {"cell": 1, "line": 1},
+    ]
+
+
+def test_our_own_sentences_can_be_read_in_other_languages(execute: Execute) -> None:
+    from jupyter_paddle_gpu.i18n import translator
+
+    run = execute("1 / 0")
+    last = run.log[-1]
+    assert last["x"].startswith("Ended after") and "cell 1: ZeroDivisionError: division by zero" in last["x"]
+    assert last["m"]["text"].format(**last["m"]["params"]) == last["x"]
+    for line in run.log:
+        if line["s"] == "system":
+            template = line["m"]["text"]
+            assert translator("zh-CN")(template) != template, template

@@ -43,6 +43,8 @@ def test_peaks_of_steady_steps(execute: Execute, update: str) -> None:
     """The peak that the runner reports for a step is the one that Paddle reports when asked around that step."""
     run = execute(
         DATA,
+        "import time\n"
+        "began = time.perf_counter()\n"
         "core = paddle.base.core\n"
         "x, y = data.tensors\n"
         "peaks = []\n"
@@ -52,12 +54,15 @@ def test_peaks_of_steady_steps(execute: Execute, update: str) -> None:
         "    peaks.append(core.host_memory_stat_peak_value('Allocated', 0))\n"
         f"    {update}\n"
         "    adam.clear_grad()\n"
+        "print(time.perf_counter() - began)\n"
         "print(sorted(peaks[4:])[4])",
         "big = paddle.zeros([4_000_000])\ndel big",
     )
     assert run.result["reason"] == "succeeded", run.log
     told = int(run.texts()[-1])
     assert run.result["steps_measured"] == 10
+    assert run.result["steps_seen"] == 12
+    assert 0 < 10 * run.result["step_seconds"] < float(run.texts()[-2])
     assert abs(run.result["step_allocated_bytes"] - told) <= 0.02 * told
     assert run.result["host_allocated_bytes"] >= 16_000_000
     assert run.result["device_allocated_bytes"] is None and run.result["paddle_version"]

@@ -8,6 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from openapi_schema_validator import OAS31Validator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from jupyter_paddle_gpu.server import schemas
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -71,3 +77,26 @@ def api(jp_fetch):
         return response.code, json.loads(response.body) if response.body else None
 
     return call
+
+
+@pytest.fixture(scope="session")
+def document():
+    """The OpenAPI document."""
+    return schemas.load()
+
+
+@pytest.fixture(scope="session")
+def check(document):
+    """`check("/jobs/{id}", "get", status, answer)`: the answer is as the document has it."""
+    registry = Registry().with_resource("doc:", Resource.from_contents(document, default_specification=DRAFT202012))
+
+    def validate_answer(path, method, status, answer):
+        responses = document["paths"][path][method]["responses"]
+        response = responses.get(str(status), responses["default"])
+        if "$ref" in response:
+            response = document["components"]["responses"][response["$ref"].rsplit("/", 1)[1]]
+        schema = response["content"]["application/json"]["schema"]
+        absolute = yaml.safe_load(yaml.safe_dump(schema).replace("#/components", "doc:#/components"))
+        OAS31Validator(absolute, registry=registry).validate(answer)
+
+    return validate_answer

@@ -36,6 +36,7 @@ def examined(greeting, folder: Path, inventory=absent) -> list[Check]:
         policies=absent,
         data_folder=folder,
         claims_folder=folder / "claims",
+        queue_folder=folder / "queue",
     )
     return list(checks)
 
@@ -64,15 +65,20 @@ def test_says_how_devices_are_shared_with_other_users(tmp_path):
 
     def found(*devices: Device) -> list[Check]:
         inventory = Inventory(time=0.0, host=host, devices=devices)
-        return [check for check in examined(absent, tmp_path, lambda: inventory) if check.name == "claims"]
+        return [check for check in examined(absent, tmp_path, lambda: inventory) if check.name in ("claims", "queue")]
 
     assert found() == []
-    (check,) = found(card)
-    assert (check.ok, check.needed, check.finding.code) == (False, False, "claims_alone")
-    command = check.finding.render_hint().partition("`sudo ")[2].partition("`")[0]
-    subprocess.run(command.split(), check=True)
-    (check,) = found(card)
-    assert (check.ok, check.finding.code) == (True, "claims_shared")
+    checks = found(card)
+    assert [(check.ok, check.needed) for check in checks] == [(False, False)] * 2
+    assert [check.finding.code for check in checks] == ["claims_alone", "queue_of_ones_own"]
+    for check in checks:
+        command = check.finding.render_hint().partition("`sudo ")[2].partition("`")[0]
+        subprocess.run(command.split(), check=True)
+    ready = [(True, "claims_shared"), (True, "queue_shared")]
+    assert [(check.ok, check.finding.code) for check in found(card)] == ready
+    assert [(check.ok, check.finding.code) for check in found()] == ready  # prepared before the card is there
+    (tmp_path / "claims").chmod(0o755)
+    assert [check.ok for check in found()] == [False, True]
 
 
 @pytest.mark.paddle

@@ -103,8 +103,13 @@ def test_devices_jobs_waits_errors_and_placements(metrics: Metrics) -> None:
     assert (found["device_healthy", first], found["device_healthy", second]) == (1, 0)
     assert found["device_throttled", tuple(sorted((*first, ("reason", "power_cap"))))] == 1
     assert found["jobs", (("state", "queued"), ("user", "bob"))] == 1
-    assert found["queue_wait_seconds_bucket", (("le", "5.0"),)] == 1
-    assert (found["queue_wait_seconds_count", ()], found["queue_wait_seconds_sum", ()]) == (2, 402)
+    began, ended = (("state", "running"), ("user", "ann")), (("state", "succeeded"), ("user", "ann"))
+    assert [found["queue_wait_seconds_bucket", (("le", le), *began)] for le in ("1.0", "5.0")] == [0, 1]
+    assert [found["queue_wait_seconds_bucket", (("le", le), *ended)] for le in ("300.0", "900.0", "+Inf")] == [0, 1, 1]
+    assert (found["queue_wait_seconds_sum", began], found["queue_wait_seconds_sum", ended]) == (2, 400)
+    waits = (("state", "queued"), ("user", "bob"))
+    assert found["queue_wait_seconds_count", waits] == 1
+    assert found["queue_wait_seconds_sum", waits] > 1e9, "it waits since 1970, and still does"
     assert found["estimate_error_ratio_bucket", (("le", "0.1"),)] == 1
     assert found["estimate_error_ratio_count", ()] == 1
     assert found["placements_total", (("outcome", "run"), ("reason", "chosen_only"))] == 3

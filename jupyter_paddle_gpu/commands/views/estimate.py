@@ -7,21 +7,23 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from ...domain.estimates import Estimate, Question, QuestionKind
+from ...domain.estimates import Estimate, Package, Question, QuestionKind
 from ...domain.messages import Message
 from ...domain.notebooks import Place
 from ...domain.placements import Placement, Verdict
+from ...domain.what_ifs import EstimateRequest, asked_for
 from .. import markup
 from ..face import View
 from ..options import typed
 from ..speech import Speech, count, duration, size
 from . import decision as decision_view
+from . import glance
 from . import step as step_view
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-STATUS = {"ok": 0, "needs_input": 3, "no_model": 4, "no_paddle": 5, "would_stop": 6}
+STATUS = {"ok": 0, "needs_input": 3, "no_model": 4, "no_paddle": 5, "would_stop": 6, "no_package": 7}
 """Exit status of `estimate`."""
 BAR_CELLS = 24
 EDGE = 6
@@ -32,18 +34,27 @@ class EstimateView(View):
     """Draws an estimate, with the verdict on each device where a placement is given; `inside`: the step's tables."""
 
     def __init__(
-        self, estimate: Estimate, placement: Placement | None = None, *, how: str = "--set", inside: bool = False
+        self,
+        estimate: Estimate,
+        placement: Placement | None = None,
+        *,
+        how: str = "--set",
+        inside: bool = False,
+        request: EstimateRequest | None = None,
     ) -> None:
         self.data: Estimate = estimate
         self.placement = placement
         self.status = STATUS[estimate.status]
         self._how = how
         self._inside = inside
+        self._asked = () if request is None else tuple(asked_for(request))
 
     # What both drawings share
 
     def _facts(self, say: Speech) -> Iterator[tuple[str, str]]:
         estimate = self.data
+        if self._asked:
+            yield say("What if"), ", ".join(words.render(say.translate) for words in self._asked)
         yield say("Model"), estimate.model or "–"
         yield say("Parameters"), count(estimate.parameters)
         yield (
@@ -63,10 +74,8 @@ class EstimateView(View):
     def headline(self, say: Speech) -> str:
         """The answer in a line."""
         estimate = self.data
-        if estimate.status == "no_model":
-            return say("Nothing that trains was found in this notebook.")
-        if estimate.status == "would_stop":
-            return say("The notebook would stop with an error.")
+        if without := _WITHOUT.get(estimate.status):
+            return say(without)
         if estimate.peak_bytes is None:
             return say("The estimate needs an answer." if estimate.questions else "There is no figure for this.")
         if estimate.target == "cpu":
@@ -88,13 +97,15 @@ class EstimateView(View):
         ]
 
     def _verdicts(self) -> list[Verdict]:
-        """Every device that is here; of the catalogue what lies on either side of the edge. None without a number."""
+        """Every device that is here and the one asked for; of the catalogue what lies on either side of the edge. None
+        without a number."""
         placement = self.placement
         if placement is None or self.data.peak_bytes is None:
             return []
-        fitting = [verdict for verdict in placement.catalogue if verdict.fit == "fits"]
-        others = [verdict for verdict in placement.catalogue if verdict.fit != "fits"]
-        return [*placement.verdicts, *others[-EDGE:], *fitting[:EDGE]]
+        asked = [verdict for verdict in placement.catalogue if verdict.device_name == self.data.device]
+        fitting = [verdict for verdict in placement.catalogue if verdict.fit == "fits" and verdict not in asked]
+        others = [verdict for verdict in placement.catalogue if verdict.fit != "fits" and verdict not in asked]
+        return [*placement.verdicts, *asked, *others[-EDGE:], *fitting[:EDGE]]
 
     def _decided(self, say: Speech) -> list[tuple[str, str]]:
         """What becomes of a submit here and now. None without a number."""
@@ -146,6 +157,22 @@ class EstimateView(View):
         suggestion = str(_PLACEHOLDERS[question.kind] if question.suggestion is None else question.suggestion)
         return f"{self._how} {question.name}={suggestion if suggestion.isalnum() else json.dumps(suggestion)}"
 
+    def _lacking(self) -> list[Package]:
+        """Packages without which there is no figure."""
+        return [one for one in self.data.packages if one.is_needed]
+
+    def _drawn(self, lacking: Package, say: Speech) -> list[RenderableType]:
+        from rich.text import Text
+
+        from ..drawing import sentence
+
+        return [
+            Text(),
+            sentence(f"? {lacking.module}  {self._place(say, lacking.where)}", "bold yellow"),
+            sentence(f"  {lacking.why.render(say.translate)}"),
+            sentence(f"  {lacking.why.render_hint(say.translate)}", "green"),
+        ]
+
     def _place(self, say: Speech, where: Place | None) -> str:
         return "" if where is None else say("cell {cell}, line {line}", cell=where.cell + 1, line=where.line)
 
@@ -189,6 +216,7 @@ class EstimateView(View):
             parts += [Text(), Text(say("What would save memory"), style="bold"), remedies]
         if self._inside:
             parts += step_view.rich(self.data, say)
+        parts += [line for one in self._lacking() for line in self._drawn(one, say)]
         for question in self.data.questions:
             parts.append(Text())
             heading = "  ".join(filter(None, (question.name, self._place(say, question.where))))
@@ -203,20 +231,22 @@ class EstimateView(View):
 
     def html(self, say: Speech) -> str:
         """The same for a cell."""
-        out = [f"<p><strong>{escape(self.headline(say))}</strong></p>"]
+        out = [glance.html(self.data, say) or f"<p><strong>{escape(self.headline(say))}</strong></p>"]
         if stop := self._stop():
             out.append(f"<p><strong>{markup.message(say, stop)}</strong></p>")
-        out.append(markup.table((escape(label), escape(value)) for label, value in self._facts(say)))
+        out.append(
+            markup.folded(
+                say("All that is known of it"),
+                markup.table((escape(label), escape(value)) for label, value in self._facts(say)),
+            )
+        )
         if trainings := self._trainings(say):
             listed = ([escape(cell) for cell in training] for training in trainings)
             out.append(markup.section(say("Trainings of this notebook"), markup.table(listed)))
-        if bars := self._parts(say):
-            drawn = [(escape(label), escape(size(amount)), markup.bar(share)) for label, amount, share in bars]
-            out.append(markup.table(drawn))
         if verdicts := self._verdicts():
             head = (say("Device"), say("Fit"), say("Free"), say("Why"))
             fits = [[*map(escape, _fit_row(say, item)), markup.message(say, item.reason)] for item in verdicts]
-            out.append(markup.section(say("Where it fits"), markup.table(fits, head)))
+            out.append(markup.folded(say("Where it fits"), markup.table(fits, head)))
         for words, option in self._decided(say):
             out.append(f"<p>{escape(words)}{f' <code>{escape(option)}</code>' if option else ''}</p>")
         out += [f"<p>{escape(line)}</p>" for line in self._largest(say)]
@@ -225,6 +255,9 @@ class EstimateView(View):
             out.append(markup.section(say("What would save memory"), markup.table(rows)))
         if self._inside:
             out.append(step_view.html(self.data, say))
+        for one in self._lacking():
+            where = escape(self._place(say, one.where))
+            out.append(f"<p><strong>{escape(one.module)}</strong> {where}<br>{markup.message(say, one.why)}</p>")
         for question in self.data.questions:
             where = escape(self._place(say, question.where))
             out.append(
@@ -278,6 +311,12 @@ _PLACEHOLDERS: dict[QuestionKind, str] = {
     "path": "PATH",
     "batch": "float32[...] int64[...]",
 }
+_WITHOUT = {
+    "no_model": "Nothing that trains was found in this notebook.",
+    "would_stop": "The notebook would stop with an error.",
+    "no_package": "The kernel's Python lacks a package that the training needs.",
+}
+"""The headline where there is no figure, by status."""
 _EVIDENCE = {"trace": "traced step", "measured": "small real steps", "scan": "only read"}
 _KINDS = {
     "parameters": "Parameters",

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from ...domain.jobs.job import Job
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
+from ...domain.plans.sweeps import SweepReport
+from .. import markup
 from ..face import View
 from ..speech import Speech, duration, moment, run_time, size
 from .machine import TableView
+from .sweeps import progress
 from .usage import driver_peak, used
 
 FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
@@ -37,31 +41,59 @@ def state(say: Speech, job: Job) -> str:
     return words
 
 
+def submitted(say: Speech, job: Job) -> str:
+    """What is said before the log of a job that was just submitted."""
+    words = say("Job {id} was submitted.", id=job.id)
+    return words if job.spec.would_stop is None else f"{words}\n{job.spec.would_stop.render(say.translate)}"
+
+
 class JobsView(TableView):
-    """A list of jobs."""
+    """A list of jobs, the newest first.
+
+    Args:
+        sweeps: each stands as one row in place of its trials. `--json` has the jobs, trials among them.
+    """
 
     optional = (4, 3)
     folding = (1,)
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self.jobs = jobs
+    def __init__(self, jobs: Sequence[Job], sweeps: Sequence[SweepReport] = ()) -> None:
         self.data: Any = {"jobs": list(jobs)}
+        known = {sweep.id for sweep in sweeps}
+        own = [job for job in jobs if job.spec.trial is None or job.spec.plan not in known]
+        self.listed: list[Job | SweepReport] = [*own, *sweeps]
+        self.listed.sort(key=lambda one: one.created, reverse=True)
 
     def lead(self, say: Speech) -> str:
         """Said where there is nothing to list."""
-        return "" if self.jobs else say("There are no jobs yet.")
+        return "" if self.listed else say("There are no jobs yet.")
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
         return say("Job"), say("Name"), say("State"), say("Engine"), say("Submitted"), say("Time")
 
     def rows(self, say: Speech) -> list[Sequence[str]]:
-        """One row a job."""
+        """One row a job or a sweep."""
         now = time.time()
+        return [_sweep(say, one, now) if isinstance(one, SweepReport) else _job(say, one, now) for one in self.listed]
+
+    def html_rows(self, say: Speech, rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+        """Each job's name leads to its page."""
+        drawn = super().html_rows(say, rows)
+        linked = zip(self.listed, drawn, strict=True)
         return [
-            (job.id, job.spec.name, state(say, job), job.spec.engine, moment(job.created), run_time(job, now))
-            for job in self.jobs
+            row if isinstance(one, SweepReport) else [row[0], markup.job_link(one.id, one.spec.name), *row[2:]]
+            for one, row in linked
         ]
+
+
+def _job(say: Speech, job: Job, now: float) -> Sequence[str]:
+    return job.id, job.spec.name, state(say, job), job.spec.engine, moment(job.created), run_time(job, now)
+
+
+def _sweep(say: Speech, sweep: SweepReport, now: float) -> Sequence[str]:
+    lasted = duration((sweep.ended or now) - sweep.created)
+    return sweep.id, sweep.name, progress(say, sweep), say("sweep"), moment(sweep.created), lasted
 
 
 class JobView(TableView):
@@ -93,6 +125,8 @@ class JobView(TableView):
             rows.append((say("Devices"), ", ".join(job.device_ids)))
         if job.spec.insisted is not None:
             rows.append((say("Submitted anyway"), job.spec.insisted.render(say.translate)))
+        if job.spec.would_stop is not None and job.state not in FOLLOW_STATUS:
+            rows.append((say("Would stop"), job.spec.would_stop.render(say.translate)))
         if job.spec.limits is not None and job.spec.limits.why:
             rows.append((say("Limits"), " ".join(why.render(say.translate) for why in job.spec.limits.why)))
         if job.spec.estimated_peak_bytes is not None:
@@ -107,6 +141,15 @@ class JobView(TableView):
         if job.state in FOLLOW_STATUS:
             rows.append((say("Executed notebook"), job.spec.output))
         return rows
+
+    def html(self, say: Speech) -> str:
+        """How far it is, and the way to its page, before what is known of it."""
+        job = self.data
+        progress, link = job.progress, markup.job_link(job.id, job.spec.name)
+        done = progress.cells_done / progress.cells_total if progress.cells_total else 0.0
+        bar = markup.bar(done) if job.state in ("running", "stopping") else ""
+        said = " · ".join(f"{name} {value:.4g}" for name, value in list(progress.metrics.items())[:4])
+        return f"<p><strong>{link}</strong> {escape(state(say, job))} {escape(said)}</p>{bar}" + super().html(say)
 
     def sentences(self, say: Speech) -> Sequence[Message]:
         """Why it is where it is, and what its measurement says of the estimate."""
@@ -129,6 +172,4 @@ class DoneView(View):
 
     def html(self, say: Speech) -> str:
         """The sentence."""
-        from html import escape
-
         return f"<p>{escape(self._sentence)}</p>"

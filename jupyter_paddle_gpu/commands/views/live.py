@@ -40,7 +40,7 @@ class LiveView(InventoryView):
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
         drawn = say("Device"), say("Memory"), say("Load"), say("Last minute"), say("Temperature"), say("Power")
-        return "#", *drawn, say("Clock")
+        return "#", *drawn, say("Clock"), *((say("Held by"),) if self._is_held() else ())
 
     def rows(self, say: Speech) -> list[Sequence[str]]:
         """One row a device, as plain text."""
@@ -90,7 +90,11 @@ class LiveView(InventoryView):
             Text(heat),
             Text(power),
             Text(_clock(device)),
+            *([Text(_holder(device))] if self._is_held() else []),
         ]
+
+    def _is_held(self) -> bool:
+        return any(device.holder is not None for device in self.data.devices)
 
     def _processes(self, say: Speech) -> list[Sequence[str]]:
         rows = [_process(device, process) for device in self.data.devices for process in device.processes]
@@ -111,6 +115,15 @@ def _process(device: Device, process: DeviceProcess) -> Sequence[str]:
         process.job_id or process.container or "–",
         process.command or "–",
     )
+
+
+def _holder(device: Device) -> str:
+    """The user and the job that have it: one's own by its name, another's by the end of its id."""
+    if device.holder is None:
+        return "–"
+    short = device.holder.job.rsplit("-", 1)[-1]
+    job = f"{device.holder.name} ({short})" if device.holder.name else short
+    return " · ".join(part for part in (device.holder.owner, job) if part)
 
 
 def _clock(device: Device) -> str:

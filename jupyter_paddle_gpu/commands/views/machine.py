@@ -63,10 +63,14 @@ class TableView(View):
                 parts.append(sentence(f"  {hint}", "dim"))
         return Group(*parts)
 
+    def html_rows(self, say: Speech, rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+        """The cells as HTML."""
+        return [[escape(cell) for cell in row] for row in rows]
+
     def html(self, say: Speech) -> str:
         """The same for a cell."""
         lead, rows = self.lead(say), self.rows(say)
-        drawn = markup.table(([escape(cell) for cell in row] for row in rows), self.head(say)) if rows else ""
+        drawn = markup.table(self.html_rows(say, rows), self.head(say)) if rows else ""
         below = "".join(f"<p>{markup.message(say, sentence)}</p>" for sentence in self.sentences(say))
         return (f"<p>{escape(lead)}</p>" if lead else "") + drawn + below
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class MatchView(TableView):
     """Every device: chosen, possible with its score, or ruled out by what."""
 
-    optional = (4, 3)
-    folding = (5,)
+    optional = (5, 3)
+    folding = (6,)
 
     def __init__(self, explained: JobExplained) -> None:
         self.data: JobExplained = explained
@@ -29,7 +29,7 @@ class MatchView(TableView):
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
-        return "", say("Device"), say("Score"), say("Step"), say("Price"), say("Why")
+        return "", say("Device"), say("Score"), say("Step"), say("Whole run"), say("Price"), say("Why")
 
     def rows(self, say: Speech) -> list[Sequence[str]]:
         """One row a device."""
@@ -39,7 +39,8 @@ class MatchView(TableView):
                 marks[row.state],
                 row.device_name,
                 "–" if row.score is None else f"{row.score:.2f}",
-                "–" if row.seconds_per_step is None else f"{row.seconds_per_step:.2g} s",
+                _step(row),
+                _run(say, row),
                 "–" if row.price is None else f"{row.price:g}",
                 _why(say, row),
             )
@@ -47,14 +48,41 @@ class MatchView(TableView):
         ]
 
     def sentences(self, say: Speech) -> Sequence[Message]:
-        """How to read it."""
+        """How to read it, where there is anything to read."""
+        if not self.data.devices:
+            return self.data.notes
         return (
             Message(
                 code="score_read",
-                text="A score is the mean of the aims, 0 to 1, by the policy's weights; a step's time is its least, by "
-                "roofline. As things are now.",
+                text="A score is the mean of the aims, 0 to 1, by the policy's weights. A step takes at least what "
+                "stands behind ≥ (roofline), about what stands behind ~ (measured or learned). As things are now.",
             ),
+            *self.data.notes,
         )
+
+
+def _step(row: DeviceScore) -> str:
+    if row.seconds_per_step is None:
+        return "–"
+    mark = "≥" if row.seconds_from == "roofline" else "~"
+    return f"{mark} {row.seconds_per_step:.2g} s"
+
+
+def _run(say: Speech, row: DeviceScore) -> str:
+    """Time and cost of the whole run."""
+    if row.run_seconds is None:
+        return "–"
+    mark = "≥" if row.seconds_from == "roofline" else "~"
+    time = f"{mark} {_duration(say, row.run_seconds)}"
+    return time if row.run_cost is None else f"{time}, {row.run_cost:.2g} {row.currency}"
+
+
+def _duration(say: Speech, seconds: float) -> str:
+    if seconds >= 5400:
+        return say("{count} h", count=f"{seconds / 3600:.1f}")
+    if seconds >= 90:
+        return say("{count} min", count=f"{seconds / 60:.0f}")
+    return say("{count} s", count=f"{seconds:.2g}")
 
 
 def _why(say: Speech, row: DeviceScore) -> str:

@@ -10,6 +10,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         cell: index among all cells of the executed notebook.
+        number: the how-manieth picture of that cell, from 1.
         mime: `image/png`, `image/jpeg`, `image/gif` or `image/svg+xml`.
         data: base64; of SVG its text.
     """
@@ -17,6 +18,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     cell: int
     mime: str
     data: str
+    number: int = 1
 
 
 class Figures(msgspec.Struct, frozen=True):

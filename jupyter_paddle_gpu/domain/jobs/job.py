@@ -12,6 +12,7 @@ from ..estimates import DeviceTerms
 from ..messages import Message
 from ..notebooks import FactValue, Place
 from ..variables import Difference, Settings
+from .notices import Notice
 from .statistics import StatisticsSummary
 
 JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]
@@ -84,10 +85,14 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         need: what a training step takes of each device; None: not known, any device will do.
         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
             device.
+        would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
         limits: of memory and processors, settled with their reasons; None: the engine's own.
+        plan: the id of the sweep or the schedule that submitted it; empty: a person did.
+        trial: its number in the sweep, from 1; None: it is no trial.
         settings: the notebook's variables with the values of this run, and a digest of its other code.
         differs: what this run has otherwise than the one of the same notebook that was submitted before it.
         differs_from: the id of that one; empty: there was none.
+        priority: among one's own jobs the larger the earlier; below 0 others pass as well.
     """
 
     name: str
@@ -113,10 +118,16 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     estimated_largest_batch: int | None = None
     need: Need | None = None
     insisted: Message | None = None
+    would_stop: Message | None = None
     limits: Limits | None = None
+    plan: str = ""
+    trial: int | None = None
     settings: Settings = Settings()
     differs: tuple[Difference, ...] = ()
     differs_from: str = ""
+    notify: tuple[str, ...] = ()
+    """Who is told when it has ended: names of receivers of the policy, or mail addresses."""
+    priority: int = 0
     options: dict[str, Any] = {}
     """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""
 
@@ -162,6 +173,8 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
             first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+        step_seconds: wall time from one update of the optimizer to the next, with what lies between them (reading data,
+            validation), mean over all but the first steps; `steps_seen`: how many updates there were.
         process_rss_bytes: largest resident size of the notebook's process.
         cuda_version: of the Paddle that ran (`12.6`); None for one without CUDA.
         statistics: what all its processes used, as engine and driver saw it from outside.
@@ -176,6 +189,8 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
     host_reserved_bytes: int | None = None
     step_allocated_bytes: int | None = None
     steps_measured: int = 0
+    steps_seen: int = 0
+    step_seconds: float | None = None
     device_allocated_bytes: int | None = None
     device_reserved_bytes: int | None = None
     process_rss_bytes: int | None = None
@@ -186,6 +201,18 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Message, ...] = ()
 
 
+class QueuePlace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a job waits.
+
+    Attributes:
+        number: from 1, among the jobs of all users that wait for the same.
+        starts: when it is thought to start (seconds since the epoch); None: nobody knows.
+    """
+
+    number: int
+    starts: float | None = None
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
 
@@ -194,6 +221,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         not_before: earliest time of the next attempt.
         force: the person asked to end it without saving.
         server_id: the process that looks after it now (host and pid), for people who search.
+        priority: as submitted, or as it was moved since.
+        position: among one's own of the same priority, where somebody moved one of them; those without come last.
+        held: it does not start until it is released.
+        place: in the queue, while it waits.
     """
 
     id: str
@@ -217,12 +248,25 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
     """What a person wrote down about it."""
     starred: bool = False
+    notices: tuple[Notice, ...] = ()
+    """What became of telling those of `spec.notify`; empty until it has ended."""
+    priority: int = 0
+    position: int | None = None
+    held: bool = False
+    place: QueuePlace | None = None
 
 
 _LOG_NAMES = {
     **{"seq": "n", "time": "t", "stream": "s", "text": "x", "replaces": "r", "passing": "p"},
-    **{"coloured": "c", "place": "at"},
+    **{"coloured": "c", "place": "at", "says": "m", "figure": "f"},
 }
+
+
+class Phrase(msgspec.Struct, frozen=True):
+    """A sentence of ours in a log: an English template with its fields, so that it is read in any language."""
+
+    text: str
+    params: dict[str, str | int | float] = {}
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit_defaults=True):
@@ -236,6 +280,8 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit
         passing: a state of a line that is not complete yet: another one of the same stream will take its place.
         coloured: the text with its terminal colours, where it has any: `text` has none.
         place: the cell, and the line in it, that a traceback's line names.
+        says: what `text` says, where it is a sentence of ours.
+        figure: the picture that stands here: its cell, and the how-manieth of that cell it is, from 1.
     """
 
     seq: int
@@ -246,6 +292,8 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True, rename=_LOG_NAMES, omit
     passing: bool = False
     coloured: str = ""
     place: Place | None = None
+    says: Phrase | None = None
+    figure: Place | None = None
 
 
 class LogPage(msgspec.Struct, frozen=True):

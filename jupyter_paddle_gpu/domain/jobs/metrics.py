@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -46,6 +47,14 @@ class JobMetrics(msgspec.Struct, frozen=True, kw_only=True):
 
 MAIN = ("loss", "train_loss", "avg_loss", "mean_loss")
 """Metrics that stand for a training at a glance, the first that there is."""
+
+
+_LESS_IS_BETTER = re.compile("loss|ppl|perplexity|mae|mse|error")
+
+
+def is_less_better(name: str) -> bool:
+    """Whether a smaller value of a metric is the better one."""
+    return _LESS_IS_BETTER.search(name) is not None
 
 
 def main_metric(names: Iterable[str]) -> str | None:

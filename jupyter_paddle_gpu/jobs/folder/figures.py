@@ -10,14 +10,14 @@ import msgspec
 from ...domain.jobs.figures import Figure
 from ...engines import own_files
 from ...engines.base import JobFolder
+from ...runner.records.outputs import PICTURES
 
 NOTEBOOK_BYTES = 96 << 20
 """Largest executed notebook that is looked into; the runner keeps at most 64 MiB of pictures of one cell."""
 MOST = 24
 MOST_CHARACTERS = 8 << 20
 """Of all pictures together, as base64: what a page can show at once."""
-_KINDS = ("image/png", "image/jpeg", "image/gif", "image/svg+xml")
-"""In the order in which one of them is chosen, where an output has several."""
+_KINDS = PICTURES
 
 
 def read_figures(folder: JobFolder) -> tuple[Figure, ...]:
@@ -38,6 +38,7 @@ def read_figures(folder: JobFolder) -> tuple[Figure, ...]:
 
 def _figures(content: Any) -> Iterator[Figure]:
     for index, cell in enumerate(_list(content, "cells")):
+        number = 0
         for output in _list(cell, "outputs"):
             data = output.get("data") if isinstance(output, dict) else None
             if not isinstance(data, dict):
@@ -48,7 +49,8 @@ def _figures(content: Any) -> Iterator[Figure]:
             raw = data[kind]
             text = "".join(raw) if isinstance(raw, list) and all(isinstance(part, str) for part in raw) else raw
             if isinstance(text, str):
-                yield Figure(cell=index, mime=kind, data=text.strip())
+                number += 1
+                yield Figure(cell=index, mime=kind, data=text.strip(), number=number)
 
 
 def _list(value: Any, name: str) -> list[Any]:

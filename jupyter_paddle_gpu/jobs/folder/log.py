@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from ...domain.jobs.job import LogLine, LogPage
+from ...domain.jobs.job import LogLine, LogPage, Phrase
+from ...domain.messages import Message
 from ...engines import own_files
 from ...engines.base import JobFolder
 from ...runner.records.log import Log
@@ -146,7 +147,21 @@ class LogReaders:
             return reader
 
 
-def say(folder: JobFolder, *texts: str) -> bool:
+def tell(folder: JobFolder, *messages: Message) -> bool:
+    """The same with sentences of ours and their next steps, which are read in the reader's language."""
+    return say(folder, *(phrase for message in messages for phrase in phrases(message)))
+
+
+def phrases(message: Message) -> Iterator[str | Phrase]:
+    """Sentence and next step; one that has another sentence within is English text."""
+    params = {name: value for name, value in message.params.items() if not isinstance(value, Message)}
+    for template, rendered in ((message.text, message.render()), (message.hint, message.render_hint())):
+        if template:
+            whole = len(params) == len(message.params)
+            yield Phrase(template, params) if whole and template.format_map(params) == rendered else rendered
+
+
+def say(folder: JobFolder, *texts: str | Phrase) -> bool:
     """Add a line of stream `system` for each text that is not empty; False where a runner owns the log or the disk is
     full."""
     with FileLock(folder.lock).held() as mine:
@@ -156,8 +171,11 @@ def say(folder: JobFolder, *texts: str) -> bool:
             log = Log(folder.log)
         except OSError:
             return False
-        for text in filter(None, texts):
-            log.add(time.time(), "system", text)
+        for said in texts:
+            if isinstance(said, Phrase):
+                log.add(time.time(), "system", said.text.format_map(said.params), says=(said.text, said.params))
+            elif said:
+                log.add(time.time(), "system", said)
         with contextlib.suppress(OSError):
             written = log.flush()
             log.close()

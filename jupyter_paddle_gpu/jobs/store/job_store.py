@@ -15,6 +15,7 @@ import msgspec
 
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import ENDED, Job, JobState, check_move
+from ...domain.jobs.notices import OPEN, Notice
 from .database import Connection, Database
 
 SCHEMA = 1
@@ -31,6 +32,7 @@ _TABLES = (
     """CREATE TABLE IF NOT EXISTS claims (
         device_id VARCHAR NOT NULL PRIMARY KEY, job_id VARCHAR NOT NULL, since FLOAT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS ix_claims_job_id ON claims (job_id)",
+    "CREATE TABLE IF NOT EXISTS outbox (job_id VARCHAR NOT NULL PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS numbers (name VARCHAR NOT NULL PRIMARY KEY, value INTEGER NOT NULL)",
 )
 _MOST_TOMBSTONES = 1000
@@ -53,7 +55,7 @@ class JobStore:
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._database = Database(path, busy_seconds)
+        self.database = self._database = Database(path, busy_seconds)
         self._database.write(self._set_up)
         path.chmod(0o600)  # specifications hold environment variables
 
@@ -88,7 +90,7 @@ class JobStore:
                 return known
             now = time.time()
             accepted = msgspec.structs.replace(job, created=now, updated=max(now, job.updated))
-            row = (accepted.id, accepted.spec.token or None, _next_revision(connection), accepted.state)
+            row = (accepted.id, accepted.spec.token or None, next_revision(connection), accepted.state)
             connection.execute(
                 "INSERT INTO jobs (id, token, revision, state, engine, notebook, data) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (*row, accepted.spec.engine, accepted.spec.notebook, _encode(accepted)),
@@ -100,6 +102,13 @@ class JobStore:
     def by_token(self, token: str) -> Job | None:
         """The job that was submitted with this token."""
         return self._database.read(lambda connection: _by_token(connection, token)) if token else None
+
+    def with_token(self, beginning: str) -> tuple[Job, ...]:
+        """The jobs whose token begins so, in the order of submission."""
+        query = "SELECT data FROM jobs WHERE token >= ? AND token < ? ORDER BY number"
+        bounds = (beginning, beginning[:-1] + chr(ord(beginning[-1]) + 1))
+        rows = self._database.read(lambda connection: connection.execute(query, bounds).fetchall())
+        return tuple(_decode(data) for (data,) in rows)
 
     def get(self, job_id: str) -> Job:
         """A job. Raises `PaddleGpuError` (404)."""
@@ -150,13 +159,15 @@ class JobStore:
             check_move(old.state, new.state)
             # Never back, also where the machine's clock was set back: pages tell news from old answers by it.
             new = msgspec.structs.replace(new, updated=max(time.time(), math.nextafter(old.updated, math.inf)))
+            if new.state in ENDED:
+                new = _with_notices(connection, old, new)
             for device in devices:
                 _claim(connection, device, job_id)
             if new.state in ENDED or new.state == "queued":
                 connection.execute("DELETE FROM claims WHERE job_id = ?", (job_id,))
             connection.execute(
                 "UPDATE jobs SET revision = ?, state = ?, data = ? WHERE id = ?",
-                (_next_revision(connection), new.state, _encode(new), job_id),
+                (next_revision(connection), new.state, _encode(new), job_id),
             )
             return new
 
@@ -176,14 +187,21 @@ class JobStore:
                     id=job_id,
                     state=job.state,
                 )
-            revision = _next_revision(connection)
+            revision = next_revision(connection)
             connection.execute("DELETE FROM jobs WHERE id = ?", (job_id,))
             connection.execute("DELETE FROM claims WHERE job_id = ?", (job_id,))
+            connection.execute("DELETE FROM outbox WHERE job_id = ?", (job_id,))
             connection.execute("INSERT INTO deleted (revision, id) VALUES (?, ?)", (revision, job_id))
             connection.execute("DELETE FROM deleted WHERE revision < ?", (revision - _MOST_TOMBSTONES,))
             return job
 
         return self._database.write(work)
+
+    def with_open_notices(self) -> tuple[Job, ...]:
+        """Ended jobs of which somebody is still to be told."""
+        query = "SELECT data FROM jobs JOIN outbox ON jobs.id = outbox.job_id ORDER BY number"
+        rows = self._database.read(lambda connection: connection.execute(query).fetchall())
+        return tuple(_decode(data) for (data,) in rows)
 
     def claims(self) -> dict[str, str]:
         """Device id -> id of the job it is given to."""
@@ -235,6 +253,17 @@ def _read(connection: Connection, job_id: str) -> Job:
     return _decode(row[0])
 
 
+def _with_notices(connection: Connection, old: Job, new: Job) -> Job:
+    """Those who are to be told are written down with the end itself: no process can die in between."""
+    if old.state not in ENDED and new.spec.notify:
+        notices = tuple(Notice(receiver=name) for name in dict.fromkeys(new.spec.notify))
+        new = msgspec.structs.replace(new, notices=notices)
+        connection.execute("INSERT OR IGNORE INTO outbox VALUES (?)", (new.id,))
+    elif new.notices != old.notices and not any(notice.state in OPEN for notice in new.notices):
+        connection.execute("DELETE FROM outbox WHERE job_id = ?", (new.id,))
+    return new
+
+
 def _claim(connection: Connection, device_id: str, job_id: str) -> None:
     row = connection.execute("SELECT job_id FROM claims WHERE device_id = ?", (device_id,)).fetchone()
     if row is not None and row[0] != job_id:
@@ -259,7 +288,8 @@ def _set_number(connection: Connection, name: str, value: int) -> None:
     connection.execute("INSERT OR REPLACE INTO numbers (name, value) VALUES (?, ?)", (name, value))
 
 
-def _next_revision(connection: Connection) -> int:
+def next_revision(connection: Connection) -> int:
+    """The number of a change, by which all who follow the store learn of it."""
     revision = _number(connection, "revision") + 1
     _set_number(connection, "revision", revision)
     return revision

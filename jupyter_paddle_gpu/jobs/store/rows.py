@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs.job import Job, JobSpec
+from ...domain.jobs.job import Job, JobSpec, QueuePlace
 from ...domain.messages import Message
 from .. import names
 from .job_store import JobStore
@@ -24,6 +24,15 @@ def tell(store: JobStore, job: Job, reason: Message) -> None:
     """Say in the row why the job is where it is, unless it has moved meanwhile."""
     with contextlib.suppress(PaddleGpuError):
         store.change(job.id, lambda now: _change(now, reason=reason) if now.state == job.state else now)
+
+
+def tell_place(store: JobStore, job: Job, reason: Message | None, place: QueuePlace | None) -> None:
+    """Say in the row what a job waits for (None: as it was) and where, unless it has moved meanwhile."""
+    reason = reason or job.reason
+    if reason == job.reason and place == job.place:
+        return
+    with contextlib.suppress(PaddleGpuError):
+        store.change(job.id, lambda now: _change(now, reason=reason, place=place) if now.state == job.state else now)
 
 
 def fail(store: JobStore, job: Job, reason: Message) -> None:
@@ -49,10 +58,11 @@ def new_job(spec: JobSpec) -> Job:
     now = time.time()
     job_id = names.new_id(now)
     spec = _change(spec, output=names.output_of(spec.output, job_id))
-    return Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=_owner())
+    return Job(id=job_id, spec=spec, state="queued", created=now, updated=now, owner=owner(), priority=spec.priority)
 
 
-def _owner() -> str:
+def owner() -> str:
+    """The name of this user; empty where the system has none."""
     with contextlib.suppress(Exception):  # no entry in the user database: a container's bare uid
         return getpass.getuser()
     return ""

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import List, Optional, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 
 from .. import files
 
@@ -33,16 +33,24 @@ class Log:
         *,
         coloured: str = "",
         place: "Optional[Tuple[int, int]]" = None,
+        says: "Optional[Tuple[str, Mapping[str, Any]]]" = None,
+        figure: "Optional[Tuple[int, int]]" = None,
     ) -> None:
         """Queue a record (seconds since the epoch); `flush` writes it. `passing`: another state will replace it.
 
-        `coloured` is the same text with its colours, `place` the cell (index) and the line (from 1) that it names.
+        `coloured` is the same text with its colours, `place` the cell (index) and the line (from 1) that it names,
+        `says` the template and the fields of a sentence of ours, `figure` the cell (index) and the number (from 1) of
+        the picture that stands here.
         """
         flags = (',"r":true' if replaces else "") + (',"p":true' if passing else "")
         if coloured:
             flags += ',"c":' + _quote(coloured)
         if place is not None:
             flags += ',"at":{"cell":%d,"line":%d}' % place
+        if says is not None:
+            flags += ',"m":' + json.dumps({"text": says[0], "params": says[1]}, ensure_ascii=False)
+        if figure is not None:
+            flags += ',"f":{"cell":%d,"line":%d}' % figure
         record = '{"n":%d,"t":%.3f,"s":"%s","x":%s%s}\n' % (self._next, time, stream, _quote(text), flags)
         self._next += 1
         self._pending.append(record.encode("utf-8", "replace"))

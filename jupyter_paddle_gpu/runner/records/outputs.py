@@ -6,6 +6,8 @@ from typing import Any, Deque, Dict, List
 
 from ..spec import Limits
 
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/svg+xml")
+"""Kinds of pictures that are shown, in the order in which one is chosen where an output has several."""
 _TAIL_BYTES = 64 * 1024
 
 

@@ -13,6 +13,7 @@ from .document import Document
 from .events import Events
 from .lines import Lines, coloured, plain
 from .log import Log
+from .outputs import PICTURES
 
 RESERVE_BYTES = 256 * 1024
 """Kept free beside the log, so that a full disk still takes the result."""
@@ -36,6 +37,7 @@ class Recorder:
         self._total = len(self.document.code_cells)
         self._done = 0
         self._cells: Dict[int, int] = {}  # by the number with which it ran
+        self._cell, self._figures = 0, 0  # the one that runs, and the pictures that it has drawn
         self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
         self._lines = {name: self._assembler(name) for name in ("stdout", "stderr")}
         self.notebook_full = False
@@ -75,9 +77,9 @@ class Recorder:
         """Bytes that were written to stdout or stderr."""
         self._lines[name].feed(self._decoders[name].decode(data))
 
-    def system(self, text: str) -> None:
-        """A line of the runner's own."""
-        self._log.add(time.time(), "system", text)
+    def system(self, text: str, **params: Any) -> None:
+        """A line of the runner's own; `params` are the fields of its template."""
+        self._log.add(time.time(), "system", text.format(**params), says=(text, params))
 
     def message(self, message: Dict[str, Any]) -> None:
         """What the child has to say besides printed bytes."""
@@ -93,11 +95,18 @@ class Recorder:
         if message["kind"] == "error":
             self._add_lines("stderr", "\n".join(message["traceback"]))
         elif message["kind"] in ("display", "result"):
-            self._add_lines("result", str(message["data"].get("text/plain") or ""))
+            figure = None
+            if any(kind in message["data"] for kind in PICTURES):
+                self._figures += 1
+                figure = (self._cell, self._figures)
+            self._add_lines("result", str(message["data"].get("text/plain") or ""), figure)
+        elif message["kind"] == "clear":
+            self._figures = 0
 
-    def _add_lines(self, stream: str, text: str) -> None:
+    def _add_lines(self, stream: str, text: str, figure: Optional[Tuple[int, int]] = None) -> None:
+        """Lines of text; a picture stands in the first of them."""
         limit = self._spec.limits.line_characters
-        for raw in (coloured(text) or plain(text)).splitlines():
+        for raw in (coloured(text) or plain(text)).splitlines() or ([""] if figure else []):
             line = plain(raw)
             whole = len(line) <= limit
             for at in range(0, len(line) or 1, limit):
@@ -107,7 +116,9 @@ class Recorder:
                     line[at : at + limit],
                     coloured=coloured(raw) if whole else "",
                     place=self._place(line) if whole and stream == "stderr" else None,
+                    figure=figure,
                 )
+                figure = None
 
     def _place(self, line: str) -> Optional[Tuple[int, int]]:
         """Index of the cell and line in it that a traceback's line names; those count cells as they ran."""
@@ -123,6 +134,7 @@ class Recorder:
         self._finish_lines()
         self._events.cell_started()
         self._cells[count] = index
+        self._cell, self._figures = index, 0
         self.document.start_cell(index, count)
         self._events.add("cell", cell=index, state="started", done=self._done, total=self._total)
 
@@ -173,8 +185,8 @@ class Recorder:
         self.save(force=True)
         if self.notebook_full and outcome["reason"] == "succeeded":
             outcome.update(reason="disk_full", message=str(self._spec.notebook), exit_code=1)
-        for line in _closing_words(outcome):
-            self.system(line)
+        template, fields = _closing_words(outcome)
+        self.system(template, **fields)
         self._publish()
         self._events.add("ended", reason=outcome["reason"])
         self._log.flush()
@@ -190,7 +202,11 @@ class Recorder:
             output.parent.mkdir(parents=True, exist_ok=True)
             files.replace(output, self._spec.notebook.read_bytes())
         except OSError as error:
-            self.system("The executed notebook could not be written to %s: %s" % (output, error.strerror or error))
+            self.system(
+                "The executed notebook could not be written to {output}: {why}",
+                output=str(output),
+                why=error.strerror or str(error),
+            )
             self._events.add("publish_failed", path=str(output), error=str(error))
         else:
             self._events.add("published", path=str(output))
@@ -204,11 +220,13 @@ class Recorder:
             self._reserve.unlink()
 
 
-def _closing_words(outcome: Dict[str, Any]) -> List[str]:
-    seconds = "%.1f s" % outcome["seconds"]
+def _closing_words(outcome: Dict[str, Any]) -> Tuple[str, Dict[str, Any]]:
+    """The sentence with which a log ends, and its fields."""
+    params: Dict[str, Any] = {"seconds": round(outcome["seconds"], 1)}
     if outcome["reason"] == "succeeded":
-        return ["All cells ran in %s." % seconds]
+        return "All cells ran in {seconds} s.", params
     failure = outcome.get("failure")
-    where = " in cell %d" % (failure["cell"] + 1) if failure else ""
-    detail = (outcome.get("message") or "").split("\n")[0][:_DETAIL_CHARACTERS]
-    return ["Ended after %s: %s%s%s" % (seconds, outcome["reason"], where, ": " + detail if detail else "")]
+    params["detail"] = (outcome.get("message") or "").split("\n")[0][:_DETAIL_CHARACTERS] or outcome["reason"]
+    if not failure:
+        return "Ended after {seconds} s: {detail}", params
+    return "Ended after {seconds} s in cell {cell}: {detail}", dict(params, cell=failure["cell"] + 1)

@@ -98,13 +98,25 @@ class Outside(ast.NodeTransformer):
         self._values = values
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """`input("…")`, `parser.add_argument("--name", …)`."""
+        """`input("…")`, `parser.add_argument("--name", …)`, `open("path")`."""
         self.generic_visit(node)
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        node.args = [self._path(one, called) for one in node.args]
+        for word in node.keywords:
+            word.value = self._path(word.value, called)
         if isinstance(node.func, ast.Name) and node.func.id == "input" and "input" in self._values:
             return ast.copy_location(ast.Constant(value=str(self._values["input"]), kind=None), node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             self._argument(node)
         return node
+
+    def _path(self, node: ast.expr, called: str) -> ast.expr:
+        """The answer for a path that stands in the call: `train_csv` is the one for `data/train.csv`."""
+        text = node.value if isinstance(node, ast.Constant) else None
+        if not isinstance(text, str) or not _is_path(text, called):
+            return node
+        answer = self._values.get(re.sub(r"\W+", "_", re.split(r"[/\\]", text.rstrip("/\\"))[-1]).strip("_"))
+        return ast.copy_location(ast.Constant(value=answer, kind=None), node) if isinstance(answer, str) else node
 
     def _argument(self, node: ast.Call) -> None:
         """The answer is the argument's default, so that it is not required any more."""
@@ -125,6 +137,22 @@ class Outside(ast.NodeTransformer):
         node.keywords.append(
             ast.keyword(arg="default", value=ast.copy_location(ast.Constant(value=self._values[name], kind=None), node))
         )
+
+
+_TAKES_PATHS = (
+    "DatasetFolder", "ImageFolder", "Path", "exists", "glob", "iglob", "isdir", "isfile", "join", "listdir", "load",
+    "open", "read_csv", "scandir", "walk",
+)  # fmt: skip
+"""Functions in whose arguments a plain word is a file or a folder; as the estimate has them."""
+
+
+def _is_path(text: str, called: str) -> bool:
+    """Whether an argument is written as a path; as the estimate takes it (`tracer/notebook/questions/paths`)."""
+    if not text.strip("./\\"):
+        return False
+    if re.search(r"[/\\]|\.\w", text) and not re.search(r"[\s:*?<>|{}]", text):
+        return True
+    return text.isidentifier() and called in _TAKES_PATHS
 
 
 def _names(targets: "List[Any]") -> List[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ...devices.makers.registry import makers
 from ...domain.changes import Changes, Rewriting
 from ...domain.devices import Accelerator
 from ...domain.estimates import BatchPlace
@@ -16,17 +17,22 @@ if TYPE_CHECKING:
     from ...domain.notebooks import NotebookFacts, NotebookSource
     from ...estimator.advice.changed_steps import Rewrite
 
-HAS_BFLOAT16 = (8, 0)
-"""Compute capability from which on NVIDIA's cards compute in bfloat16."""
-
 
 def settled(request: EstimateRequest, accelerator: Accelerator | None) -> EstimateRequest:
     """The request with the number format of its mixed precision: bfloat16 where the card has it, else float16."""
     if request.amp in (None, "off") or request.amp_dtype is not None:
         return request
-    capability = accelerator.compute_capability if accelerator is not None else None
-    has = capability is not None and tuple(capability) >= HAS_BFLOAT16
-    return msgspec.structs.replace(request, amp_dtype="bfloat16" if has else "float16")
+    return msgspec.structs.replace(request, amp_dtype="bfloat16" if _has_bfloat16(accelerator) else "float16")
+
+
+def _has_bfloat16(accelerator: Accelerator | None) -> bool:
+    """By its sheet, or by what its maker says of all cards of its compute capability."""
+    if accelerator is None:
+        return False
+    maker = makers().named(accelerator.vendor)
+    since = maker.bfloat16 if maker is not None else None
+    capability = accelerator.compute_capability
+    return accelerator.bf16 is not None or (since is not None and capability is not None and capability >= since)
 
 
 def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Accelerator | None) -> Rewrite:

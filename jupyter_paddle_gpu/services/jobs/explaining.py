@@ -26,11 +26,13 @@ class JobExplained(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         devices: the chosen ones first, then by score, then what is ruled out and by what.
         reason: the decision in a sentence; of a job that has started, that it has.
+        notes: what else is to be said of it.
     """
 
     job_id: str
     reason: Message
     devices: tuple[DeviceScore, ...] = ()
+    notes: tuple[Message, ...] = ()
 
 
 def explain(
@@ -53,4 +55,4 @@ def explain(
     else:
         decision = decide(need, offer, policy, choice_of(job))
     rows = table(need, inventory.devices, policy, decision, taken=taken, held=offer.held)
-    return JobExplained(job_id=job.id, reason=decision.reason, devices=rows)
+    return JobExplained(job_id=job.id, reason=decision.reason, devices=rows, notes=decision.notes)

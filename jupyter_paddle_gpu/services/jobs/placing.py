@@ -106,7 +106,9 @@ def offer_of(
     )
     if standing is None:
         return offer
-    return msgspec.structs.replace(offer, taken=standing.taken, ahead=standing.ahead, left=standing.left)
+    return msgspec.structs.replace(
+        offer, taken=standing.taken, kept=standing.kept, ahead=standing.ahead, left=standing.left
+    )
 
 
 def limited(offer: Offer, limits: Limits | None, wanted: Resources | None = None) -> Offer:

@@ -53,6 +53,8 @@ def submission_of(job: Job, wanted: Rerun) -> Submission:
         token=wanted.token,
         environment=_environment(job) if wanted.environment is None else wanted.environment,
         anyway=wanted.anyway,
+        notify=spec.notify,
+        priority=spec.priority,
     )
 
 

@@ -29,6 +29,7 @@ from ...engines.capabilities import (
 )
 from ...matching.decision import decide
 from ...matching.ways import ways_now, ways_out
+from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
 from ..policies.files import Policies
 from ..requests import Submission
@@ -132,9 +133,9 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     for refusal in changed.refused:
         raise PaddleGpuError.of(refusal.why, status=422)
     wanted = submission.estimate or on_gpu or limits_follow_estimate(engine)
-    estimate = None
-    if submission.estimate is not False and facts.loop != "none":
-        estimate = _estimate(desk.estimates, source, facts, request, where, wanted=wanted, runs=runs)
+    shown = submission.estimate is not False and facts.loop != "none"
+    found = _estimate(desk.estimates, source, facts, request, where, wanted=wanted, runs=runs) if shown else None
+    estimate = found if found is not None and found.status == "ok" else None
     need, insisted = _need(submission, estimate), None
     resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids)
     limits = limits_of(engine, resources, estimate, whole_devices(inventory))
@@ -183,11 +184,23 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
         need=need,
         insisted=insisted,
+        would_stop=found.stop.says(behind=estimate is not None) if found and found.stop else None,
         limits=decision.limits,
+        plan=submission.plan,
+        trial=submission.trial,
+        priority=submission.priority,
         settings=read_settings(copy, copied, answers.sets),
+        notify=_notify(desk.policies.notices, submission.notify),
         options={**options_of(engine, _launched(copied, request)), **submission.options},
     )
     return Settled(spec, copy.content, decision)
+
+
+def _notify(policy: NoticePolicy, asked: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Who is told. Raises `PaddleGpuError` (400) where nobody can be."""
+    names = policy.usual if asked is None else asked
+    policy.check(names)
+    return names
 
 
 def _check_unused(engine: Engine, submission: Submission) -> None:
@@ -250,11 +263,11 @@ def _estimate(
     wanted: bool,
     runs: bool,
 ) -> Estimate | None:
-    """The number to stand beside the measured one: for the allocator the job will really use."""
+    """The number to stand beside the measured one, for the allocator the job will really use, or why there is none."""
     kept = estimates.known(source, request, where)
     if kept is None and ((wanted and runs) or estimates.was_estimated(source)):
         try:
             kept = estimates.fresh(source, facts, request, where)
         except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job
             return None
-    return kept if kept is not None and kept.status == "ok" else None
+    return kept

@@ -19,11 +19,13 @@ from ...images.catalogue import load_catalogue
 from ...images.choice import ImagePolicy
 from ...jobs.settings import JobPolicy, SchedulerPolicy
 from ...matching.policy import Policy
+from ...notices import settings as notice_settings
+from ...notices.settings import NoticePolicy
 from ..settings import POLICY_FILE, policy_in
 from .precedence import tightened
 from .reading import PolicyFile, read, wrong
 
-OF_THE_MARKET = frozenset({"market", "market_date"})
+OF_THE_MARKET = frozenset({"market", "market_date", "experience"})
 """Fields of `Policy` that a file cannot give."""
 _GIVEN = frozenset({"policy_file"})
 """Fields of `ImagePolicy` that a file cannot give."""
@@ -33,7 +35,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
 
 
-_SECTIONS = ("engine", "task", "matching", "scheduler", "images", "jobs")
+_SECTIONS = ("engine", "task", "matching", "scheduler", "images", "jobs", "notices")
 """What stands in a file beside a section for each engine."""
 _BESIDE = ("task", "matching", "scheduler")
 """What a file beside a notebook can say; the rest is for whoever owns the machine or the account."""
@@ -64,9 +66,11 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
         task: of the training beside the file.
         matching: how a device is chosen.
         scheduler: in which order jobs run.
+        common: the same by the system's file alone: what all users of a machine must agree on.
         images: registries in their order, allowed and preferred images.
         engines: by name the settings of each engine that has a section; the others have their defaults.
         jobs: how many run at once.
+        notices: who is told of jobs that have ended, and how.
         policy_file: where this is settled, for the sentences that say so.
         own_file: what a person's file said beside the system's; empty where there was none.
         overruled: fields of that file, or of the one beside the notebook, that would have loosened what an earlier file
@@ -78,9 +82,11 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
     task: Task = Task()
     matching: Policy = Policy()
     scheduler: SchedulerPolicy = SchedulerPolicy()
+    common: SchedulerPolicy = SchedulerPolicy()
     images: ImagePolicy = ImagePolicy()
     engines: dict[str, Any] = {}
     jobs: JobPolicy = JobPolicy()
+    notices: NoticePolicy = NoticePolicy()
     policy_file: str = POLICY_FILE
     own_file: str = ""
     overruled: tuple[str, ...] = ()
@@ -136,6 +142,7 @@ def load_policies(
         }
         both = msgspec.structs.replace(both, engines=engines, own_file=str(own), overruled=overruled)
         found = _named(both, system)
+    found = found if first is None else msgspec.structs.replace(found, common=first.scheduler)
     here = None if beside is None else _read(find_beside(beside), types, beside=True)
     return found if here is None else _beside(found, held, here, types)
 
@@ -185,6 +192,10 @@ def _checked(file: PolicyFile, types: Types) -> Policies:
     )
     images = _section(sections.get("images", {}), path, "images", ImagePolicy, less=_GIVEN)
     jobs = _convert(_section(sections.get("jobs", {}), path, "jobs", JobPolicy), path, "jobs", JobPolicy)
+    told = _section(sections.get("notices", {}), path, "notices", NoticePolicy)
+    notices = _convert(told, path, "notices", NoticePolicy)
+    if (found := notice_settings.wrong(notices)) is not None:
+        raise wrong(path, f"notices.{found[0]}", found[1])
     known = f"is none of {', '.join(types)}"
     for name in jobs.cpu_slots:
         if name not in types:
@@ -200,6 +211,7 @@ def _checked(file: PolicyFile, types: Types) -> Policies:
         images=_images(_convert(images, path, "images", ImagePolicy), path),
         engines={name: _engine(sections[name], path, kind) for name, kind in types.items() if name in sections},
         jobs=jobs,
+        notices=notices,
     )
 
 

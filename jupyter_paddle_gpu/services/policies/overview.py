@@ -11,6 +11,7 @@ import msgspec
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
 from ...engines.engine_type import EngineType
+from ...notices.settings import masked
 from ..settings import OLD_POLICY_FILE, POLICY_FILE, Settings, policy_in
 from .files import Policies, load_policies
 from .reading import PolicyFile, read
@@ -19,16 +20,18 @@ from .schema import FILE as SCHEMA
 WAITING: Mapping[str, frozenset[str]] = {
     "task": frozenset({"model_name", "sequence_length", "batch_size_per_gpu", "num_gpus_estimate"}),
     "matching": frozenset({"distributed_strategy"}),
-    "scheduler": frozenset({"algorithm", "priorities"}),
 }
 """Fields that are understood and kept, and of which nothing follows in this version."""
+
+OF_ALL = frozenset({"priorities", "aging"})
+"""Fields of `scheduler` that count in the system's file alone: everybody must reckon the order of all jobs alike."""
 
 TEMPLATE = """\
 # yaml-language-server: $schema={schema}
 # What this place settles; docs/policy.md explains each field. Every line may be left out.
 resource_policy:
-  memory_threshold: 0.9        # share of a card's memory that may be planned for
-  # plan_for: high             # start only what fits in any case
+  memory_threshold: 0.85       # share of a card's memory that may be in use once the job runs
+  # plan_for: low              # start also what may just fit
   # preferred_devices: [A100-SXM4-40GB, V100-32GB, RTX_3090]
   # home_grown_first: true     # cards made in China before others
   # prices: {{A100 SXM 80GB: 1.9, RTX 4090: 0.5}}   # of an hour
@@ -37,6 +40,12 @@ resource_policy:
   # heat_ceiling: 85           # nor those hotter now
   # sharing: exclusive         # nor those on which others' processes run
   # weights: {{cost: 1, time: 1, balance: 0.5, topology: 0.5, preference: 2, home_grown: 2}}
+# scheduler:
+#   timeout: 86400             # seconds after which a job that has not started fails
+#   quiet_hours: ["22:00-06:00"]   # no job starts on a device then
+#   quotas: {{anna: 4, "*": 2}}      # devices at once; the star is everybody else, and needs its quotes
+#   priorities: {{ben: 10, "*": 0}}  # the larger the earlier; counts in the system's file alone
+#   aging: 3600                # seconds of waiting that are worth one step of priority; likewise
 """
 
 
@@ -77,7 +86,11 @@ def report(settings: Settings, types: Mapping[str, EngineType[Any]], folder: Pat
         said = [file for path in files.values() if (file := read(path)) is not None]
     except PaddleGpuError as error:
         return PolicyReport(places=places, problems=(error.message,))
-    return PolicyReport(places=places, settled=_settled(policies, said), notes=tuple(_notes(policies, said)))
+    return PolicyReport(
+        places=places,
+        settled=_settled(policies, said),
+        notes=tuple(_notes(policies, said, settings.system_policy_file)),
+    )
 
 
 def _files(settings: Settings, folder: Path | None) -> dict[str, Path]:
@@ -94,13 +107,25 @@ def _settled(policies: Policies, said: list[PolicyFile]) -> dict[str, Any]:
             if not isinstance(fields, dict):
                 held[section] = part
                 continue
-            values = msgspec.to_builtins(part)
+            values = masked(msgspec.to_builtins(part))
             held.setdefault(section, {}).update({name: values[name] for name in fields if name in values})
     return held
 
 
-def _notes(policies: Policies, said: list[PolicyFile]) -> Iterator[Message]:
+def _notes(policies: Policies, said: list[PolicyFile], system: Path) -> Iterator[Message]:
     for file in said:
+        if file.path != system:
+            for name in sorted(OF_ALL & set(file.sections.get("scheduler") or ())):
+                yield Message(
+                    code="policy_of_all",
+                    text="{file}: “{field}” has no effect here: the order of all users' jobs is settled in {system}.",
+                    hint="Among your own jobs `submit --priority` decides; the rest the administrator settles.",
+                    params={
+                        "file": file.at(f"scheduler.{name}"),
+                        "field": file.word(f"scheduler.{name}"),
+                        "system": str(system),
+                    },
+                )
         if file.path.name == OLD_POLICY_FILE:
             yield old_name(file.path)
         elif (old := file.path.with_name(OLD_POLICY_FILE)).exists():

@@ -38,6 +38,16 @@ def exclusive(fixed: str, wanted: str) -> str:
     return "exclusive" if "exclusive" in (fixed, wanted) else wanted
 
 
+def either_way(fixed: Any, wanted: Any) -> Any:
+    """`usual`: each person's own choice."""
+    return wanted
+
+
+def joined(fixed: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    """`receivers`: those of both; a name belongs to whoever fixed it."""
+    return {**wanted, **fixed}
+
+
 TIGHTER: Mapping[str, Tighten] = {
     "matching.memory_threshold": least,
     "matching.plan_for": high_end,
@@ -53,6 +63,8 @@ TIGHTER: Mapping[str, Tighten] = {
     "scheduler.quiet_hours": together,
     "jobs.cpu_slots": least_of_each,
     "images.allowed": images,
+    "notices.receivers": joined,
+    "notices.usual": either_way,
 }
 """Field -> how it gets tighter."""
 
@@ -74,9 +86,16 @@ def tightened(fixed: Raw, later: Raw, types: Mapping[str, EngineType[Any]]) -> t
         else:
             tighten = rules.get(name)
             held[name] = tighten(first[name], wanted) if tighten else first[name]
-        if held[name] != wanted:
+        if not _holds(held[name], wanted):
             overruled.append(name)
     return _nested(held), tuple(overruled)
+
+
+def _holds(held: Any, wanted: Any) -> bool:
+    """Whether all that was wanted is there; that there is more besides takes nothing away from a mapping."""
+    if isinstance(held, dict) and isinstance(wanted, dict):
+        return all(held.get(key) == value for key, value in wanted.items())
+    return bool(held == wanted)
 
 
 def _rules(types: Mapping[str, EngineType[Any]]) -> tuple[dict[str, Tighten], dict[str, dict[str, Any]]]:

@@ -17,10 +17,13 @@ from ...engines.engine_type import EngineType
 from ...images.choice import ImagePolicy
 from ...jobs.settings import JobPolicy, SchedulerPolicy
 from ...matching.policy import Policy
+from ...notices.settings import NoticePolicy
 from .files import OF_THE_MARKET, Task
 
 FILE = Path(__file__).with_name("paddle-gpu.schema.json")
 """Where it is shipped."""
+_NOT_OF_FILES = ("Experience", "LearnedRun", "Need")
+"""Types of fields that a file cannot give."""
 _OF_THE_SYSTEM = frozenset({"policy_file"})
 
 
@@ -34,6 +37,7 @@ def schema(types: Mapping[str, EngineType[Any]]) -> dict[str, Any]:
         "scheduler": (SchedulerPolicy, frozenset()),
         "images": (ImagePolicy, _OF_THE_SYSTEM),
         "jobs": (JobPolicy, frozenset()),
+        "notices": (NoticePolicy, frozenset()),
         **{name: (kind.settings, kind.given) for name, kind in types.items()},
     }
     kinds = tuple({kind for kind, _ in sections.values()})
@@ -44,6 +48,8 @@ def schema(types: Mapping[str, EngineType[Any]]) -> dict[str, Any]:
         for field in given:
             found[kind.__name__]["properties"].pop(field, None)
     found["SchedulerPolicy"]["properties"]["algorithm"]["enum"] = ["rules", "learned", "rl_based"]
+    for name in _NOT_OF_FILES:
+        found.pop(name, None)
     for definition in found.values():
         definition["additionalProperties"] = definition.get("additionalProperties", False)
         definition["description"] = cleandoc(definition.get("description", ""))

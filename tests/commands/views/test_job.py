@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from jupyter_paddle_gpu.commands.speech import Speech
-from jupyter_paddle_gpu.commands.views.job import JobView
+from jupyter_paddle_gpu.commands.views.job import JobView, submitted
 from jupyter_paddle_gpu.commands.views.usage import driver_peak, used
 from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Progress
@@ -26,6 +28,18 @@ def test_the_time_left_is_said_where_it_is_known():
     for left, said in ((95.0, ("Time left", "1 min 35 s")), (None, None)):
         job = Job(id="a", spec=spec, state="running", created=0, updated=0, progress=Progress(seconds_left=left))
         assert next((row for row in JobView(job).rows(Speech("en")) if row[0] == "Time left"), None) == said
+
+
+def test_where_it_would_stop_is_said_until_it_has_ended():
+    told = Message(code="a", text="The notebook would stop: {error}", params={"error": "KeyError: 'label'"})
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local", would_stop=told)
+    job = Job(id="a", spec=spec, state="queued", created=0, updated=0)
+    row = ("Would stop", "The notebook would stop: KeyError: 'label'")
+    assert row in JobView(job).rows(Speech("en"))
+    assert row not in JobView(msgspec.structs.replace(job, state="failed")).rows(Speech("en"))
+    lines = submitted(Speech("en"), job).splitlines()
+    assert lines == ["Job a was submitted.", "The notebook would stop: KeyError: 'label'"]
+    assert submitted(Speech("zh_CN"), job).startswith("作业 a 已提交。\n")
 
 
 def test_limits_are_said_with_their_source():

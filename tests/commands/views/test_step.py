@@ -8,6 +8,15 @@ from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.estimate import EstimateView
 from jupyter_paddle_gpu.commands.views.step import rich, shown_layers
 from jupyter_paddle_gpu.domain.estimates import AliveTensor, Estimate, HostMemory, LayerMemory
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+
+
+def test_what_was_asked_otherwise_stands_beside_the_figure():
+    request = EstimateRequest(amp="O1", accumulation=4, set_to_zero=False, device="A100", details=True)
+    estimate = Estimate(status="ok", evidence="trace", peak_bytes=1 << 20)
+    asked = "with mixed precision O1, with 4 steps accumulated, with gradients freed"
+    assert asked in EstimateView(estimate, request=request).html(Speech("en"))
+    assert "What if" not in EstimateView(estimate, request=EstimateRequest(device="A100")).html(Speech("en"))
 
 
 def layer(path, kind, parameters, activations=0, flops=0):

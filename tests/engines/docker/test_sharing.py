@@ -17,8 +17,7 @@ from docker import errors
 from place import GATE, Place
 from server import service
 
-from jupyter_paddle_gpu.claims.claims import Claims
-from jupyter_paddle_gpu.claims.folder import written
+from jupyter_paddle_gpu.claims.claims import Claims, written
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec, Resources

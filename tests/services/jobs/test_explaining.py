@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
+
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.match import MatchView
 from jupyter_paddle_gpu.devices.reader import Reading
@@ -64,3 +66,6 @@ def test_a_waiting_job_is_told_which_device_it_would_get_and_why_no_other(tmp_pa
     assert hot.ruled_out.render() == "It is at 95 °C now, the policy's ceiling is 85.0 °C."
     rows = MatchView(explained).rows(Speech("en"))
     assert [row[0] for row in rows] == ["✓", "✗"]
+    assert [said.code for said in MatchView(explained).sentences(Speech("en"))] == ["score_read"]
+    alone = msgspec.structs.replace(explained, devices=())
+    assert list(MatchView(alone).sentences(Speech("en"))) == [], "no table, no word on how to read it"

@@ -75,6 +75,14 @@ def test_the_estimate_that_was_shown_goes_with_the_job(services):
     assert specify(services.desk(), notebook, Submission(estimate=False)).estimated_peak_bytes is None
 
 
+@pytest.mark.paddle
+@pytest.mark.parametrize(("called", "code"), [("net.absent(", "would_stop"), ("net(", None)])
+def test_where_the_notebook_would_stop_goes_with_the_job(services, called, code):
+    notebook = source(services, TRAINING.replace("net(", called))
+    spec = specify(services.desk(), notebook, Submission(estimate=True))
+    assert (spec.would_stop and spec.would_stop.code) == code
+
+
 def test_answers_go_to_the_job_where_it_takes_them(services):
     """A value is bound, an environment variable set; what data looks like is for the estimate alone."""
     code = "import os\nloader, rows = None, 2\nBATCH = int(os.environ['BATCH'])\n"

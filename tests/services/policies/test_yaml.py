@@ -100,7 +100,7 @@ def test_the_file_beside_a_notebook_holds_for_that_notebook(tmp_path: Path) -> N
     services = Services(Settings(data_folder=tmp_path / "data", system_policy_file=tmp_path / "none"))
     written(tmp_path / "here", "resource_policy: {memory_threshold: 0.5}\n")
     assert services.policies_in(tmp_path / "here").matching.memory_threshold == 0.5
-    assert services.policies_in(tmp_path).matching.memory_threshold == services.policy.memory_threshold == 0.9
+    assert services.policies_in(tmp_path).matching.memory_threshold == services.policy.memory_threshold == 0.85
     services.close()
 
 
@@ -122,16 +122,38 @@ def test_an_old_file_is_read_and_moves_over_with_a_word(tmp_path: Path) -> None:
     again.close()
 
 
+def test_what_settles_the_order_of_all_users_counts_in_the_systems_file_alone(tmp_path: Path) -> None:
+    text = "scheduler:\n  quotas: {ann: 2}\n  aging: 60\n  priorities: {ann: 9}\n"
+    written(tmp_path / "own", text)
+    services = Services(Settings(data_folder=tmp_path / "own", system_policy_file=tmp_path / "none.yaml"))
+    notes = services.policy_report().notes
+    assert [(note.code, note.params["field"]) for note in notes] == [
+        ("policy_of_all", "scheduler.aging"),
+        ("policy_of_all", "scheduler.priorities"),
+    ]
+    assert str(notes[0].params["file"]).endswith("paddle-gpu.yaml:3:3"), notes[0].params["file"]
+    services.close()
+    (tmp_path / "etc").mkdir()
+    written(tmp_path / "etc", text)
+    fixed = Settings(data_folder=tmp_path / "empty", system_policy_file=tmp_path / "etc" / "paddle-gpu.yaml")
+    services = Services(fixed)
+    assert services.policy_report().notes == ()
+    assert services.policies.common.priorities == {"ann": 9}
+    services.close()
+
+
 def test_the_first_file_is_right_and_so_are_its_examples(tmp_path: Path) -> None:
     services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
     path = services.policy_init()
     report = services.policy_report()
     services.close()
     assert (report.problems, report.notes) == ((), ())
-    path.write_text(re.sub(r"^  # ", "  ", path.read_text(), flags=re.MULTILINE))
-    found = load_policies(path, tmp_path, TYPES).matching
+    path.write_text(re.sub(r"^(  )?# (?!yaml-|What)", r"\1", path.read_text(), flags=re.MULTILINE))
+    held = load_policies(path, tmp_path, TYPES)
+    assert held.scheduler.quotas == {"anna": 4, "*": 2}
+    found = held.matching
     assert found.prices == {"A100 SXM 80GB": 1.9, "RTX 4090": 0.5}
-    assert (found.sharing, found.heat_ceiling, found.plan_for) == ("exclusive", 85, "high")
+    assert (found.sharing, found.heat_ceiling, found.plan_for) == ("exclusive", 85, "low")
 
 
 def test_lower_precision_is_refused_where_the_file_beside_the_notebook_says_so(tmp_path: Path) -> None:
@@ -151,7 +173,8 @@ def test_what_nothing_follows_from_is_said(tmp_path: Path) -> None:
     services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
     report = services.policy_report()
     services.close()
-    assert {note.params["field"] for note in report.notes} >= {"scheduler.algorithm", "task.model_name"}
+    assert {note.params.get("field") for note in report.notes} >= {"task.model_name"}
+    assert "learned_young" in {note.code for note in report.notes}, "it is asked for and has not proven itself"
     assert report.settled["matching"]["memory_threshold"] == 0.85
 
 

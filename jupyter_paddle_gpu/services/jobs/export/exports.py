@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ....domain.messages import Translate, untranslated
 from .archive import archive
 from .report import report
 from .table import metrics_csv
@@ -19,9 +20,9 @@ class Exports:
     def __init__(self, jobs: JobService) -> None:
         self._jobs = jobs
 
-    def report(self, job_id: str) -> str:
-        """The job on one HTML page."""
-        return report(self._jobs, self._jobs.get(job_id))
+    def report(self, job_id: str, translate: Translate = untranslated) -> str:
+        """The job on one HTML page, in a reader's language."""
+        return report(self._jobs, self._jobs.get(job_id), translate)
 
     def archive(self, job_id: str) -> Iterator[bytes]:
         """All that the job left as a ZIP archive, piece by piece."""

@@ -6,7 +6,7 @@ Whatever a job wrote is text here, and its pictures are images, in which no scri
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -14,8 +14,9 @@ from urllib.parse import quote
 import msgspec
 
 from ....domain.jobs.figures import Figure
-from ....domain.jobs.job import Job
+from ....domain.jobs.job import Job, JobState, LogLine
 from ....domain.jobs.metrics import MetricCurve
+from ....domain.messages import Message, Translate, untranslated
 from ....domain.sizes import human
 from .curves import curve_picture
 
@@ -27,6 +28,12 @@ LOG_LINES = 2_000
 OUTPUT_CHARACTERS = 20_000
 """Of a cell's printed output."""
 
+_LANGUAGE = "en"
+"""The tag of the page's language; its translation is that language's own."""
+_STATES: Mapping[JobState, str] = {
+    **{"queued": "waiting", "preparing": "preparing", "running": "running", "stopping": "stopping"},
+    **{"succeeded": "done", "failed": "failed", "cancelled": "stopped"},
+}
 _STYLE = """
 body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:1000px;padding:0 1em;color:#1b1f24;background:#fff}
 h1{font-size:1.5em}h2{font-size:1.1em;border-bottom:1px solid #d0d7de;margin-top:2em}
@@ -39,20 +46,21 @@ pre{background:#f6f8fa;overflow:auto;padding:8px;font-size:12px}img{max-width:10
 """
 
 
-def report(jobs: JobService, job: Job) -> str:
-    """The page, in English: it is for people elsewhere."""
+def report(jobs: JobService, job: Job, translate: Translate = untranslated) -> str:
+    """The page in a reader's language, English by default: it is for people elsewhere."""
     parts = [
         f"<h1>{_title(job)}</h1>",
         f'<p class="note">{escape(job.note)}</p>' if job.note else "",
-        f"<p>{escape(job.reason.render())}</p>" if job.reason else "",
-        _facts(job),
-        _curves(jobs.metrics(job.id).curves),
-        _figures(jobs.figures(job.id).figures),
-        _cells(jobs, job),
-        _log(jobs, job),
+        f"<p>{escape(job.reason.render(translate))}</p>" if job.reason else "",
+        _facts(job, translate),
+        _curves(jobs.metrics(job.id).curves, translate),
+        _figures(jobs.figures(job.id).figures, translate),
+        _cells(jobs, job, translate),
+        _log(jobs, job, translate),
     ]
     head = f'<meta charset="utf-8"><title>{_title(job)}</title><style>{_STYLE}</style>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+    body = f"<head>{head}</head><body>{''.join(parts)}</body>"
+    return f'<!doctype html>\n<html lang="{translate(_LANGUAGE)}">{body}</html>\n'
 
 
 def _title(job: Job) -> str:
@@ -64,12 +72,12 @@ def _moment(seconds: float | None) -> str:
     return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(seconds))
 
 
-def _facts(job: Job) -> str:
+def _facts(job: Job, translate: Translate) -> str:
     spec, result = job.spec, job.result
     measured = result and (result.device_allocated_bytes or result.step_allocated_bytes)
     rows: list[tuple[str, Any]] = [
         ("Job", job.id),
-        ("State", job.state),
+        ("State", translate(_STATES[job.state])),
         ("Notebook", spec.notebook),
         ("Submitted by", job.owner),
         ("Submitted", _moment(job.created)),
@@ -88,18 +96,22 @@ def _facts(job: Job) -> str:
         ("Measured peak", human(measured) if measured else ""),
         ("Last values", "\n".join(f"{name} {value:.5g}" for name, value in job.progress.metrics.items())),
     ]
-    told = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows if value)
-    return f"<h2>Facts</h2><table>{told}</table>"
+    told = "".join(
+        f"<tr><th>{escape(translate(name))}</th><td>{escape(str(value))}</td></tr>" for name, value in rows if value
+    )
+    return f"<h2>{translate('Facts')}</h2><table>{told}</table>"
 
 
-def _curves(curves: Sequence[MetricCurve]) -> str:
+def _curves(curves: Sequence[MetricCurve], translate: Translate) -> str:
     drawn = "".join(curve_picture(curve) for curve in curves if len(curve.values) > 1)
-    return f'<h2>Curves</h2><div class="curves">{drawn}</div>' if drawn else ""
+    return f'<h2>{translate("Curves")}</h2><div class="curves">{drawn}</div>' if drawn else ""
 
 
-def _figures(figures: Iterable[Figure]) -> str:
-    drawn = "".join(f'<figure><img alt="of cell {one.cell + 1}" src="{_address(one)}"></figure>' for one in figures)
-    return f"<h2>Figures</h2>{drawn}" if drawn else ""
+def _figures(figures: Iterable[Figure], translate: Translate) -> str:
+    drawn = "".join(
+        f'<figure><img alt="{_cell_name(one.cell, translate)}" src="{_address(one)}"></figure>' for one in figures
+    )
+    return f"<h2>{translate('Figures')}</h2>{drawn}" if drawn else ""
 
 
 def _address(figure: Figure) -> str:
@@ -108,24 +120,26 @@ def _address(figure: Figure) -> str:
     return f"data:{figure.mime};base64," + escape("".join(figure.data.split()), quote=True)
 
 
-def _cells(jobs: JobService, job: Job) -> str:
+def _cells(jobs: JobService, job: Job, translate: Translate) -> str:
     from ....engines import own_files
     from ....jobs.folder.figures import NOTEBOOK_BYTES
 
     try:
         content = msgspec.json.decode(own_files.read(jobs.folder_of(job.id).notebook, NOTEBOOK_BYTES))
         cells = content["cells"]
-        drawn = "".join(_cell(index, cell) for index, cell in enumerate(cells) if cell.get("cell_type") == "code")
+        drawn = "".join(
+            _cell(index, cell, translate) for index, cell in enumerate(cells) if cell.get("cell_type") == "code"
+        )
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError, RecursionError):
         return ""  # nothing executed yet, or no notebook
-    return f"<h2>Notebook</h2>{drawn}"
+    return f"<h2>{translate('Notebook')}</h2>{drawn}"
 
 
-def _cell(index: int, cell: dict[str, Any]) -> str:
+def _cell(index: int, cell: dict[str, Any], translate: Translate) -> str:
     printed = escape("".join(_printed(cell.get("outputs") or []))[-OUTPUT_CHARACTERS:])
     source = escape(_text(cell.get("source")))
     output = f"<pre>{printed}</pre>" if printed.strip() else ""
-    return f'<div class="cell"><small>cell {index + 1}</small><pre>{source}</pre>{output}</div>'
+    return f'<div class="cell"><small>{_cell_name(index, translate)}</small><pre>{source}</pre>{output}</div>'
 
 
 def _printed(outputs: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -142,9 +156,22 @@ def _text(value: Any) -> str:
     return "".join(value) if isinstance(value, list) else str(value or "")
 
 
-def _log(jobs: JobService, job: Job) -> str:
+def _cell_name(index: int, translate: Translate) -> str:
+    """Cells are counted from 1 for people."""
+    return escape(translate("cell {cell}").format(cell=index + 1))
+
+
+def _said(line: LogLine, translate: Translate) -> str:
+    """The text of a line; a sentence of ours in the reader's language."""
+    if line.says is None:
+        return line.text
+    return Message(code="log", text=line.says.text, params=line.says.params).render(translate)
+
+
+def _log(jobs: JobService, job: Job, translate: Translate) -> str:
     page = jobs.log(job.id, -LOG_LINES, LOG_LINES)
-    lines = "\n".join(line.text for line in page.lines if not line.passing)
+    lines = "\n".join(_said(line, translate) for line in page.lines if not line.passing)
     left = page.total - len(page.lines)
-    before = f"<p>{left:,} lines before these are left out.</p>" if left > 0 else ""
-    return f"<h2>Log</h2>{before}<pre>{escape(lines)}</pre>"
+    cut = escape(translate("{count} lines before these are left out.").format(count=f"{left:,}"))
+    before = f"<p>{cut}</p>" if left > 0 else ""
+    return f"<h2>{translate('Log')}</h2>{before}<pre>{escape(lines)}</pre>"

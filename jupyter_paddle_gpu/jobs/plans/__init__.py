@@ -1,0 +1,1 @@
+"""Sweeps and schedules: their rows, and whoever looks after them beside the queue."""

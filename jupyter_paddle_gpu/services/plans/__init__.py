@@ -1,0 +1,1 @@
+"""Sweeps and schedules: what makes jobs by itself."""

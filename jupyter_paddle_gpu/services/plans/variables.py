@@ -1,0 +1,89 @@
+"""Which variable of a notebook a name means that somebody typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...domain.errors import PaddleGpuError
+from ...domain.plans.space import Dimension
+from ...domain.variables import Settings, Variable
+
+if TYPE_CHECKING:
+    from ...domain.notebooks import NotebookSource
+
+_ROLES = {
+    "batch": "batch_size",
+    "batch_size": "batch_size",
+    "lr": "learning_rate",
+    "learning_rate": "learning_rate",
+    "epochs": "epochs",
+}
+"""What people call what a notebook may call otherwise."""
+_WHAT_IFS = {"batch_size": "batch_size", "amp": "amp"}
+"""What a job can have otherwise though its notebook has no variable for it, by its role."""
+
+
+_COUNTS = frozenset({"batch_size", "epochs"})
+"""Roles of which there are no fractions, whatever stands in the notebook."""
+
+
+def settings_of(source: NotebookSource) -> Settings:
+    """The notebook's variables with their values; nothing of it runs."""
+    from ...notebook.inspection import inspect_notebook
+    from ...notebook.variables import read_settings
+
+    return read_settings(source, inspect_notebook(source))
+
+
+def resolved(dimension: Dimension, settings: Settings) -> Dimension:
+    """The dimension with the name that the notebook has for it: its own first, else what it is to the training.
+
+    Raises:
+        PaddleGpuError: `sweep_unknown` (400): the notebook has nothing of that name; `sweep_fraction` (400): it is a
+            whole number there, and fractions are to be tried.
+    """
+    own = next((one for one in settings.variables if one.name == dimension.name), None)
+    role = _ROLES.get(dimension.name, dimension.name)
+    found = own or next((one for one in settings.variables if one.role and one.role == role), None)
+    if found is not None:
+        dimension = _whole(dimension, found)
+    if found is not None and found.name:
+        return msgspec.structs.replace(dimension, name=found.name, role=found.role)
+    if role in _WHAT_IFS and (found is not None or role == "amp"):
+        return msgspec.structs.replace(dimension, name=_WHAT_IFS[role], what_if=True, role=role)
+    known = ", ".join(dict.fromkeys(map(_called, settings.variables))) or "–"
+    raise PaddleGpuError(
+        "sweep_unknown",
+        "The notebook has no variable “{name}”.",
+        hint="There are: {known}. A value that stands alone in a cell, as `{name} = …`, is one.",
+        name=dimension.name[:100],
+        known=known,
+    )
+
+
+def _whole(dimension: Dimension, variable: Variable) -> Dimension:
+    """The dimension in whole numbers where the notebook's variable is one."""
+    counts = variable.role in _COUNTS
+    # 0 and 1 are also how people write a share or a rate that is off, or full.
+    if not counts and (type(variable.value) is not int or variable.value in (0, 1) or variable.role):
+        return dimension
+    if dimension.is_open or any(isinstance(one, float) and not one.is_integer() for one in dimension.values):
+        called = _called(variable)
+        raise PaddleGpuError(
+            "sweep_fraction",
+            "“{name}” is a whole number ({value}) in the notebook, and “{typed}” has fractions.",
+            hint="Name whole numbers (`16, 32`, `32:128:x2`)."
+            if counts
+            else "Name whole numbers (`16, 32`, `32:128:x2`), or write `{name} = {value}.0` where fractions are meant.",
+            name=called[:100],
+            value=str(variable.value)[:40],
+            typed=dimension.text[:100],
+        )
+    values = tuple(int(one) if isinstance(one, float) else one for one in dimension.values)
+    return msgspec.structs.replace(dimension, values=tuple(dict.fromkeys(values)))
+
+
+def _called(variable: Variable) -> str:
+    return variable.name or variable.role
