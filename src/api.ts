@@ -22,6 +22,7 @@ import type {
   IMessage,
   INotebookFacts,
   IPreflight,
+  IReceiver,
   IRerun,
   ISubmission,
   IWhatIf
@@ -88,6 +89,11 @@ export class Api {
     return this._get('engines');
   }
 
+  /** Who can be told of a job's end. */
+  receivers(): Promise<IReceiver[]> {
+    return this._get('receivers');
+  }
+
   /** What can be asked of an estimate, as fields of a form. */
   whatIfs(): Promise<IWhatIf[]> {
     return this._get('what-ifs');
@@ -136,6 +142,16 @@ export class Api {
 
   cancel(id: string, force = false): Promise<IJob> {
     return this._post(`jobs/${encodeURIComponent(id)}/cancel`, { force });
+  }
+
+  /** Keep a waiting job from starting, or let it wait again; answers the job. */
+  hold(id: string, held: boolean): Promise<IJob> {
+    return this._post(`jobs/${encodeURIComponent(id)}/hold`, { held });
+  }
+
+  /** Put a waiting job before another one of one's own (null: behind all); answers the job. */
+  move(id: string, before: string | null): Promise<IJob> {
+    return this._post(`jobs/${encodeURIComponent(id)}/move`, { before });
   }
 
   /** Run a job again: from its checkpoints on, or with other values as a run of its own. */
@@ -189,13 +205,20 @@ export class Api {
   }
 
   /** Lines from number `since` on. */
-  log(id: string, since: number, limit: number): Promise<ILogPage> {
-    return this._get(`jobs/${encodeURIComponent(id)}/log?since=${since}&limit=${limit}`);
+  log(id: string, since: number, limit: number, rank = 0): Promise<ILogPage> {
+    const query = `since=${since}&limit=${limit}${rank ? `&rank=${rank}` : ''}`;
+    return this._get(`jobs/${encodeURIComponent(id)}/log?${query}`);
   }
 
   /** Where a job can be downloaded: on one page, with all that it left, its metrics as a table. */
+  /** Where something can be downloaded. */
+  url(path: string): string {
+    return this._url(path);
+  }
+
   exportUrl(id: string, what: 'report' | 'archive' | 'metrics/file'): string {
-    return this._url(`jobs/${encodeURIComponent(id)}/${what}`);
+    const language = what === 'report' ? `?language=${encodeURIComponent(this.language)}` : '';
+    return this._url(`jobs/${encodeURIComponent(id)}/${what}`) + language;
   }
 
   /** Where the whole log can be downloaded as text. */
@@ -215,6 +238,14 @@ export class Api {
 
   private _url(path: string): string {
     return URLExt.join(this.serverSettings.baseUrl, NAMESPACE, path);
+  }
+
+  /** Ask for something that a room of its own knows (`models/plans`). Throws `ApiError`. */
+  ask<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T> {
+    return this._request<T>(path, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    });
   }
 
   private _get<T>(path: string): Promise<T> {

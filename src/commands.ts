@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { type IJob, isEnded } from './domain';
+import { type IJob, isEnded, type ISweep } from './domain';
 import { paddleGpuIcon } from './icons';
 import type { PanelModel } from './models/panel';
 import type { Script } from './models/notebook/script';
@@ -18,10 +18,10 @@ export interface ICommandOptions {
   trans: TranslationBundle;
   showPanel: (mode: string) => void;
   showJob: (id: string) => Promise<void>;
-  /** Show all jobs, and compare those that are named. */
-  showJobs: (compared?: string[]) => void;
+  /** Show all jobs, compare those that are named, unfold a sweep. */
+  showJobs: (compared?: string[], sweep?: string) => void;
   /** Ask what a job is to have otherwise and run it so; null where it was given up. */
-  askAndRerun: (job: IJob) => Promise<IJob | null>;
+  askAndRerun: (job: IJob) => Promise<IJob | ISweep | null>;
   openPath: (path: string) => void;
   /** Bring a widget to the front. */
   activate: (id: string) => Promise<void>;
@@ -225,7 +225,9 @@ export function addCommands(options: ICommandOptions): void {
     execute: async args => {
       const job = model.jobs.get(meant(args) ?? '');
       const made = job ? await options.askAndRerun(job) : null;
-      if (made) {
+      if (made && 'trials' in made) {
+        options.showJobs(undefined, made.id);
+      } else if (made) {
         await showJob(made.id);
       }
       return made?.id;
@@ -237,8 +239,8 @@ export function addCommands(options: ICommandOptions): void {
     label: trans.__('Show all jobs'),
     caption: trans.__('All runs side by side: sort, filter, compare, run again'),
     icon: args => (args.isPalette ? undefined : paddleGpuIcon),
-    execute: () => options.showJobs(),
-    describedBy: { args: { type: 'object', properties: {} } }
+    execute: args => options.showJobs(undefined, String(args.sweep ?? '')),
+    describedBy: { args: { type: 'object', properties: { sweep: { type: 'string' } } } }
   });
 
   commands.addCommand(CommandIDs.compareJobs, {

@@ -55,6 +55,8 @@ export type IHostSample = Schemas['HostSample'];
 export type IInventory = Schemas['Inventory'];
 export type IAccelerator = Schemas['Accelerator'];
 export type IVerdict = Schemas['Verdict'];
+/** A row of the match's table: a device's expected seconds, price and score. */
+export type IDeviceScore = Schemas['DeviceScore'];
 export type IPlacement = Schemas['Placement'];
 /** What becomes of a training here and now. */
 export type IDecision = Schemas['Decision'];
@@ -83,6 +85,9 @@ export type IJobMetrics = Schemas['JobMetrics'];
 export type IMetricCurve = Schemas['MetricCurve'];
 /** A picture that a notebook has drawn. */
 export type IFigure = Schemas['Figure'];
+/** Somebody who can be told of a job's end. */
+export type IReceiver = Schemas['ReceiverRow'];
+export type INotice = Schemas['Notice'];
 /** A variable of a notebook with the value that a run has, or a fact of the training without a name. */
 export type IVariable = Schemas['Variable'];
 /** One thing that a run has otherwise than another one. */
@@ -95,18 +100,36 @@ export type IRerun = Partial<Omit<Schemas['RerunBody'], 'request' | 'resources'>
   resources?: Partial<Schemas['ResourcesBody']>;
 };
 
+/** One notebook run with several values. */
+export type ISweep = Schemas['SweepReport'];
+export type ITrial = Schemas['TrialRow'];
+export type IDimension = Schemas['Dimension'];
+export type ISweepBody = Partial<
+  Pick<Schemas['SweepBody'], 'path' | 'job' | 'space' | 'search' | 'trials' | 'at_once'>
+> &
+  ISubmission & { content?: unknown };
+export type ISweepCheck = Schemas['SweepCheck'];
+/** A notebook that runs later, or again and again. */
+export type ISchedule = Schemas['ScheduleReport'];
+export type IScheduleBody = Partial<
+  Pick<Schemas['ScheduleBody'], 'at' | 'cron' | 'free' | 'below' | 'zone' | 'source'>
+>;
+
 /**
  * One line of a log: number, time, stream, text, whether it takes the place of the stream's last line (`r`), whether
  * another one will take its own (`p`), the text with its colours (`c`), and the place in the notebook that a traceback
  * names (`at`). The last four are sent where there is something to say.
  */
-export type ILogLine = Omit<Schemas['LogLine'], 'r' | 'p' | 'c' | 'at'> &
-  Partial<Pick<Schemas['LogLine'], 'r' | 'p' | 'c' | 'at'>>;
+export type ILogLine = Omit<Schemas['LogLine'], 'r' | 'p' | 'c' | 'at' | 'm' | 'f'> &
+  Partial<Pick<Schemas['LogLine'], 'r' | 'p' | 'c' | 'at' | 'm' | 'f'>>;
 export type ILogPage = Omit<Schemas['LogPage'], 'lines'> & { lines: ILogLine[] };
 
 /** What a person chose for a job; what is left out is the policy's to choose. */
 export type ISubmission = Partial<
-  Pick<Schemas['SubmitBody'], 'engine' | 'token' | 'anyway' | 'image' | 'environment'>
+  Pick<
+    Schemas['SubmitBody'],
+    'engine' | 'token' | 'anyway' | 'image' | 'environment' | 'notify'
+  >
 > & {
   options?: { data?: string[] };
   request?: IEstimateRequest;

@@ -99,7 +99,7 @@ export function stopwatch(seconds: number): string {
 
 /** A share: `7.3 %`, `97 %`. */
 export function percent(value: number): string {
-  return `${value.toFixed(Math.abs(value) < 9.95 ? 1 : 0)} %`;
+  return `${value.toFixed(value !== 0 && Math.abs(value) < 9.95 ? 1 : 0)} %`;
 }
 
 /** Time of day: `14:02:11`. */

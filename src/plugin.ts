@@ -20,8 +20,10 @@ import { Announcements, type IBoard } from './announcements';
 import { Api } from './api';
 import { addCommands } from './commands';
 import type { IApp } from './components/common/context';
-import { rerunWith } from './components/rerun/dialog';
 import { EventStream } from './events';
+import { BrowserNotices } from './places/browserNotices';
+import { CellBadge } from './places/cellBadge';
+import { followJobLinks } from './places/jobLinks';
 import { ActiveNotebook } from './models/notebook/notebook';
 import { PanelModel } from './models/panel';
 import { Remembered } from './models/notebook/remembered';
@@ -108,7 +110,24 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const panel = new PanelWidget(context, model);
     panel.id = 'jp-PaddleGpu-panel';
     const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
+    const notices = new BrowserNotices(
+      trans,
+      job => void app.commands.execute(CommandIDs.openJob, { id: job.id })
+    );
+    const badge = new CellBadge(model, trans, job => {
+      const [command, args] = job
+        ? [CommandIDs.openJob, { id: job }]
+        : [CommandIDs.openPanel, { mode: 'side' }];
+      void app.commands.execute(command, args);
+    });
+    followJobLinks(id => void app.commands.execute(CommandIDs.openJob, { id }));
     const apply = () => {
+      badge.isOn = settings?.get('cellBadge').composite !== false;
+      const isOn = settings?.get('notifyInBrowser').composite === true;
+      if (isOn && !notices.isOn) {
+        void notices.ask();
+      }
+      notices.isOn = isOn;
       model.autoEstimate = settings?.get('autoEstimate').composite === true;
       model.follows = settings?.get('follow').composite !== false;
     };
@@ -147,9 +166,12 @@ const plugin: JupyterFrontEndPlugin<void> = {
         }
       },
       showJob: id => tabs.showJob(id),
-      showJobs: compared => tabs.showJobs(compared),
-      askAndRerun: job =>
-        rerunWith(context, model.jobs, job, model.inventory?.devices.length ?? 0),
+      showJobs: (compared, sweep) => tabs.showJobs(compared, sweep),
+      askAndRerun: async job => {
+        const { Planner, rerunWith } = await import('./pages');
+        const devices = model.inventory?.devices.length ?? 0;
+        return rerunWith(context, model.jobs, new Planner(model.api), job, devices);
+      },
       openPath: path => void documents.openOrReveal(path),
       activate: async id => {
         const notebook = notebooks.find(one => one.id === id);
@@ -242,6 +264,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       if (model.takeOpening(job.id) && job.state === 'succeeded') {
         void app.commands.execute(CommandIDs.openNotebook, { id: job.id });
       }
+      notices.tell(job);
       if (settings?.get('notify').composite !== false && !isListInView()) {
         announcements.tell(job);
       }

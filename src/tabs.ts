@@ -45,6 +45,7 @@ export class Tabs {
   async showJob(id: string): Promise<void> {
     const model = this._model;
     let tab = this._jobs.find(item => item.content.model.id === id);
+    this._learn();
     if (!tab) {
       if (!model.jobs.get(id)) {
         await model.api.job(id).then(
@@ -62,9 +63,10 @@ export class Tabs {
     this._shell.activateById(tab.id);
   }
 
-  /** Show all jobs, or two of them side by side. */
-  showJobs(compared?: string[]): void {
+  /** Show all jobs, or two of them side by side, or a sweep unfolded. */
+  showJobs(compared?: string[], sweep = ''): void {
     let tab = this._pages.currentWidget;
+    this._learn();
     if (!tab || tab.isDisposed) {
       const page = new JobsPage(this._model.api, this._model.jobs, this._context.trans);
       tab = this._tab(new JobsWidget(this._context, this._model.events, page));
@@ -74,6 +76,11 @@ export class Tabs {
     this._shell.activateById(tab.id);
     if (compared) {
       tab.content.model.compare(compared);
+    }
+    const { plans } = tab.content.model;
+    void plans.refresh();
+    if (sweep && plans.shown !== sweep) {
+      plans.show(sweep);
     }
   }
 
@@ -90,6 +97,13 @@ export class Tabs {
       args: () => ({ mode: 'main' }),
       name: () => 'panel'
     });
+  }
+
+  /** Ask the server for what pages name (engines by their titles), where no panel has yet. */
+  private _learn(): void {
+    if (!this._model.isReady) {
+      void this._model.connect();
+    }
   }
 
   private _tab<T extends Widget>(content: T, id = `${content.id}-tab`): MainAreaWidget<T> {

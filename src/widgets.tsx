@@ -7,8 +7,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
 
 import { AppProvider, type IApp } from './components/common/context';
-import { JobPage, type OpenNotebook } from './components/job/jobPage';
-import { JobsPage as JobsPageComponent } from './components/jobsPage/page';
+import type { OpenNotebook } from './components/job/jobPage';
 import { Panel } from './components/panel';
 import { paddleGpuIcon } from './icons';
 import type { EventStream } from './events';
@@ -17,6 +16,12 @@ import type { JobView } from './models/job/jobView';
 import type { PanelModel } from './models/panel';
 import { jobTitle } from './models/jobs/runs';
 import { PRODUCT } from './tokens';
+
+/** The pages, read when the first of them is opened. */
+const JobPage = React.lazy(async () => ({ default: (await import('./pages')).JobPage }));
+const JobsPageComponent = React.lazy(async () => ({
+  default: (await import('./pages')).JobsPage
+}));
 
 /** The panel, in a sidebar or as a tab. It listens to the server only while it is seen. */
 export class PanelWidget extends ReactWidget {
@@ -109,7 +114,9 @@ export class JobWidget extends ReactWidget {
   protected render(): JSX.Element {
     return (
       <AppProvider value={this._app}>
-        <JobPage model={this.model} openNotebook={this._openNotebook} />
+        <React.Suspense fallback={null}>
+          <JobPage model={this.model} openNotebook={this._openNotebook} />
+        </React.Suspense>
       </AppProvider>
     );
   }
@@ -167,7 +174,9 @@ export class JobsWidget extends ReactWidget {
   protected render(): JSX.Element {
     return (
       <AppProvider value={this._app}>
-        <JobsPageComponent model={this.model} events={this._events} />
+        <React.Suspense fallback={null}>
+          <JobsPageComponent model={this.model} events={this._events} />
+        </React.Suspense>
       </AppProvider>
     );
   }

@@ -95,7 +95,7 @@ export class Plot {
         width,
         height,
         legend: { show: false },
-        padding: [8, 8, 0, 0],
+        padding: [8, stepsX ? 16 : 8, 0, 0],
         cursor: {
           y: false,
           drag: { x: false, y: false, setScale: false },

@@ -45,6 +45,7 @@ export function LineChart(props: ILineChartProps): JSX.Element {
   const [failed, setFailed] = React.useState(false);
   const node = React.useRef<HTMLDivElement>(null);
   const plot = React.useRef<Plot | null>(null);
+  const early = React.useRef<number | null>(null); // what keys chose before there was a plot
   const drawing: IDrawing = {
     ...{ series, limits, marks, height, sync, low, high, stepsX, stepsY, formatX, formatY },
     onCursor: x => {
@@ -65,6 +66,9 @@ export function LineChart(props: ILineChartProps): JSX.Element {
           return;
         }
         const made = (plot.current = new Plot(place, latest.current));
+        if (early.current !== null) {
+          made.point(early.current);
+        }
         const observer = new ResizeObserver(() => made.resize(place.clientWidth));
         observer.observe(place);
         stops.push(
@@ -86,11 +90,19 @@ export function LineChart(props: ILineChartProps): JSX.Element {
     plot.current?.update(latest.current);
   }, [series, limits, marks, height, sync, low, high]);
 
+  const choose = (x: number | null) => {
+    if (plot.current) {
+      plot.current.point(x);
+    } else {
+      early.current = x;
+      drawing.onCursor(x);
+    }
+  };
   const step = (event: React.KeyboardEvent) => {
-    const places = plot.current?.places ?? [];
+    const places = plot.current?.places ?? placesOf(series);
     const last = places.length - 1;
     if (event.key === 'Escape') {
-      plot.current?.point(null);
+      choose(null);
       return;
     }
     const now = place === null ? last : places.indexOf(place);
@@ -105,7 +117,7 @@ export function LineChart(props: ILineChartProps): JSX.Element {
     }[event.key];
     if (next !== undefined && last >= 0) {
       event.preventDefault();
-      plot.current?.point(places[Math.max(0, Math.min(last, next))]);
+      choose(places[Math.max(0, Math.min(last, next))]);
     }
   };
 
@@ -126,7 +138,7 @@ export function LineChart(props: ILineChartProps): JSX.Element {
         aria-valuenow={place ?? 0}
         aria-valuetext={text}
         onKeyDown={step}
-        onBlur={() => plot.current?.point(null)}
+        onBlur={() => choose(null)}
         hidden={failed}
       />
       {read && (
@@ -167,6 +179,11 @@ export function LineChart(props: ILineChartProps): JSX.Element {
       </table>
     </div>
   );
+}
+
+/** Where the series have values, from left to right. */
+function placesOf(series: readonly ISeries[]): number[] {
+  return [...new Set(series.flatMap(({ x }) => [...x]))].sort((a, b) => a - b);
 }
 
 /** Name and value of each series that has one at a place. */

@@ -79,10 +79,15 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       estimated_largest_batch: null,
       need: null,
       insisted: null,
+      would_stop: null,
       limits: null,
       settings: { variables: [], code: '' },
       differs: [],
       differs_from: '',
+      notify: [],
+      plan: '',
+      trial: null,
+      priority: 0,
       options: {}
     },
     state: 'running',
@@ -113,6 +118,11 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     owner: '',
     note: '',
     starred: false,
+    notices: [],
+    priority: 0,
+    position: null,
+    held: false,
+    place: null,
     ...more
   };
 }

@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { ILogLine } from '../../domain';
 import { parseAnsi } from '../../models/job/ansi';
+import { said } from '../../models/job/phrases';
 import { useApp } from '../common/context';
 
 /** Characters of one line that are drawn; what a line has beyond is in the downloaded log. */
@@ -15,8 +16,9 @@ export const LogText = React.memo(function LogText(props: {
 }): JSX.Element {
   const { trans } = useApp();
   const { line, mark } = props;
-  const whole = line.x.length <= LONGEST;
-  const text = whole ? (line.c ?? line.x) : `${line.x.slice(0, LONGEST)}…`;
+  const plain = said(line, trans);
+  const whole = plain.length <= LONGEST;
+  const text = whole ? (line.c ?? plain) : `${plain.slice(0, LONGEST)}…`;
   return (
     <span className={`jp-PaddleGpu-text jp-mod-${line.s}`}>
       {line.s === 'stderr' && (

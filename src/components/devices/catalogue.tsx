@@ -17,14 +17,16 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
   const others = bySize(verdicts.filter(verdict => !isIn(verdict)));
   // Those that would do come first; where none does, the largest.
   const listed = [...fitting, ...[...others].reverse()];
-  const line = fitting.length
-    ? trans.__(
-        'Fits %1 of %2 known cards; smallest: %3',
-        fitting.length,
-        verdicts.length,
-        named(fitting[0])
-      )
-    : trans.__('Fits none of %1 known cards; largest: %2', verdicts.length, named(listed[0]));
+  const line = !others.length
+    ? trans.__('Fits all %1 known cards', verdicts.length)
+    : fitting.length
+      ? trans.__(
+          'Fits %1 of %2 known cards; smallest: %3',
+          fitting.length,
+          verdicts.length,
+          named(fitting[0])
+        )
+      : trans.__('Fits none of %1 known cards; largest: %2', verdicts.length, named(listed[0]));
   return (
     <div className="jp-PaddleGpu-catalogue">
       <Button

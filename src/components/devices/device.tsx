@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IDevice, IEstimate, IHostSample, IVerdict } from '../../domain';
+import type { IDevice, IDeviceScore, IEstimate, IHostSample, IVerdict } from '../../domain';
 import { bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
 import { Sparkline } from '../../plots';
@@ -20,6 +20,7 @@ export function Device(props: {
   device: IDevice;
   estimate: IEstimate | null;
   verdict?: IVerdict;
+  score?: IDeviceScore;
   chosen: boolean;
   model: PanelModel;
 }): JSX.Element {
@@ -79,7 +80,7 @@ export function Device(props: {
           parts={barParts(device.memory_used ?? 0, device.memory_total, need, verdict, trans)}
         />
       )}
-      <Sentence verdict={verdict} />
+      <Sentence verdict={verdict} score={props.score} />
       {!verdict && device.memory_total !== null && (
         <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
           {trans.__('%1 of %2 free', bytes(device.memory_free), bytes(device.memory_total))}
@@ -99,24 +100,31 @@ export function Device(props: {
   );
 }
 
-/** Who has most of a device: a job of ours by its name, else a person and a program. */
+/** Who has a device: the job that was given it, else the person and the program that have most of its memory. */
 function Holder(props: { device: IDevice; model: PanelModel }): JSX.Element | null {
   const { trans } = useApp();
   const { device, model } = props;
   const [first] = [...device.processes].sort(
     (a, b) => (b.memory_bytes ?? 0) - (a.memory_bytes ?? 0)
   );
-  if (!first) {
+  const { holder } = device;
+  if (!first && !holder) {
     return null;
   }
-  const job = first.job_id ? model.jobs.get(first.job_id) : undefined;
-  const program = first.command?.split(/\s/)[0].split('/').pop() ?? '';
-  const words = [first.user, job?.spec.name ?? program];
-  const rest = device.processes.length - 1;
+  const job = first?.job_id ? model.jobs.get(first.job_id) : undefined;
+  const program = first?.command?.split(/\s/)[0].split('/').pop() ?? '';
+  const words = holder
+    ? [holder.owner, holder.name || trans.__('Job %1', holder.job.split('-').pop() ?? '')]
+    : [first.user, job?.spec.name ?? program];
+  const rest = holder ? 0 : device.processes.length - 1;
   return (
     <div
       className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-name"
-      title={[bytes(first.memory_bytes), first.command].filter(Boolean).join(' · ')}
+      title={
+        first
+          ? [bytes(first.memory_bytes), first.command].filter(Boolean).join(' · ')
+          : undefined
+      }
     >
       {words.filter(Boolean).join(' · ')}
       {rest > 0 && ` ${trans.__('and %1 more', rest)}`}

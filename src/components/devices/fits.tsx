@@ -27,6 +27,7 @@ export function Fits(props: { model: PanelModel; training: Training | null }): J
           model={model}
           estimate={estimate}
           verdict={placement?.verdicts.find(verdict => verdict.device_id === device.id)}
+          score={placement?.table.find(row => row.device_id === device.id)}
           chosen={!!placement?.device_ids.includes(device.id)}
         />
       ))}

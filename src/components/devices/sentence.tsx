@@ -3,15 +3,19 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IVerdict } from '../../domain';
-import { bytes, group } from '../../format';
+import type { IDeviceScore, IVerdict } from '../../domain';
+import { bytes, duration, group } from '../../format';
 import { useApp } from '../common/context';
 import { Info } from '../common/info';
 import { stepTime } from './words';
 
 const SIGNS = { fits: '✓', tight: '≈', short: '✕', never: '✕', unknown: '?' } as const;
 
-export function Sentence({ verdict }: { verdict?: IVerdict }): JSX.Element | null {
+export function Sentence(props: {
+  verdict?: IVerdict;
+  score?: IDeviceScore;
+}): JSX.Element | null {
+  const { verdict, score } = props;
   const { trans } = useApp();
   if (!verdict) {
     return null;
@@ -26,7 +30,12 @@ export function Sentence({ verdict }: { verdict?: IVerdict }): JSX.Element | nul
       </span>
       {short && reason.hint && <Info about={short}>{`${reason.message} ${reason.hint}`}</Info>}
       <span className="jp-PaddleGpu-space" />
-      <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figure(verdict, trans)}</span>
+      <span
+        className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
+        title={score?.run_seconds ? stepFigure(verdict, score, trans) : undefined}
+      >
+        {figure(verdict, score, trans)}
+      </span>
     </div>
   );
 }
@@ -43,13 +52,41 @@ function inShort(verdict: IVerdict, trans: TranslationBundle): string {
   return fit === 'tight' ? trans.__('tight') : '';
 }
 
-/** The time of a step where it fits, else the batch with which it would. */
-function figure(verdict: IVerdict, trans: TranslationBundle): string {
-  const { fit, largest_batch, seconds_per_step } = verdict;
+/** The whole run's time and cost where it fits, else a step's; where it does not, the batch with which it would. */
+function figure(
+  verdict: IVerdict,
+  score: IDeviceScore | undefined,
+  trans: TranslationBundle
+): string {
+  const { fit, largest_batch } = verdict;
   if (fit === 'short' || fit === 'never') {
     return largest_batch === null ? '' : trans.__('up to batch %1', group(largest_batch));
   }
-  return seconds_per_step === null
-    ? ''
-    : trans.__('≥ %1 a step', stepTime(seconds_per_step, trans));
+  if (!score?.run_seconds) {
+    return stepFigure(verdict, score, trans);
+  }
+  const run = duration(score.run_seconds, trans);
+  const time =
+    score.seconds_from === 'roofline'
+      ? trans.__('whole run ≥ %1', run)
+      : trans.__('whole run ~ %1', run);
+  return score.run_cost === null
+    ? time
+    : `${time} · ${Number(score.run_cost.toPrecision(2))} ${score.currency}`;
+}
+
+/** A step's time: a bound by the card's sheet, or about what was measured or learned. */
+function stepFigure(
+  verdict: IVerdict,
+  score: IDeviceScore | undefined,
+  trans: TranslationBundle
+): string {
+  const seconds = score?.seconds_per_step ?? verdict.seconds_per_step;
+  if (seconds === null) {
+    return '';
+  }
+  const time = stepTime(seconds, trans);
+  return score?.seconds_from && score.seconds_from !== 'roofline'
+    ? trans.__('~ %1 a step', time)
+    : trans.__('≥ %1 a step', time);
 }

@@ -32,6 +32,24 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
     ({ saves_bytes, refused }) => !refused && (isShort || saves_bytes >= WORTH * total)
   );
   const shown = open ? remedies : worth.slice(0, SHOWN);
+  if (!open && !shown.length && !training.isDetailing) {
+    return (
+      <section
+        className="jp-PaddleGpu-section jp-PaddleGpu-row"
+        aria-label={trans.__('Could save')}
+      >
+        <span className="jp-PaddleGpu-space" />
+        <Button
+          look="link"
+          aria-expanded={false}
+          title={trans.__('Nothing saves 10 % of it; all advice, and what else can be asked')}
+          onClick={() => setMore(true)}
+        >
+          {trans.__('more, what if…')}
+        </Button>
+      </section>
+    );
+  }
   return (
     <Section
       title={isShort ? trans.__('What would help') : trans.__('Could save')}
@@ -54,11 +72,6 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
             <Remedy key={index} remedy={remedy} training={training} />
           ))}
         </div>
-      )}
-      {!training.isDetailing && !shown.length && !open && (
-        <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
-          {trans.__('Nothing worth 10 % of it.')}
-        </p>
       )}
       {open && <WhatIfForm estimate={estimate} training={training} />}
     </Section>

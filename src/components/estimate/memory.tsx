@@ -27,7 +27,7 @@ export function Memory(props: { training: Training; model: PanelModel | null }):
   const { estimate, estimateError, isEstimating } = training;
   return (
     <section
-      className="jp-PaddleGpu-section"
+      className="jp-PaddleGpu-section jp-mod-leading"
       aria-label={trans.__('Memory of one training step')}
     >
       {estimateError && (

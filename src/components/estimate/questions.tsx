@@ -15,7 +15,9 @@ export function Questions(props: {
 }): JSX.Element | null {
   const { trans } = useApp();
   const { facts, factsError, estimate } = props.training;
-  if (facts && !factsError && !facts.problems.length && !estimate?.questions.length) {
+  const lacking = estimate?.packages.filter(one => one.is_needed) ?? [];
+  const open = (estimate?.questions.length ?? 0) + lacking.length;
+  if (facts && !factsError && !facts.problems.length && !open) {
     return null;
   }
   return (
@@ -29,6 +31,11 @@ export function Questions(props: {
       {facts?.problems.map((problem, index) => (
         <Note key={index} kind="warning" message={problem} />
       ))}
+      {lacking.map(one => (
+        <Note key={one.module} kind="warning" message={one.why}>
+          <CellLink place={one.where} training={props.training} />
+        </Note>
+      ))}
       {estimate?.questions.map((question, index) => (
         <Question key={question.name || index} question={question} training={props.training} />
       ))}
@@ -36,8 +43,11 @@ export function Questions(props: {
   );
 }
 
-/** How a batch is written. */
-const BATCH_EXAMPLE = 'float32[32,3,224,224] int64[32,1]';
+/** How an answer is written, by the kind of its question. */
+const EXAMPLES: Partial<Record<IQuestion['kind'], string>> = {
+  batch: 'float32[32,3,224,224] int64[32,1]',
+  path: '/home/me/data'
+};
 
 /** Characters that an answer takes, by the kind of its question. */
 const WIDTHS: Record<IQuestion['kind'], number> = {
@@ -52,8 +62,8 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
   const { question, training } = props;
   const given = training.request.answers?.[question.name] ?? question.suggestion;
   const [value, setValue] = React.useState(given === null ? '' : String(given));
-  // An environment variable is text, and what a batch looks like is no number either.
-  const isText = question.kind === 'environment' || question.kind === 'batch';
+  // An environment variable and a path are text, and what a batch looks like is no number either.
+  const isText = question.kind !== 'value';
   const use = () => {
     if (value.trim()) {
       void training.answer(question.name, isText ? value.trim() : parse(value.trim()));
@@ -72,7 +82,7 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
               className="jp-PaddleGpu-input"
               value={value}
               size={WIDTHS[question.kind]}
-              placeholder={question.kind === 'batch' ? BATCH_EXAMPLE : ''}
+              placeholder={EXAMPLES[question.kind] ?? ''}
               spellCheck={false}
               data-kind={question.kind}
               onChange={event => setValue(event.target.value)}

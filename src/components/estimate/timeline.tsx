@@ -12,8 +12,8 @@ const HEIGHT = 76;
 const TOP = 14;
 /** A text of the axis needs about this many pixels. */
 const LABEL_ROOM = 52;
-/** Largest tensors that are named at the peak. */
-const NAMED = 3;
+/** Kinds of memory that are named at a place. */
+const NAMED = 4;
 
 export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | null {
   const { trans } = useApp();
@@ -50,7 +50,8 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
     PageDown: points.findIndex(({ index }) => index >= peak.index)
   };
   const choose = (index: number) => setChosen(Math.max(0, Math.min(points.length - 1, index)));
-  const kinds = kindNames(trans);
+  const kinds: Partial<Record<string, string>> = kindNames(trans);
+  const kindName = (kind: string) => kinds[kind] ?? kind;
   /** `lstm, rnn_grad · backward · 1.4 GiB, 130 MiB of it kept all the time`. */
   const alive = (point: ITimelinePoint) =>
     [
@@ -59,6 +60,15 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
       kept > 0
         ? trans.__('%1, of it %2 kept all the time', bytes(point.bytes), bytes(kept))
         : bytes(point.bytes)
+    ]
+      .filter(Boolean)
+      .join(' · ');
+  /** The same with what stands there, for those who hear it. */
+  const told = (point: ITimelinePoint) =>
+    [
+      alive(point),
+      ...largest(point).map(([kind, size]) => `${kindName(kind)} ${bytes(size)}`),
+      layersOf(point)
     ]
       .filter(Boolean)
       .join(' · ');
@@ -141,7 +151,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
         aria-valuemin={0}
         aria-valuemax={points.length - 1}
         aria-valuenow={chosen ?? 0}
-        aria-valuetext={shown ? alive(shown) : label}
+        aria-valuetext={shown ? told(shown) : label}
         onKeyDown={event => {
           if (event.key in keys) {
             event.preventDefault();
@@ -162,18 +172,17 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
       {shown && (
         <div className="jp-PaddleGpu-alive" aria-hidden="true">
           {alive(shown)}
-          {shown.index === peak.index &&
-            estimate.alive_at_peak.slice(0, NAMED).map((tensor, index) => (
-              <div key={index} className="jp-PaddleGpu-row">
-                <i className={`jp-PaddleGpu-fill jp-mod-${tensor.kind}`} />
-                <span className="jp-PaddleGpu-name">
-                  {kinds[tensor.kind as keyof typeof kinds] ?? tensor.kind}
-                  {tensor.layer && ` · ${tensor.layer}`}
-                </span>
-                <span className="jp-PaddleGpu-space" />
-                {bytes(tensor.bytes)}
-              </div>
-            ))}
+          {largest(shown).map(([kind, size]) => (
+            <div key={kind} className="jp-PaddleGpu-row">
+              <i className={`jp-PaddleGpu-fill jp-mod-${kind}`} />
+              <span className="jp-PaddleGpu-name">
+                {kindName(kind)}
+                {kind === 'activations' && layersOf(shown)}
+              </span>
+              <span className="jp-PaddleGpu-space" />
+              {bytes(size)}
+            </div>
+          ))}
         </div>
       )}
       <div className="jp-PaddleGpu-phases" aria-hidden="true">
@@ -203,6 +212,21 @@ function area(
   );
   const end = x(points[points.length - 1].index).toFixed(1);
   return `M0 ${HEIGHT} ${line.join('')} L${end} ${HEIGHT}Z`;
+}
+
+/** The kinds that take most at a place, the largest first. */
+function largest(point: ITimelinePoint): [string, number][] {
+  return Object.entries(point.kinds)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, NAMED);
+}
+
+/** ` · encoder.0 1.2 GiB, encoder.1 1.1 GiB`: the layers whose activations take most at a place. */
+function layersOf(point: ITimelinePoint): string {
+  const named = Object.entries(point.layers).map(([layer, size]) =>
+    `${layer} ${bytes(size)}`.trim()
+  );
+  return named.length ? ` · ${named.join(', ')}` : '';
 }
 
 /** Where each phase begins and ends. */

@@ -29,6 +29,11 @@ export function missing(estimate: IEstimate, trans: TranslationBundle): string {
   if (estimate.status === 'no_paddle') {
     return trans.__("The kernel's Python has no Paddle; the note below brings it.");
   }
+  if (estimate.status === 'no_package') {
+    return trans.__(
+      "The kernel's Python lacks a package; once it is installed there is a number."
+    );
+  }
   if (estimate.status === 'would_stop') {
     return trans.__('There is no number for a training that would stop.');
   }

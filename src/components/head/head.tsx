@@ -42,7 +42,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
   );
 }
 
-/** Whether it fits, in one chip; while something runs, that it does. */
+/** Whether it fits or would stop, in one chip; while something runs, that it does. */
 function Fit(props: { model: PanelModel; training: Training }): JSX.Element | null {
   const { trans } = useApp();
   const { model, training } = props;
@@ -51,6 +51,21 @@ function Fit(props: { model: PanelModel; training: Training }): JSX.Element | nu
     return (
       <span className="jp-PaddleGpu-fitChip jp-mod-running" role="status">
         ● {trans.__('%1 running', running)}
+      </span>
+    );
+  }
+  const stop = training.estimate?.stop;
+  if (stop) {
+    return (
+      <span
+        className={`jp-PaddleGpu-fitChip jp-mod-refuse${training.stale ? ' jp-mod-stale' : ''}`}
+        role="status"
+        title={stop.error}
+      >
+        <span aria-hidden="true">✕</span>{' '}
+        {stop.cell === null
+          ? trans.__('would stop')
+          : trans.__('would stop in cell %1', stop.cell + 1)}
       </span>
     );
   }

@@ -2,11 +2,12 @@
 
 import * as React from 'react';
 
-import { type IJob, isEnded, measuredPeak } from '../../domain';
+import { type IJob, type INotice, isEnded, measuredPeak } from '../../domain';
 import { bytes, duration, moment } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import { differenceSentence, roleName, seconds, valueText } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
+import { Prose } from '../common/pieces';
 import { NoteField } from '../jobsPage/noteField';
 import { Card } from './card';
 import { offBy } from './jobMemory';
@@ -43,12 +44,14 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
       isEnded(job.state) ? trans.__('Run time') : trans.__('Runs for'),
       took === null ? '' : duration(took, trans)
     ],
-    [trans.__('Submitted by'), job.owner]
+    [trans.__('Submitted by'), job.owner],
+    [trans.__('Told'), <Told key="told" notices={job.notices.filter(isShown)} />]
   ];
   return (
     <Card title={trans.__('Facts')} wide="rest">
       <dl className="jp-PaddleGpu-factTable">
         {rows
+          .slice(0, job.notices.some(isShown) ? undefined : -1)
           .filter(([, value]) => value)
           .map(([name, value]) => (
             <div key={name}>
@@ -59,6 +62,38 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
       </dl>
       <NoteField jobs={model.jobs} job={job} />
     </Card>
+  );
+}
+
+/** One that did not want this kind of end is not worth a word. */
+function isShown({ state }: INotice): boolean {
+  return state !== 'unwanted';
+}
+
+/** Who was told of the end, or why not. */
+function Told({ notices }: { notices: INotice[] }): JSX.Element {
+  const { trans } = useApp();
+  const words = {
+    due: trans.__('is tried again'),
+    sending: trans.__('on its way'),
+    sent: trans.__('sent'),
+    failed: trans.__('failed'),
+    unsure: trans.__('not known'),
+    unwanted: ''
+  };
+  return (
+    <>
+      {notices.map(({ receiver, state, problem }) => (
+        <div key={receiver} data-notice={state}>
+          {receiver}: {words[state]}
+          {problem && (
+            <div className="jp-PaddleGpu-muted">
+              <Prose text={[problem.message, problem.hint].filter(Boolean).join(' ')} />
+            </div>
+          )}
+        </div>
+      ))}
+    </>
   );
 }
 

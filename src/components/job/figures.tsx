@@ -41,8 +41,8 @@ export function Figures({ model, job }: { model: JobView; job: IJob }): JSX.Elem
   );
 }
 
-/** As an image, in which no script of a drawing runs. */
-function address({ mime, data }: IFigure): string {
+/** The address of a picture as an image, in which no script of a drawing runs. */
+export function address({ mime, data }: IFigure): string {
   return mime === 'image/svg+xml'
     ? `data:image/svg+xml;utf8,${encodeURIComponent(data)}`
     : `data:${mime};base64,${data.replace(/\s/g, '')}`;

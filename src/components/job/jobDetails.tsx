@@ -74,8 +74,10 @@ export function Details(props: {
       </dl>
       {result?.failure?.traceback && (
         <>
-          <h3>{trans.__('Traceback')}</h3>
-          <pre>{result.failure.traceback}</pre>
+          <h2>{trans.__('Traceback')}</h2>
+          <pre role="region" aria-label={trans.__('Traceback')} tabIndex={0}>
+            {result.failure.traceback}
+          </pre>
         </>
       )}
     </div>

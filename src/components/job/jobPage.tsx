@@ -16,9 +16,10 @@ import { LogTail } from './logTail';
 import { LogView } from './logView';
 import { MetricCards } from './metricCards';
 import { NotebookTab } from './notebookTab';
+import { rankCount, Ranks } from './ranks';
 import { UseCards } from './useCards';
 
-type Tab = 'overview' | 'log' | 'memory' | 'notebook' | 'details';
+type Tab = 'overview' | 'log' | 'memory' | 'notebook' | 'ranks' | 'details';
 
 /** Go to the job's source notebook or to its executed copy, at a cell where one is named. */
 export type OpenNotebook = (
@@ -51,6 +52,7 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
     ['log', trans.__('Log')],
     ['memory', trans.__('Memory')],
     ['notebook', trans.__('Notebook')],
+    ...(rankCount(job) > 1 ? [['ranks', trans.__('Ranks')] as [Tab, string]] : []),
     ['details', trans.__('Details')]
   ];
   return (
@@ -78,6 +80,7 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
       <div
         className="jp-PaddleGpu-tabPanel"
         role="tabpanel"
+        tabIndex={0}
         id={`${id}-panel`}
         aria-labelledby={`${id}-${tab}`}
       >
@@ -96,6 +99,7 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
             openExecuted={() => openNotebook(job, 'executed', null)}
           />
         )}
+        {tab === 'ranks' && <Ranks model={model} job={job} />}
         {tab === 'details' && <Details job={job} summary={model.statistics.value?.summary} />}
       </div>
     </div>

@@ -3,12 +3,13 @@
 import * as React from 'react';
 
 import { clock, group } from '../../format';
-import type { IPlace } from '../../domain';
+import type { IFigure, IPlace } from '../../domain';
 import type { JobView } from '../../models/job/jobView';
 import { MATCHES_KEPT } from '../../models/job/search';
 import { Button } from '../common/pieces';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
+import { address } from './figures';
 
 /** Height of a row in pixels, as the style sheet has it. */
 const ROW = 18;
@@ -35,6 +36,14 @@ export function LogView(props: {
   const [height, setHeight] = React.useState(0);
   const [follow, setFollow] = React.useState(true);
   const [times, setTimes] = React.useState(true);
+  const [picture, setPicture] = React.useState<IFigure | 'missing' | null>(null);
+  const show = async (place: IPlace | null | undefined) => {
+    await model.readFigures();
+    const found = model.figures.find(
+      ({ cell, number }) => cell === place?.cell && number === place.line
+    );
+    setPicture(found ?? 'missing');
+  };
 
   const rows = log.rowCount;
   const full = rows * ROW;
@@ -137,6 +146,7 @@ export function LogView(props: {
           {trans.__('Download')}
         </a>
       </div>
+      {picture && <Picture picture={picture} close={() => setPicture(null)} />}
       <div
         className="jp-PaddleGpu-log"
         ref={box}
@@ -160,6 +170,11 @@ export function LogView(props: {
                 >
                   {times && <time className="jp-PaddleGpu-faint">{clock(line.t)}</time>}
                   <LogText line={line} mark={search.query} />
+                  {line.f && (
+                    <Button look="link" onClick={() => void show(line.f)}>
+                      {trans.__('figure %1 of cell %2', line.f.line, line.f.cell + 1)}
+                    </Button>
+                  )}
                   {line.at && (
                     <Button look="link" onClick={() => line.at && openPlace(line.at)}>
                       {trans.__('cell %1, line %2', line.at.cell + 1, line.at.line)}
@@ -188,6 +203,43 @@ export function LogView(props: {
           </Button>
         </div>
       )}
+    </div>
+  );
+}
+
+/** A picture that was drawn at a line of the log; Escape goes back to where the keyboard was. */
+function Picture(props: { picture: IFigure | 'missing'; close: () => void }): JSX.Element {
+  const { trans } = useApp();
+  const { picture, close } = props;
+  const box = React.useRef<HTMLDivElement>(null);
+  const before = React.useRef(document.activeElement as HTMLElement | null);
+  React.useEffect(() => box.current?.focus(), [picture]);
+  const leave = () => {
+    close();
+    before.current?.focus();
+  };
+  return (
+    <div
+      className="jp-PaddleGpu-logPicture"
+      role="group"
+      aria-label={trans.__('Figure')}
+      tabIndex={-1}
+      ref={box}
+      onKeyDown={event => event.key === 'Escape' && leave()}
+    >
+      {picture === 'missing' ? (
+        <span className="jp-PaddleGpu-muted">
+          {trans.__('This figure is not in the executed notebook any more.')}
+        </span>
+      ) : (
+        <img
+          src={address(picture)}
+          alt={trans.__('Figure %1, of cell %2', picture.number, picture.cell + 1)}
+        />
+      )}
+      <Button look="link" onClick={leave}>
+        {trans.__('Close')}
+      </Button>
     </div>
   );
 }

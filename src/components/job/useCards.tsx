@@ -91,7 +91,14 @@ function UseCard(props: { curve: ICurve; job: IJob; model: JobView }): JSX.Eleme
   return (
     <Card
       title={name}
-      aside={<b className="jp-PaddleGpu-figures">{format(known[known.length - 1])}</b>}
+      aside={
+        <b
+          className="jp-PaddleGpu-figures"
+          title={isEnded(job.state) ? trans.__('highest') : trans.__('now')}
+        >
+          {format(isEnded(job.state) ? most : known[known.length - 1])}
+        </b>
+      }
     >
       <LineChart
         label={trans.__(

@@ -9,6 +9,7 @@ import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp, useInView } from '../common/context';
 import { Bar, Button, Note } from '../common/pieces';
+import { QueueButtons } from './queueing';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
 import { Tail } from './tail';
@@ -141,6 +142,7 @@ function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
           {trans.__('Open notebook')}
         </Button>
       )}
+      {job.state === 'queued' && <QueueButtons job={job} model={model} />}
       {isEnded(job.state) ? (
         <>
           <Button onClick={() => void model.rerun(job.id)}>{trans.__('Run again')}</Button>

@@ -31,7 +31,7 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
   }
   const open = () => void commands.execute(CommandIDs.openJob, { id: job.id });
   return (
-    <section className="jp-PaddleGpu-section" aria-label={trans.__('Running')}>
+    <section className="jp-PaddleGpu-section jp-mod-whole" aria-label={trans.__('Running')}>
       <ul className="jp-PaddleGpu-jobs">
         <li
           className="jp-PaddleGpu-job jp-mod-now"

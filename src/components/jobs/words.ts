@@ -47,6 +47,8 @@ export function jobSentence(job: IJob, trans: TranslationBundle): string {
     if (job.started !== null && job.ended !== null) {
       parts.push(duration(job.ended - job.started, trans));
     }
+  } else if (job.state === 'queued') {
+    parts.push(...waiting(job, trans));
   } else if (job.state === 'running') {
     if (progress.epoch !== null && progress.epochs) {
       parts.push(trans.__('epoch %1/%2', progress.epoch, progress.epochs));
@@ -59,6 +61,20 @@ export function jobSentence(job: IJob, trans: TranslationBundle): string {
     }
   }
   return parts.join(' · ');
+}
+
+/** Where a job stands in the queue, and when it is thought to start. */
+function waiting(job: IJob, trans: TranslationBundle): string[] {
+  if (job.held) {
+    return [trans.__('held')];
+  }
+  if (!job.place) {
+    return [];
+  }
+  const { number, starts } = job.place;
+  const place = trans.__('place %1 in the queue', number);
+  const left = starts === null ? 0 : starts - Date.now() / 1000;
+  return left > 0 ? [place, trans.__('starts in about %1', duration(left, trans))] : [place];
 }
 
 /** What else there is to say: what it waits for, its last values, its memory. */

@@ -9,6 +9,7 @@ import { CommandIDs } from '../../tokens';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';
 import { Busy, Button, Note } from '../common/pieces';
+import { ScheduleList } from '../plans/scheduleList';
 import { Comparison } from './comparison';
 import { Filters } from './filters';
 import { JobTable } from './table';
@@ -17,18 +18,26 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
   const { trans } = useApp();
   const { model, events } = props;
   useSignal(model.changed);
+  React.useEffect(() => {
+    const look = model.plans.look();
+    return () => look.dispose();
+  }, [model]);
   const { jobs, shown } = model;
   const { failure } = jobs;
-  const running = jobs.list.filter(job => !isEnded(job.state)).length;
+  // A trial is shown with its sweep, so the sweep is what is counted.
+  const own = jobs.list.filter(job => job.spec.trial === null);
+  const { sweeps } = model.plans;
+  const running =
+    own.filter(job => !isEnded(job.state)).length +
+    sweeps.filter(sweep => sweep.state === 'running').length;
   return (
     <div className="jp-PaddleGpu-jobsPage">
       <div className="jp-PaddleGpu-jobsHead">
         <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
           <h1>{trans.__('Jobs')}</h1>
           <span className="jp-PaddleGpu-muted" role="status">
-            {model.isFiltered
-              ? trans.__('%1 of %2', shown.length, jobs.list.length)
-              : jobs.list.length}
+            {model.isFiltered ? trans.__('%1 of %2', shown.length, own.length) : own.length}
+            {sweeps.length > 0 && ` · ${trans._n('%1 sweep', '%1 sweeps', sweeps.length)}`}
             {running > 0 && ` · ${trans._n('%1 not ended', '%1 not ended', running)}`}
           </span>
           <span className="jp-PaddleGpu-space" />
@@ -38,6 +47,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
       </div>
       <ConnectionNote events={events} retry={() => events.retry()} />
       <Leaving model={model} />
+      <ScheduleList plans={model.plans} />
       {failure && (
         <Note kind="error" message={failure.error}>
           <Button onClick={() => jobs.dismissFailure()}>{trans.__('Dismiss')}</Button>
@@ -51,7 +61,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
             'No jobs yet. Open a notebook that trains and press Submit: its runs are listed here side by side.'
           )}
         </p>
-      ) : !shown.length ? (
+      ) : !shown.length && !model.sweeps.length ? (
         <p className="jp-PaddleGpu-empty jp-PaddleGpu-muted" role="status">
           {trans.__('No job is like this.')}
         </p>

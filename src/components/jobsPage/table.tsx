@@ -12,6 +12,7 @@ import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { StateSign } from '../jobs/state';
 import { jobSentence, stateName } from '../jobs/words';
+import { SweepRow } from '../plans/sweepRow';
 import { Differs } from './differs';
 import { NoteField } from './noteField';
 import { Star } from './star';
@@ -84,6 +85,9 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
           </tr>
         </thead>
         <tbody>
+          {model.sweeps.map(sweep => (
+            <SweepRow key={sweep.id} sweep={sweep} plans={model.plans} />
+          ))}
           {rows.map(job => (
             <Row
               key={job.id}

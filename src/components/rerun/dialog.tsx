@@ -4,19 +4,21 @@ import { Dialog, ReactWidget } from '@jupyterlab/apputils';
 import * as React from 'react';
 
 import type { ApiError } from '../../api';
-import type { IJob } from '../../domain';
+import type { IJob, ISweep } from '../../domain';
 import type { Jobs } from '../../models/jobs/jobs';
+import type { Planner } from '../../models/plans/plans';
 import { RerunForm as Model } from '../../models/jobs/rerun';
 import { AppProvider, type IApp } from '../common/context';
 import { RerunForm } from './form';
 
-/** The new job; null where it was given up. */
+/** The new job or sweep; null where it was given up. */
 export async function rerunWith(
   app: IApp,
   jobs: Jobs,
+  planner: Planner,
   job: IJob,
   devices: number
-): Promise<IJob | null> {
+): Promise<IJob | ISweep | null> {
   const { trans } = app;
   const model = new Model(job);
   for (;;) {
@@ -26,16 +28,16 @@ export async function rerunWith(
       </AppProvider>
     );
     body.addClass('jp-PaddleGpu');
-    body.addClass('jp-PaddleGpu-dialog');
     const dialog = new Dialog({
       title: trans.__('Re-run %1', job.spec.name),
       body,
       focusNodeSelector: 'input',
       buttons: [
         Dialog.cancelButton({ label: trans.__('Cancel') }),
-        Dialog.okButton({ label: trans.__('Run') })
+        Dialog.okButton({ label: trans.__('Re-run') })
       ]
     });
+    dialog.addClass('jp-PaddleGpu-dialog');
     const { button } = await dialog.launch();
     if (!button.accept) {
       return null;
@@ -44,7 +46,9 @@ export async function rerunWith(
       continue;
     }
     try {
-      return await jobs.rerunWith(job.id, model.wanted());
+      return model.isSweep
+        ? await planner.begin(model.sweepBody())
+        : await jobs.rerunWith(job.id, model.wanted());
     } catch (error) {
       model.error = error as ApiError;
     }

@@ -3,9 +3,10 @@
 import * as React from 'react';
 
 import { jobTitle, roleName } from '../../models/jobs/runs';
-import { type IField, type RerunForm as Model, valueOf } from '../../models/jobs/rerun';
+import { type IField, isMany, type RerunForm as Model, valueOf } from '../../models/jobs/rerun';
 import { useApp, useSignal } from '../common/context';
 import { Note } from '../common/pieces';
+import { severalHint, SweepOptions } from '../plans/sweepOptions';
 
 /** Variables that are shown before somebody asks for all of them. */
 const SHOWN = 6;
@@ -42,6 +43,14 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
             <Field key={key(field)} field={field} model={model} />
           ))}
         </details>
+      )}
+      {model.isSweep ? (
+        <SweepOptions
+          choice={model.sweep}
+          choose={sweep => model.update(() => (model.sweep = sweep))}
+        />
+      ) : (
+        <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">{severalHint(trans)}</p>
       )}
       <label className="jp-PaddleGpu-field">
         <span>{trans.__('Devices')}</span>
@@ -88,9 +97,13 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
         />
       </details>
       <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small" role="status">
-        {model.isChanged
-          ? trans.__('It begins anew and is placed by an estimate of its own.')
-          : trans.__('Nothing is changed yet: it would run the same, from its checkpoints on.')}
+        {model.isSweep
+          ? trans.__('Each combination is a run of its own, placed by its own estimate.')
+          : model.isChanged
+            ? trans.__('It begins anew and is placed by an estimate of its own.')
+            : trans.__(
+                'Nothing is changed yet: it would run the same, from its checkpoints on.'
+              )}
       </p>
     </div>
   );
@@ -103,7 +116,7 @@ function key({ variable }: IField): string {
 function Field({ field, model }: { field: IField; model: Model }): JSX.Element {
   const { trans } = useApp();
   const { variable } = field;
-  const wrong = valueOf(field) === undefined;
+  const wrong = !isMany(field) && valueOf(field) === undefined;
   const take = (text: string) => model.update(() => (field.text = text));
   const role = variable.role ? roleName(variable, trans) : '';
   return (
@@ -118,9 +131,9 @@ function Field({ field, model }: { field: IField; model: Model }): JSX.Element {
           value={field.text}
           onChange={event => take(event.target.value)}
         >
-          {['true', 'false'].map(value => (
+          {['true', 'false', 'true, false'].map(value => (
             <option key={value} value={value}>
-              {value}
+              {value === 'true, false' ? trans.__('both, one after the other') : value}
             </option>
           ))}
         </select>

@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import type { IEngineFeatures, IImageChoice } from '../../domain';
+import type { IEngineFeatures, IImageChoice, IReceiver } from '../../domain';
 import {
   type IChoice,
   movedTo,
@@ -23,6 +23,7 @@ export interface IChoiceFormProps {
   training: Training;
   choice: IChoice;
   images: readonly IImageChoice[];
+  receivers: readonly IReceiver[];
   choose: (choice: IChoice) => void;
 }
 
@@ -94,6 +95,13 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
           <option value="open">{trans.__('open the executed notebook')}</option>
         </select>
       </label>
+      {props.receivers.length > 0 && (
+        <Receivers
+          receivers={props.receivers}
+          chosen={choice.notify}
+          onChoose={notify => change({ notify })}
+        />
+      )}
     </div>
   );
 }
@@ -128,6 +136,39 @@ function Engines(props: {
             </div>
           ))}
         </div>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Who is told when it has ended; as the policy has it until somebody chooses. */
+function Receivers(props: {
+  receivers: readonly IReceiver[];
+  chosen: string[] | null;
+  onChoose: (names: string[] | null) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { receivers, chosen, onChoose } = props;
+  const usual = receivers.filter(one => one.usual).map(({ name }) => name);
+  const told = chosen ?? usual;
+  const change = (name: string, isTold: boolean) => {
+    const next = receivers
+      .map(one => one.name)
+      .filter(one => (one === name ? isTold : told.includes(one)));
+    onChoose(next.join('\n') === usual.join('\n') ? null : next);
+  };
+  return (
+    <fieldset>
+      <legend>{trans.__('Who is told outside of this page')}</legend>
+      {receivers.map(({ name, kind }) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={told.includes(name)}
+            onChange={event => change(name, event.target.checked)}
+          />
+          {name} <span className="jp-PaddleGpu-muted">{kind}</span>
+        </label>
       ))}
     </fieldset>
   );

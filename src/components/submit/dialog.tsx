@@ -4,12 +4,17 @@ import { Dialog } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import type { IImageChoice } from '../../domain';
+import type { ApiError } from '../../api';
+import type { IImageChoice, IMessage, IReceiver, IVariable } from '../../domain';
 import { AS_USUAL, type IChoice } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
+import { type IPlanChoice, NOW, spaceOf, whenOf } from '../../models/plans/planChoice';
+import { Planner } from '../../models/plans/plans';
+import { sweepFields } from '../../models/plans/values';
 import type { Training } from '../../models/estimate/training';
 import { CommandIDs } from '../../tokens';
 import { AppProvider, type IApp } from '../common/context';
+import { PlanForm } from '../plans/planForm';
 import { ChoiceForm } from './choiceForm';
 
 /** Ask what is to be otherwise; answers once the dialogue is closed. */
@@ -18,8 +23,36 @@ export async function changeSubmission(
   model: PanelModel,
   training: Training
 ): Promise<void> {
+  let plan = NOW;
+  for (;;) {
+    const asked = await ask(app, model, training, plan);
+    if (!asked) {
+      return;
+    }
+    try {
+      await submit(app, training, asked);
+      return;
+    } catch (error) {
+      plan = { ...asked.plan, error: error as ApiError };
+    }
+  }
+}
+
+interface IAsked {
+  plan: IPlanChoice;
+  planner: Planner;
+  variables: readonly IVariable[];
+}
+
+/** Show the dialogue and keep what was chosen; answers the plan where it is to be submitted. */
+async function ask(
+  app: IApp,
+  model: PanelModel,
+  training: Training,
+  plan: IPlanChoice
+): Promise<IAsked | null> {
   const { trans } = app;
-  const body = new ChoiceBody(app, model, training);
+  const body = new ChoiceBody(app, model, training, plan);
   const name = training.source.name;
   const dialog = new Dialog<IChoice>({
     title: trans.__('Submit %1', name),
@@ -44,14 +77,31 @@ export async function changeSubmission(
   const { button, value } = await dialog.launch();
   const isUsual = button.actions.includes('reset');
   if (!button.accept && !isUsual && !button.actions.includes('keep')) {
-    return;
+    return null;
   }
   const choice = isUsual ? AS_USUAL : value;
   if (choice) {
     training.choose(choice);
   }
-  if (!isUsual && !button.actions.includes('keep')) {
-    await app.commands.execute(CommandIDs.submit, { shown: true });
+  return isUsual || button.actions.includes('keep') ? null : body.asked;
+}
+
+/** Run it now, later, or with several values. Throws `ApiError` where a plan is refused. */
+async function submit(app: IApp, training: Training, asked: IAsked): Promise<void> {
+  const { commands } = app;
+  const { plan, planner, variables } = asked;
+  const { notebook, submission } = training.submission.wanted;
+  const when = whenOf(plan);
+  const space = when ? null : spaceOf(plan, variables);
+  if (when) {
+    await planner.schedule(notebook, submission, when);
+    await commands.execute(CommandIDs.openJobs);
+  } else if (space) {
+    const body = { ...notebook, ...submission, space, ...sweepFields(plan.sweep) };
+    const sweep = await planner.begin(body);
+    await commands.execute(CommandIDs.openJobs, { sweep: sweep.id });
+  } else {
+    await commands.execute(CommandIDs.submit, { shown: true });
   }
 }
 
@@ -60,12 +110,20 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
   constructor(
     private readonly _app: IApp,
     private readonly _model: PanelModel,
-    private readonly _training: Training
+    private readonly _training: Training,
+    private _plan: IPlanChoice
   ) {
     super();
+    this._planner = new Planner(_model.api);
     this.addClass('jp-PaddleGpu');
     this._choice = _training.submission.choice;
     void this._readImages();
+    void this._readReceivers();
+    void this._readPlans();
+  }
+
+  get asked(): IAsked {
+    return { plan: this._plan, planner: this._planner, variables: this._variables };
   }
 
   getValue(): IChoice {
@@ -80,11 +138,25 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
           training={this._training}
           choice={this._choice}
           images={this._images}
+          receivers={this._receivers}
           choose={choice => {
             this._choice = choice;
             this.update();
           }}
         />
+        <div className="jp-PaddleGpu-choices">
+          <PlanForm
+            plan={this._plan}
+            planner={this._planner}
+            devices={this._model.inventory?.devices ?? []}
+            variables={this._variables}
+            noCost={this._noCost}
+            change={change => {
+              this._plan = { ...this._plan, ...change };
+              this.update();
+            }}
+          />
+        </div>
       </AppProvider>
     );
   }
@@ -98,6 +170,28 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
     }
   }
 
+  private async _readReceivers(): Promise<void> {
+    try {
+      this._receivers = await this._model.api.receivers();
+      this.update();
+    } catch {
+      // Those whom the policy names are told.
+    }
+  }
+
+  private async _readPlans(): Promise<void> {
+    const { notebook } = this._training.submission.wanted;
+    [this._variables, this._noCost] = await Promise.all([
+      this._planner.variables(notebook).catch(() => []),
+      this._planner.noCost().catch(() => null)
+    ]);
+    this.update();
+  }
+
+  private readonly _planner: Planner;
+  private _variables: readonly IVariable[] = [];
+  private _noCost: IMessage | null = null;
   private _choice: IChoice;
+  private _receivers: readonly IReceiver[] = [];
   private _images: readonly IImageChoice[] = [];
 }

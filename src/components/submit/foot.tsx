@@ -34,7 +34,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const hindrances = submission.hindrances.filter(({ code }) => !told.has(code));
   const different = differences(training, trans);
   const change = async () => {
-    const { changeSubmission } = await import('./dialog');
+    const { changeSubmission } = await import('../../pages');
     await changeSubmission(app, model, training);
   };
   return (
@@ -132,6 +132,10 @@ function summary(
   return [engine?.title.message, place, image, when].filter(Boolean).join(' · ');
 }
 
+function tells(names: string[], trans: TranslationBundle): string {
+  return names.length ? trans.__('tells %1', names.join(', ')) : trans.__('tells nobody');
+}
+
 /** What is otherwise than usual, in words. */
 function differences(training: Training, trans: TranslationBundle): string[] {
   const { choice } = training.submission;
@@ -144,6 +148,7 @@ function differences(training: Training, trans: TranslationBundle): string[] {
     other.seconds ? trans.__('at most %1', duration(other.seconds, trans)) : '',
     ...Object.keys(other.environment ?? {}).map(name => `${name}=…`),
     other.data ? trans._n('%1 data folder', '%1 data folders', other.data.length) : '',
+    other.notify ? tells(other.notify, trans) : '',
     other.result === 'open' ? trans.__('opens when it is done') : ''
   ].filter(Boolean);
 }

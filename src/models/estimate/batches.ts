@@ -20,7 +20,7 @@ export interface ICardLimit {
 }
 
 /** Share of a card's memory that an estimate may reach, as the server takes it by default. */
-export const USABLE = 0.9;
+export const USABLE = 0.85;
 /** How far beyond the notebook's own batch the axis goes at least, and at most where no card ends it. */
 const LEAST_ROOM = 4;
 const MOST_ROOM = 16;

@@ -293,15 +293,22 @@ export class Training {
     const code = this._code();
     const live = this.models.chosen;
     const trace = live ? { trace: await this.models.trace(asked(this.request)) } : {};
-    const answer = await this._api.place(
-      this._source.body(),
-      { ...asked(this.request), details },
-      {
-        ...trace,
-        ...(engine ? { engine } : {}),
-        ...(gpus !== null ? { gpus, device_ids: deviceIds } : {})
-      }
-    );
+    const place = (held: IEstimateRequest) =>
+      this._api.place(
+        this._source.body(),
+        { ...asked(this.request), ...held, details },
+        {
+          ...trace,
+          ...(engine ? { engine } : {}),
+          ...(gpus !== null ? { gpus, device_ids: deviceIds } : {})
+        }
+      );
+    let answer = await place({});
+    const { status, questions } = answer.estimate;
+    if (!live && status === 'needs_input' && questions.length) {
+      const held = (await this._source.kernel?.held(questions)) ?? {};
+      answer = Object.keys(held).length ? await place({ held }) : answer;
+    }
     if (run === this._estimates) {
       this._take(answer, code, details);
       this.placed = Date.now();

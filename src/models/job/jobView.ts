@@ -9,6 +9,7 @@ import {
   type IFigure,
   type IJob,
   type IJobMetrics,
+  type ILogLine,
   type IJobStatistics,
   isEnded
 } from '../../domain';
@@ -106,6 +107,11 @@ export class JobView implements IDisposable {
   /** What this job has otherwise than another one, code included. */
   compare(other: string): Promise<IComparison> {
     return this._api.compare(other, this.id);
+  }
+
+  /** The last lines of a process of a distributed training. */
+  async rankLines(rank: number, count: number): Promise<readonly ILogLine[]> {
+    return (await this._api.log(this.id, -count, count, rank)).lines;
   }
 
   /** The end of the log as text. */

@@ -81,6 +81,29 @@ export class Jobs implements IDisposable {
     await this._act(id, async () => this.put(await this._api.cancel(id, force)));
   }
 
+  /** Keep a waiting job from starting, or let it wait again. */
+  async hold(id: string, held: boolean): Promise<void> {
+    await this._act(id, async () => this.put(await this._api.hold(id, held)));
+  }
+
+  /** Put a waiting job before another one, or (null) behind all. */
+  async move(id: string, before: string | null): Promise<void> {
+    await this._act(id, async () => this.put(await this._api.move(id, before)));
+  }
+
+  /** One's own waiting jobs in their order. */
+  get waiting(): IJob[] {
+    const last = Number.MAX_SAFE_INTEGER;
+    return this.list
+      .filter(({ state }) => state === 'queued')
+      .sort(
+        (one, other) =>
+          other.priority - one.priority ||
+          (one.position ?? last) - (other.position ?? last) ||
+          one.created - other.created
+      );
+  }
+
   /** Run the same again; answers the new job. */
   async rerun(id: string): Promise<IJob | null> {
     let job: IJob | null = null;

@@ -5,8 +5,9 @@ import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api } from '../../api';
-import { type IJob, isEnded, type JobState } from '../../domain';
+import { type IJob, isEnded, type ISweep, type JobState } from '../../domain';
 import { differenceText, finalMetric, isLessBetter, jobTitle, seconds } from './runs';
+import { Plans } from '../plans/plans';
 import { Comparison } from './comparison';
 import type { Jobs } from './jobs';
 
@@ -50,7 +51,12 @@ export class JobsPage implements IDisposable {
     private readonly _trans: TranslationBundle
   ) {
     jobs.changed.connect(this._onJobs, this);
+    this.plans = new Plans(_api, jobs);
+    this.plans.changed.connect(() => this._changed.emit(), this);
   }
+
+  /** Sweeps and schedules. */
+  readonly plans: Plans;
 
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -88,6 +94,29 @@ export class JobsPage implements IDisposable {
   get shown(): readonly IJob[] {
     this._shown ??= sorted(filtered(this.jobs.list, this._filter, this._trans), this._order);
     return this._shown;
+  }
+
+  /** The sweeps that are shown: the filters of jobs hide those whose name or notebook is not meant. */
+  get sweeps(): readonly ISweep[] {
+    const { words, notebook, state, starred, owner, days } = this._filter;
+    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const since = days === null ? -Infinity : Date.now() / 1000 - days * DAY;
+    return this.plans.sweeps.filter(
+      sweep =>
+        !starred &&
+        sweep.created >= since &&
+        (!state ||
+          state === sweep.state ||
+          (state === 'active' && sweep.state === 'running')) &&
+        (!owner || sweep.owner === owner) &&
+        (!notebook || sweep.notebook === notebook) &&
+        wanted.every(word =>
+          [sweep.name, sweep.notebook, ...sweep.dimensions.map(({ name }) => name)]
+            .join(' ')
+            .toLowerCase()
+            .includes(word)
+        )
+    );
   }
 
   /** Ids of those that are chosen and there. */
@@ -160,6 +189,7 @@ export class JobsPage implements IDisposable {
       this._isDisposed = true;
       this.jobs.changed.disconnect(this._onJobs, this);
       this._comparison?.dispose();
+      this.plans.dispose();
       Signal.clearData(this);
     }
   }
@@ -193,6 +223,7 @@ export function filtered(
   const since = filter.days === null ? -Infinity : now - filter.days * DAY;
   return jobs.filter(
     job =>
+      job.spec.trial === null && // shown with its sweep
       job.created >= since &&
       (!filter.state ||
         (filter.state === 'active' ? !isEnded(job.state) : job.state === filter.state)) &&

@@ -3,7 +3,8 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ApiError } from '../../api';
-import type { IJob, IRerun, IVariable, Value } from '../../domain';
+import type { IJob, IRerun, ISweepBody, IVariable, Value } from '../../domain';
+import { type ISweepChoice, isSeveral, sweepFields, USUAL_SWEEP } from '../plans/values';
 
 /** A variable of the notebook, and what is typed for it. */
 export interface IField {
@@ -32,6 +33,8 @@ export class RerunForm {
   amp: '' | 'off' | 'O1' | 'O2' = '';
   /** `NAME=value`, one a line. */
   environment: string;
+  /** How several values are gone through. */
+  sweep: ISweepChoice = USUAL_SWEEP;
   /** Why the last try was refused; null after none. */
   error: ApiError | null = null;
 
@@ -47,12 +50,37 @@ export class RerunForm {
 
   /** Fields whose text is no value of their kind. */
   get wrong(): readonly IField[] {
-    return this.fields.filter(field => valueOf(field) === undefined);
+    return this.fields.filter(field => !isMany(field) && valueOf(field) === undefined);
+  }
+
+  /** By name what is typed for those that have several values: then it is a sweep. */
+  get space(): Record<string, string> {
+    return Object.fromEntries(
+      this.fields
+        .filter(isMany)
+        .map(({ variable, text }) => [variable.name || variable.role, text])
+    );
+  }
+
+  get isSweep(): boolean {
+    return this.fields.some(isMany);
+  }
+
+  /** The sweep that the server is asked for: single values stand in it beside the lists. */
+  sweepBody(): ISweepBody {
+    const { values = {}, ...rest } = this.wanted();
+    const fixed = Object.entries(values).map(([name, value]) => [name, [value]] as const);
+    return {
+      job: this.job.id,
+      space: { ...this.space, ...Object.fromEntries(fixed) },
+      ...sweepFields(this.sweep),
+      ...rest
+    } as ISweepBody;
   }
 
   /** Whether anything is to be otherwise. */
   get isChanged(): boolean {
-    return Object.keys(this.wanted()).length > 0;
+    return this.isSweep || Object.keys(this.wanted()).length > 0;
   }
 
   /** What the server is asked for; only what is otherwise. */
@@ -61,6 +89,9 @@ export class RerunForm {
     let batch: number | undefined;
     for (const field of this.fields) {
       const { variable } = field;
+      if (isMany(field)) {
+        continue;
+      }
       const value = valueOf(field);
       if (value !== undefined && value !== variable.value) {
         if (variable.name) {
@@ -86,6 +117,11 @@ export class RerunForm {
 
   private readonly _environment: string;
   private readonly _changed = new Signal<this, void>(this);
+}
+
+/** Whether a list or a range is typed. */
+export function isMany({ variable, text }: IField): boolean {
+  return isSeveral(text, variable.value);
 }
 
 /** A value as one would type it. */

@@ -104,7 +104,7 @@ export function byRole(job: IJob, role: IVariable['role']): IVariable | undefine
 export function tellingPart(job: IJob, trans: TranslationBundle): string {
   const said = job.spec.differs.filter(({ kind }) => kind !== 'code').slice(0, 2);
   if (said.length) {
-    return said.map(one => differenceText(one, trans)).join(', ');
+    return said.map(one => differenceText(one, trans)).join(' · ');
   }
   const batch = byRole(job, 'batch_size');
   return batch ? `${trans.__('batch')} ${valueText(batch.value)}` : '';

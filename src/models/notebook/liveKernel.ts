@@ -6,7 +6,7 @@
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { Kernel } from '@jupyterlab/services';
 
-import type { IEstimateRequest, IMessage } from '../../domain';
+import type { IEstimateRequest, IMessage, IQuestion, Value } from '../../domain';
 
 /** Media type of the answers of `magics/panel.py`. */
 const MIME = 'application/vnd.jupyter-paddle-gpu+json';
@@ -28,6 +28,8 @@ export type LiveTrace = { trace: string } | { error: IMessage };
 export interface ILiveKernel {
   /** The models that the kernel holds; none where it is busy, is not there, or has no Paddle. */
   models(): Promise<ILiveModel[]>;
+  /** What the kernel holds by the names of open questions; nothing where it is busy or is not there. */
+  held(questions: readonly IQuestion[]): Promise<Record<string, Value>>;
   /** Trace a step of a model; null where the kernel cannot be asked. */
   trace(model: string, request: IEstimateRequest): Promise<LiveTrace | null>;
 }
@@ -44,6 +46,21 @@ export class LiveKernel implements ILiveKernel {
       `${MODULE}.models() if "paddle" in __import__("sys").modules else None`
     );
     return answer?.models ?? [];
+  }
+
+  async held(questions: readonly IQuestion[]): Promise<Record<string, Value>> {
+    const asked = questions
+      .filter(({ name }) => name)
+      .map(({ name, kind, holders }) => ({ name, kind, holders }));
+    if (!asked.length || this._kernel?.status !== 'idle') {
+      return {};
+    }
+    const text = JSON.stringify(JSON.stringify(asked));
+    const answer = await this._ask<{ held: Record<string, Value> }>(
+      // Names that nothing was bound to since the kernel began are no answers: then nothing is imported either.
+      `${MODULE}.held(${text}) if "paddle" in __import__("sys").modules else None`
+    );
+    return answer?.held ?? {};
   }
 
   trace(model: string, request: IEstimateRequest): Promise<LiveTrace | null> {

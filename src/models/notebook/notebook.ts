@@ -23,6 +23,8 @@ export interface INotebookSource {
   fingerprint(): string;
   /** Go to a cell (index among all cells). */
   reveal(cell: number): void;
+  /** The node of a cell, for a badge on it; none for a script. */
+  cellNode?(cell: number): HTMLElement | null;
   /** Write changed cells into the notebook, each as one step that Ctrl+Z in it takes back; none for a script. */
   write?(cells: readonly IChangedCell[]): void;
   /** What can be asked of its kernel. */
@@ -245,6 +247,10 @@ class OpenNotebook implements INotebookSource {
       notebook.activeCellIndex = cell;
       void notebook.scrollToItem(cell, 'smart');
     }
+  }
+
+  cellNode(cell: number): HTMLElement | null {
+    return this._panel.isDisposed ? null : (this._panel.content.widgets[cell]?.node ?? null);
   }
 
   write(cells: readonly IChangedCell[]): void {

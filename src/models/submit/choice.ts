@@ -18,6 +18,8 @@ export interface IChoice {
   data: string[] | null;
   /** What to do when it is done. */
   result: '' | 'open';
+  /** Who is told when it has ended; null: those whom the policy names. */
+  notify: string[] | null;
 }
 
 /** As the policy has it. */
@@ -30,7 +32,8 @@ export const AS_USUAL: IChoice = {
   seconds: null,
   environment: {},
   data: null,
-  result: ''
+  result: '',
+  notify: null
 };
 
 /** What of a choice is otherwise than usual. */
@@ -45,7 +48,8 @@ export function otherwise(choice: IChoice): Partial<IChoice> {
 
 /** The fields of a submit that a choice fills. */
 export function submissionOf(choice: IChoice): ISubmission {
-  const { engine, gpus, deviceIds, image, memoryBytes, seconds, environment, data } = choice;
+  const { engine, gpus, deviceIds, image, memoryBytes, seconds, environment, data, notify } =
+    choice;
   const resources = {
     ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
     ...(memoryBytes !== null ? { memory_bytes: memoryBytes } : {}),
@@ -56,6 +60,7 @@ export function submissionOf(choice: IChoice): ISubmission {
     ...(image ? { image } : {}),
     ...(Object.keys(environment).length ? { environment } : {}),
     ...(data ? { options: { data } } : {}),
+    ...(notify ? { notify } : {}),
     ...(Object.keys(resources).length ? { resources } : {})
   };
 }

@@ -3,7 +3,7 @@
 import { UUID } from '@lumino/coreutils';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { type Api, type ApiError, lasting } from '../../api';
+import { type Api, type ApiError, type INotebookBody, lasting } from '../../api';
 import type {
   IChanges,
   IDecision,
@@ -118,6 +118,11 @@ export class Submission {
   dispose(): void {
     this._preflights = this._compares = NaN;
     Signal.clearData(this);
+  }
+
+  /** What is submitted, to be run later or several times. */
+  get wanted(): { notebook: INotebookBody; submission: ISubmission } {
+    return { notebook: this._of.source().body(), submission: this._wanted() };
   }
 
   /** What was chosen for the job. */

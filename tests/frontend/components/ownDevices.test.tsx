@@ -73,6 +73,7 @@ function shown({ model, training }: { model: PanelModel; training: Training }): 
       training={training}
       choice={training.submission.choice}
       images={[]}
+      receivers={[]}
       choose={choice => training.choose(choice)}
     />
   );

@@ -43,7 +43,7 @@ describe('runs', () => {
       {},
       { differs: [differs('width', 2, 3), differs('depth', 1, null)] }
     );
-    expect(jobTitle(other, trans, 'en')).toMatch(/^digits · width 3, without depth · /);
+    expect(jobTitle(other, trans, 'en')).toMatch(/^digits · width 3 · without depth · /);
   });
 
   test('a difference is said by what it is to the training', () => {

@@ -48,6 +48,8 @@ describe('what was measured', () => {
     host_reserved_bytes: null,
     step_allocated_bytes: 200 * 2 ** 20,
     steps_measured: 3,
+    steps_seen: 5,
+    step_seconds: 0.1,
     device_allocated_bytes: 100 * 2 ** 20,
     device_reserved_bytes: null,
     process_rss_bytes: null,

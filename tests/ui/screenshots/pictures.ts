@@ -86,7 +86,9 @@ export async function picture(
       node.querySelector(`.jp-PaddleGpu-panel > .jp-PaddleGpu-${part}`)
     );
     const top = body?.getBoundingClientRect().top ?? 0;
-    const end = body?.lastElementChild?.getBoundingClientRect().bottom ?? top;
+    // In two columns the last one is not the lowest.
+    const ends = [...(body?.children ?? [])].map(one => one.getBoundingClientRect().bottom);
+    const end = Math.max(top, ...ends);
     const content = end - top + (body?.scrollTop ?? 0);
     return [head, foot].reduce((sum, part) => sum + (part?.clientHeight ?? 0) + 1, content);
   });

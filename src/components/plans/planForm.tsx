@@ -1,0 +1,258 @@
+/** In the submit dialogue: when it runs, with the next dates, and several values for the notebook's variables. */
+
+import * as React from 'react';
+
+import type { ApiError } from '../../api';
+import type { IDevice, IMessage, IVariable } from '../../domain';
+import {
+  type IPlanChoice,
+  ownZone,
+  spaceOf,
+  type When,
+  whenOf
+} from '../../models/plans/planChoice';
+import type { Planner } from '../../models/plans/plans';
+import { useApp } from '../common/context';
+import { Note } from '../common/pieces';
+import { deviceName, shortName } from '../devices/words';
+import { severalHint, SweepOptions } from './sweepOptions';
+import { dateIn, writtenValue } from './words';
+
+/** Milliseconds after the last key before the dates are asked for. */
+const TYPED = 300;
+const PRESETS = ['0 2 * * *', '0 2 * * 1-5', '0 2 * * 6'] as const;
+
+export function PlanForm(props: {
+  plan: IPlanChoice;
+  planner: Planner;
+  devices: readonly IDevice[];
+  variables: readonly IVariable[];
+  noCost: IMessage | null;
+  change: (change: Partial<IPlanChoice>) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { plan, planner, devices, variables, noCost, change } = props;
+  const group = React.useId();
+  const free = devices.filter(device => !device.simulated);
+  const ways: [When, string, boolean][] = [
+    ['now', trans.__('at once'), true],
+    ['at', trans.__('at a time'), true],
+    ['cron', trans.__('again and again'), true],
+    ['free', trans.__('when a device is free'), free.length > 0],
+    ['cost', trans.__('when an hour costs less than'), !noCost]
+  ];
+  const space = spaceOf(plan, variables);
+  // Somebody who clears a field is still at it.
+  const [isOpen] = React.useState(!!space);
+  return (
+    <>
+      {plan.error && <Note kind="error" message={plan.error} />}
+      <fieldset>
+        <legend>{trans.__('When')}</legend>
+        {ways.map(([when, name, offered]) => (
+          <React.Fragment key={when}>
+            <label>
+              <input
+                type="radio"
+                name={group}
+                checked={plan.when === when}
+                disabled={!offered}
+                onChange={() =>
+                  change({
+                    when,
+                    ...(when === 'free' && !plan.device
+                      ? { device: String(free[0]?.index ?? '') }
+                      : {})
+                  })
+                }
+              />
+              {name}
+            </label>
+            {when === 'cost' && noCost && (
+              <div className="jp-PaddleGpu-muted jp-PaddleGpu-reason">{noCost.message}</div>
+            )}
+            {plan.when === when && when !== 'now' && (
+              <div className="jp-PaddleGpu-whenFields">
+                <Way plan={plan} planner={planner} devices={free} change={change} />
+              </div>
+            )}
+          </React.Fragment>
+        ))}
+      </fieldset>
+      {plan.when === 'now' && variables.length > 0 && (
+        <details open={isOpen}>
+          <summary>{trans.__('Try several values')}</summary>
+          <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">{severalHint(trans)}</p>
+          {variables
+            .filter(({ name, role }) => name || role === 'batch_size')
+            .map(({ name, role, value }) => (
+              <label key={name || role} className="jp-PaddleGpu-field">
+                <span>{name ? <code>{name}</code> : trans.__('batch')}</span>
+                <input
+                  className="jp-PaddleGpu-input"
+                  value={plan.values[name || role] ?? ''}
+                  placeholder={writtenValue(value)}
+                  onChange={event =>
+                    change({ values: { ...plan.values, [name || role]: event.target.value } })
+                  }
+                />
+              </label>
+            ))}
+          {space && <SweepOptions choice={plan.sweep} choose={sweep => change({ sweep })} />}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What is asked of a time that is not now, beneath its name. */
+function Way(props: {
+  plan: IPlanChoice;
+  planner: Planner;
+  devices: readonly IDevice[];
+  change: (change: Partial<IPlanChoice>) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { plan, planner, devices, change } = props;
+  return (
+    <>
+      {plan.when === 'at' && (
+        <input
+          className="jp-PaddleGpu-input"
+          type="datetime-local"
+          aria-label={trans.__('Time')}
+          value={plan.at}
+          onChange={event => change({ at: event.target.value })}
+        />
+      )}
+      {plan.when === 'cron' && <Cron plan={plan} change={change} />}
+      {plan.when === 'free' && (
+        <select
+          className="jp-PaddleGpu-input"
+          aria-label={trans.__('Device that is waited for')}
+          value={plan.device}
+          onChange={event => change({ device: event.target.value })}
+        >
+          {devices.map(device => (
+            <option key={device.id} value={device.index}>
+              {deviceName(device, trans)} {shortName(device.name)}
+            </option>
+          ))}
+        </select>
+      )}
+      {plan.when === 'cost' && (
+        <input
+          className="jp-PaddleGpu-input"
+          type="number"
+          min={0}
+          step="any"
+          aria-label={trans.__('Price of an hour')}
+          value={plan.below}
+          onChange={event => change({ below: event.target.value })}
+        />
+      )}
+      {(plan.when === 'at' || plan.when === 'cron') && <Dates plan={plan} planner={planner} />}
+      <select
+        className="jp-PaddleGpu-input"
+        aria-label={trans.__('What is run then')}
+        value={plan.source}
+        onChange={event => change({ source: event.target.value as IPlanChoice['source'] })}
+      >
+        <option value="disk">{trans.__('the notebook as it is on the disk then')}</option>
+        <option value="saved">{trans.__('the notebook as it is now')}</option>
+      </select>
+    </>
+  );
+}
+
+function Cron(props: {
+  plan: IPlanChoice;
+  change: (change: Partial<IPlanChoice>) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { plan, change } = props;
+  const names = [
+    trans.__('every night at 2'),
+    trans.__('on weekdays at 2'),
+    trans.__('on Saturdays at 2')
+  ];
+  const preset = PRESETS.indexOf(plan.cron as (typeof PRESETS)[number]);
+  return (
+    <>
+      <select
+        className="jp-PaddleGpu-input"
+        aria-label={trans.__('How often')}
+        value={preset}
+        onChange={event => {
+          const chosen = PRESETS[Number(event.target.value)];
+          if (chosen) {
+            change({ cron: chosen });
+          }
+        }}
+      >
+        {names.map((name, index) => (
+          <option key={name} value={index}>
+            {name}
+          </option>
+        ))}
+        <option value={-1}>{trans.__('as written below')}</option>
+      </select>
+      <input
+        className="jp-PaddleGpu-input"
+        aria-label={trans.__('Cron expression: minute, hour, day, month, day of the week')}
+        spellCheck={false}
+        value={plan.cron}
+        onChange={event => change({ cron: event.target.value })}
+      />
+    </>
+  );
+}
+
+/** When that is, as the server reads it. */
+function Dates({ plan, planner }: { plan: IPlanChoice; planner: Planner }): JSX.Element {
+  const { trans, language } = useApp();
+  const [dates, setDates] = React.useState<number[]>([]);
+  const [error, setError] = React.useState<ApiError | null>(null);
+  const typed = plan.when === 'at' ? plan.at : plan.cron;
+  React.useEffect(() => {
+    let current = true;
+    const timer = window.setTimeout(() => {
+      const when = whenOf(plan);
+      if (!typed || !when) {
+        setDates([]);
+        setError(null);
+        return;
+      }
+      planner.dates(when).then(
+        found => {
+          if (current) {
+            setDates(found);
+            setError(null);
+          }
+        },
+        (reason: ApiError) => {
+          if (current) {
+            setDates([]);
+            setError(reason);
+          }
+        }
+      );
+    }, TYPED);
+    return () => {
+      current = false;
+      window.clearTimeout(timer);
+    };
+  }, [plan.when, typed]);
+  return (
+    <div role="status" className="jp-PaddleGpu-small jp-PaddleGpu-muted">
+      {error
+        ? `${error.message} ${error.hint}`
+        : dates.length > 0 &&
+          trans.__(
+            'next: %1 (%2)',
+            dates.map(date => dateIn(date, '', language)).join(' · '),
+            ownZone()
+          )}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+/** How several values are gone through: all of them or some, so many at once. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+
+import type { ISweepChoice } from '../../models/plans/values';
+import { useApp } from '../common/context';
+
+/** What can be typed for a variable, said where nobody has yet. */
+export function severalHint(trans: TranslationBundle): string {
+  return trans.__('Several values make a sweep: 0.1, 0.01 or 32:128:x2 or 0.001:0.1:log5.');
+}
+
+export function SweepOptions(props: {
+  choice: ISweepChoice;
+  choose: (choice: ISweepChoice) => void;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { choice, choose } = props;
+  const set = (change: Partial<ISweepChoice>) => choose({ ...choice, ...change });
+  return (
+    <fieldset className="jp-PaddleGpu-form">
+      <legend>{trans.__('Sweep')}</legend>
+      <label className="jp-PaddleGpu-field">
+        <span>{trans.__('Try')}</span>
+        <select
+          className="jp-PaddleGpu-input"
+          value={choice.search}
+          onChange={event => set({ search: event.target.value as ISweepChoice['search'] })}
+        >
+          <option value="grid">{trans.__('all combinations')}</option>
+          <option value="random">{trans.__('some by chance')}</option>
+          <option value="optuna">{trans.__('what Optuna finds promising')}</option>
+        </select>
+      </label>
+      {choice.search !== 'grid' && (
+        <label className="jp-PaddleGpu-field">
+          <span>{trans.__('Trials')}</span>
+          <input
+            className="jp-PaddleGpu-input"
+            type="number"
+            min={1}
+            placeholder="20"
+            value={choice.trials}
+            onChange={event => set({ trials: event.target.value })}
+          />
+        </label>
+      )}
+      <label className="jp-PaddleGpu-field">
+        <span>{trans.__('At once, at most')}</span>
+        <input
+          className="jp-PaddleGpu-input"
+          type="number"
+          min={1}
+          placeholder={trans.__('as many as there are devices')}
+          value={choice.atOnce}
+          onChange={event => set({ atOnce: event.target.value })}
+        />
+      </label>
+    </fieldset>
+  );
+}

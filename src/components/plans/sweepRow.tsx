@@ -1,0 +1,85 @@
+/** A sweep as one row among the jobs: how far it is and its best trial; unfolded with all of them. */
+
+import * as React from 'react';
+
+import type { ISweep, JobState } from '../../domain';
+import { duration, metric, moment } from '../../format';
+import type { Plans } from '../../models/plans/plans';
+import { useApp } from '../common/context';
+import { Bar, Button, Chip } from '../common/pieces';
+import { StateSign } from '../jobs/state';
+import { SweepView } from './sweepView';
+import { endedTrials, sweepProgress, valuesOf } from './words';
+
+export function SweepRow({ sweep, plans }: { sweep: ISweep; plans: Plans }): JSX.Element {
+  const { trans, language } = useApp();
+  const open = plans.shown === sweep.id;
+  const best = sweep.trials.find(({ number }) => number === sweep.best);
+  const all = Math.max(
+    1,
+    Object.values(sweep.counts).reduce((sum, count) => sum + count, 0)
+  );
+  const took = (sweep.ended ?? Date.now() / 1000) - sweep.created;
+  const progress = sweepProgress(sweep, trans);
+  return (
+    <>
+      <tr data-state={sweep.state} data-sweep={sweep.id}>
+        <td className="jp-mod-mark" />
+        <td className="jp-mod-state">
+          <StateSign state={sweep.state as JobState} />
+        </td>
+        <th scope="row" className="jp-mod-name">
+          <Button
+            look="link"
+            className="jp-PaddleGpu-jobName"
+            aria-expanded={open}
+            title={sweep.notebook}
+            onClick={() => plans.show(sweep.id)}
+          >
+            {open ? '▾' : '▸'} {sweep.name}
+          </Button>
+          <div className="jp-PaddleGpu-noted">{progress}</div>
+        </th>
+        <td className="jp-mod-differs">
+          <span className="jp-PaddleGpu-chips">
+            {sweep.dimensions.map(({ name, text }) => (
+              <Chip key={name} title={trans.__('The values that are tried')}>
+                {name} {text}
+              </Chip>
+            ))}
+          </span>
+        </td>
+        <td className="jp-mod-curve">
+          <Bar
+            thin
+            label={progress}
+            parts={[{ share: (100 * endedTrials(sweep)) / all, look: 'used' }]}
+          />
+        </td>
+        <td className="jp-mod-final">
+          {best && (
+            <span className="jp-PaddleGpu-figures" title={valuesOf(best)}>
+              <span className="jp-PaddleGpu-muted">{trans.__('best %1', sweep.metric)}</span>{' '}
+              {metric(best.value)}
+              <div className="jp-PaddleGpu-noted">{valuesOf(best)}</div>
+            </span>
+          )}
+        </td>
+        <td className="jp-mod-started jp-PaddleGpu-figures">
+          {moment(sweep.created, language)}
+        </td>
+        <td className="jp-mod-took">{duration(took, trans)}</td>
+        <td className="jp-mod-where">
+          <span className="jp-PaddleGpu-muted">{trans.__('%1 at once', sweep.at_once)}</span>
+        </td>
+      </tr>
+      {open && (
+        <tr className="jp-PaddleGpu-unfolded">
+          <td colSpan={9}>
+            <SweepView sweep={sweep} plans={plans} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}

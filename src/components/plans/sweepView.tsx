@@ -1,0 +1,174 @@
+/** All trials of a sweep: the plot, the table with a curve each, and what can be done with it. */
+
+import * as React from 'react';
+
+import type { ISweep, ITrial, JobState } from '../../domain';
+import { bytes, duration, metric } from '../../format';
+import type { Plans } from '../../models/plans/plans';
+import { Sparkline } from '../../plots';
+import { CommandIDs } from '../../tokens';
+import { useApp } from '../common/context';
+import { Button, Note } from '../common/pieces';
+import { StateSign } from '../jobs/state';
+import { Parallel } from './parallel';
+import { trialState, writtenValue } from './words';
+
+export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JSX.Element {
+  const { trans } = useApp();
+  const [marked, mark] = React.useState<number | null>(null);
+  const going = sweep.state === 'running';
+  const { failed = 0, refused = 0 } = sweep.counts;
+  const why = sweep.trials.find(({ state }) => state === 'refused')?.why;
+  return (
+    <section className="jp-PaddleGpu-sweep" aria-label={trans.__('Trials of %1', sweep.name)}>
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+        <label className="jp-PaddleGpu-row">
+          <span>{trans.__('Best by')}</span>
+          <select
+            className="jp-PaddleGpu-input"
+            value={sweep.metric}
+            disabled={!sweep.metrics.length}
+            onChange={event => void plans.compareBy(sweep.id, { metric: event.target.value })}
+          >
+            {[...new Set([...sweep.metrics, sweep.metric])].map(name => (
+              <option key={name} value={name}>
+                {name || trans.__('nothing yet')}
+              </option>
+            ))}
+          </select>
+        </label>
+        <select
+          className="jp-PaddleGpu-input"
+          aria-label={trans.__('Which is better')}
+          value={sweep.direction}
+          onChange={event => void plans.compareBy(sweep.id, { direction: event.target.value })}
+        >
+          <option value="min">{trans.__('less is better')}</option>
+          <option value="max">{trans.__('more is better')}</option>
+        </select>
+        <span className="jp-PaddleGpu-space" />
+        {going && (
+          <Button onClick={() => void plans.cancel(sweep.id)}>{trans.__('Cancel all')}</Button>
+        )}
+        {failed + refused > 0 && (
+          <Button onClick={() => void plans.retry(sweep.id)}>
+            {trans.__('Re-run failed (%1)', failed + refused)}
+          </Button>
+        )}
+        <a
+          className="jp-PaddleGpu-button jp-mod-quiet"
+          href={plans.tableUrl(sweep.id)}
+          download={`${sweep.id}.csv`}
+        >
+          {trans.__('Export CSV')}
+        </a>
+        {!going && (
+          <Button onClick={() => void plans.deleteSweep(sweep.id)}>
+            {trans.__('Delete with its jobs')}
+          </Button>
+        )}
+      </div>
+      {why && <Note kind="warning" message={why} />}
+      <Parallel sweep={sweep} marked={marked} mark={mark} />
+      <div
+        className="jp-PaddleGpu-scrolls"
+        tabIndex={0}
+        role="group"
+        aria-label={trans.__('Trials')}
+      >
+        <table className="jp-PaddleGpu-compared">
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('Trial')}</th>
+              {sweep.dimensions.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+              <th scope="col">{sweep.metric || trans.__('Final')}</th>
+              <th scope="col">{trans.__('Curve')}</th>
+              <th scope="col">{trans.__('State')}</th>
+              <th scope="col">{trans.__('Took')}</th>
+              <th scope="col">{trans.__('Estimated')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sweep.trials.map(trial => (
+              <Trial
+                key={trial.number}
+                trial={trial}
+                sweep={sweep}
+                marked={marked === trial.number}
+                mark={mark}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Trial(props: {
+  trial: ITrial;
+  sweep: ISweep;
+  marked: boolean;
+  mark: (trial: number | null) => void;
+}): JSX.Element {
+  const { trans, commands } = useApp();
+  const { trial, sweep, marked, mark } = props;
+  const best = trial.number === sweep.best;
+  const name = best ? trans.__('%1 (best)', trial.number) : String(trial.number);
+  return (
+    <tr
+      className={
+        [marked ? 'jp-mod-marked' : '', best ? 'jp-mod-best' : ''].join(' ').trim() || undefined
+      }
+      onMouseEnter={() => mark(trial.number)}
+      onMouseLeave={() => mark(null)}
+      onFocus={() => mark(trial.number)}
+      onBlur={() => mark(null)}
+    >
+      <th scope="row">
+        {trial.job_id && trial.state !== 'deleted' ? (
+          <Button
+            look="link"
+            title={trans.__('Open the job of trial %1', trial.number)}
+            onClick={() => void commands.execute(CommandIDs.openJob, { id: trial.job_id })}
+          >
+            {name}
+          </Button>
+        ) : (
+          name
+        )}
+      </th>
+      {sweep.dimensions.map(dimension => (
+        <td key={dimension.name}>{writtenValue(trial.values[dimension.name])}</td>
+      ))}
+      <td>{trial.value === null ? '–' : metric(trial.value)}</td>
+      <td>
+        {trial.curve.length > 1 && (
+          <Sparkline
+            values={trial.curve}
+            label={trans.__(
+              '%1 from %2 to %3',
+              sweep.metric,
+              metric(trial.curve[0]),
+              metric(trial.curve[trial.curve.length - 1])
+            )}
+          />
+        )}
+      </td>
+      <td title={trial.why?.message}>
+        {isJobState(trial.state) && <StateSign state={trial.state} />}{' '}
+        {trialState(trial.state, trans)}
+      </td>
+      <td>{trial.seconds === null ? '' : duration(trial.seconds, trans)}</td>
+      <td>{trial.placed === null ? '–' : bytes(trial.placed)}</td>
+    </tr>
+  );
+}
+
+function isJobState(state: ITrial['state']): state is JobState & ITrial['state'] {
+  return !['planned', 'refused', 'deleted'].includes(state);
+}

@@ -1,0 +1,90 @@
+/** Words for sweeps and schedules. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { ISchedule, ISweep, ITrial, Value } from '../../domain';
+import { metric } from '../../format';
+
+export function trialState(state: ITrial['state'], trans: TranslationBundle): string {
+  switch (state) {
+    case 'planned':
+      return trans.__('planned');
+    case 'refused':
+      return trans.__('fits nothing');
+    case 'queued':
+      return trans.__('waiting');
+    case 'preparing':
+      return trans.__('preparing');
+    case 'running':
+      return trans.__('running');
+    case 'stopping':
+      return trans.__('stopping');
+    case 'succeeded':
+      return trans.__('succeeded');
+    case 'failed':
+      return trans.__('failed');
+    case 'cancelled':
+      return trans.__('cancelled');
+    case 'deleted':
+      return trans.__('deleted');
+  }
+}
+
+export function writtenValue(value: unknown): string {
+  return typeof value === 'number' ? metric(value) : String(value as Value);
+}
+
+/** `lr 0.01 · batch 64`. */
+export function valuesOf(trial: ITrial): string {
+  return Object.entries(trial.values)
+    .map(([name, value]) => `${name} ${writtenValue(value)}`)
+    .join(' · ');
+}
+
+/** How many trials have ended. */
+export function endedTrials(sweep: ISweep): number {
+  return sweep.trials.filter(({ state }) =>
+    ['succeeded', 'failed', 'cancelled', 'refused', 'deleted'].includes(state)
+  ).length;
+}
+
+/** `7 of 12 trials · 1 failed`. */
+export function sweepProgress(sweep: ISweep, trans: TranslationBundle): string {
+  const { failed = 0, refused = 0 } = sweep.counts;
+  const all = Object.values(sweep.counts).reduce((sum, count) => sum + count, 0);
+  return [
+    trans.__('%1 of %2 trials', endedTrials(sweep), all),
+    failed ? trans.__('%1 failed', failed) : '',
+    refused ? trans.__('%1 fit nothing', refused) : ''
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** A date in the schedule's own time zone, which is named where it is another one than the reader's. */
+export function dateIn(time: number, zone: string, language: string): string {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const there = zone && zone !== own;
+  return new Intl.DateTimeFormat(language.replace('_', '-') || 'en', {
+    weekday: 'short',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hour12: false,
+    ...(there ? { timeZone: zone, timeZoneName: 'short' } : {})
+  }).format(time * 1000);
+}
+
+export function scheduleState(state: ISchedule['state'], trans: TranslationBundle): string {
+  switch (state) {
+    case 'active':
+      return trans.__('scheduled');
+    case 'paused':
+      return trans.__('paused');
+    case 'done':
+      return trans.__('done');
+    case 'deleted':
+      return trans.__('deleted');
+  }
+}

@@ -1,0 +1,61 @@
+/** What a waiting job says of its place, and the buttons that hold it and move it among one's own. */
+
+import * as React from 'react';
+
+import { QueueButtons } from '../../../src/components/jobs/queueing';
+import { jobSentence } from '../../../src/components/jobs/words';
+import { EventStream } from '../../../src/events';
+import { Jobs } from '../../../src/models/jobs/jobs';
+import * as drawing from '../drawing';
+import { answer, apiOn, job, trans } from '../helpers';
+
+const asked: [string, unknown][] = [];
+let jobs: Jobs;
+
+beforeEach(() => {
+  asked.length = 0;
+  const api = apiOn((url, init) => {
+    asked.push([url.split('/jobs/')[1], JSON.parse(String(init?.body ?? 'null'))]);
+    return Promise.resolve(answer(200, JSON.stringify(job('b', { state: 'queued' }))));
+  });
+  jobs = new Jobs(api, new EventStream(api));
+  for (const [n, id] of ['a', 'b', 'c'].entries()) {
+    jobs.put(job(id, { state: 'queued', created: n }));
+  }
+  jobs.put(job('late but first', { state: 'queued', created: 9, priority: 2 }));
+});
+
+afterEach(() => {
+  jobs.dispose();
+});
+
+function press(id: string, text: string): void {
+  const found = jobs.waiting.find(one => one.id === id) ?? job(id);
+  drawing.draw(<QueueButtons job={found} model={{ jobs }} />);
+  drawing.press(text);
+}
+
+test("one's own jobs stand in their order", () => {
+  expect(jobs.waiting.map(({ id }) => id)).toEqual(['late but first', 'a', 'b', 'c']);
+});
+
+test.each([
+  ['b', 'Hold', 'b/hold', { held: true }],
+  ['b', 'First', 'b/move', { before: 'late but first' }],
+  ['b', 'Up', 'b/move', { before: 'a' }],
+  ['a', 'Down', 'a/move', { before: 'c' }],
+  ['b', 'Down', 'b/move', { before: null }]
+])('%s: %s', (id, text, url, body) => {
+  press(id, text);
+  expect(asked).toEqual([[url, body]]);
+});
+
+test('a waiting job says its place and about when it starts', () => {
+  const starts = Date.now() / 1000 + 3600;
+  const place = { number: 2, starts };
+  const said = jobSentence(job('a', { state: 'queued', place }), trans);
+  expect(said).toMatch(/place 2 in the queue · starts in about .*h/);
+  const unknown = job('a', { state: 'queued', place: { number: 1, starts: null } });
+  expect(jobSentence(unknown, trans)).toMatch(/place 1 in the queue$/);
+  expect(jobSentence(job('a', { state: 'queued', held: true }), trans)).toMatch(/held$/);
+});

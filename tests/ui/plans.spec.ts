@@ -1,0 +1,188 @@
+/** Sweeps and schedules: from a job's form and from the submit dialogue to the page of jobs; by keys, too. */
+
+import type { Page } from '@playwright/test';
+import { readFileSync } from 'fs';
+import { join } from 'path';
+
+import { faults } from './axe';
+import { expect, openNotebook, openPanel, test } from './fixtures';
+import type { LabServer } from './server';
+
+interface IJob {
+  id: string;
+  ended: number | null;
+}
+
+interface ISweep {
+  id: string;
+  state: string;
+  best: number | null;
+  trials: { values: Record<string, number>; job_id: string }[];
+}
+
+async function submit(server: LabServer): Promise<string> {
+  const content = JSON.parse(readFileSync(join(server.root, 'runs.ipynb'), 'utf8'));
+  return ((await server.json('jobs', { path: 'runs.ipynb', content })) as IJob).id;
+}
+
+async function command(page: Page, id: string, args: object = {}): Promise<void> {
+  await page.evaluate(
+    async ([name, given]) => {
+      const { jupyterapp } = window as unknown as {
+        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
+      };
+      void jupyterapp.commands.execute(name as string, given as object);
+    },
+    [id, args] as const
+  );
+}
+
+test('several values make a sweep, and a schedule is paused, deleted and taken back', async ({
+  page,
+  server
+}) => {
+  const first = await submit(server);
+  await expect
+    .poll(async () => ((await server.json(`jobs/${first}`)) as IJob).ended, {
+      timeout: 180_000
+    })
+    .not.toBeNull();
+  await page.goto(`${server.url}/lab?reset`);
+  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+  await command(page, 'paddle-gpu:open-jobs');
+  const view = page.locator('.jp-PaddleGpu-jobsPage');
+  const rows = view.locator('tbody tr[data-state]');
+  await rows.first().getByRole('checkbox').check();
+  const jobs = await rows.count(); // other tests' among them
+  await view.getByRole('button', { name: 'Re-run with…' }).click();
+
+  // A list in a field is a sweep; the form says how it is gone through.
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByLabel('BATCH_SIZE')).toBeFocused();
+  await dialog.getByLabel('LEARNING_RATE').fill('0.1, 0.5');
+  await expect(dialog).toContainText('Each combination is a run of its own');
+  await dialog.getByLabel('At once, at most').fill('2');
+  expect(await faults(page, '.jp-PaddleGpu-dialog')).toEqual([]);
+  await dialog.getByRole('button', { name: 'Re-run' }).click();
+
+  // One row among the jobs, unfolded with its trials.
+  const row = view.locator('tr[data-sweep]');
+  await expect(row).toHaveCount(1);
+  await expect(view.getByRole('img', { name: /^2 trials as lines/ })).toBeVisible();
+  await expect(row).toContainText('2 of 2 trials', { timeout: 180_000 });
+  const { sweeps } = (await server.json('sweeps')) as { sweeps: ISweep[] };
+  expect(sweeps[0].state).toBe('succeeded');
+  await expect(row).toContainText(/best loss/);
+  expect(sweeps[0].trials.map(({ values }) => values)).toEqual([
+    { LEARNING_RATE: 0.1 },
+    { LEARNING_RATE: 0.5 }
+  ]);
+  await expect(rows).toHaveCount(jobs + 1); // the sweep and the jobs, but not its trials
+  const trials = view.getByRole('region', { name: /^Trials of/ });
+  await expect(
+    trials.getByRole('rowheader', { name: `${sweeps[0].best} (best)` })
+  ).toBeVisible();
+  await expect(trials.getByRole('link', { name: 'Export CSV' })).toHaveAttribute(
+    'href',
+    /sweeps\/.*\/table/
+  );
+  expect(await faults(page, '.jp-PaddleGpu-jobsPage')).toEqual([]);
+
+  // By keys: fold, unfold, to a trial's job.
+  const name = row.getByRole('button', { expanded: true });
+  await name.focus();
+  await page.keyboard.press('Enter');
+  await expect(trials).toHaveCount(0);
+  await page.keyboard.press('Enter');
+  await expect(trials).toBeVisible();
+  await trials
+    .getByRole('button', { name: '1', exact: true })
+    .or(trials.getByRole('button', { name: '1 (best)' }))
+    .focus();
+  await page.keyboard.press('Enter');
+  await expect(
+    page.locator('.jp-PaddleGpu-view:visible').getByRole('heading', { level: 1 })
+  ).toContainText('runs');
+
+  // A schedule, made elsewhere, stands above the jobs with its next dates.
+  await server.json('schedules', {
+    path: 'runs.ipynb',
+    cron: '0 2 * * *',
+    zone: 'Asia/Shanghai'
+  });
+  await command(page, 'paddle-gpu:open-jobs');
+  const item = view.locator('li[data-schedule]');
+  await expect(item).toContainText('next:');
+  expect(await faults(page, '.jp-PaddleGpu-jobsPage')).toEqual([]);
+  await item.getByRole('button', { name: /^Pause/ }).focus();
+  await page.keyboard.press('Enter');
+  await expect(item).toContainText('paused');
+  await item.getByRole('button', { name: /^Resume/ }).click();
+  await expect(item.getByRole('button', { name: /^Pause/ })).toBeVisible();
+  await item.getByRole('button', { name: /^Delete/ }).click();
+  await expect(item).toHaveCount(0);
+  await expect(view.getByRole('button', { name: 'Undo' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(item).toContainText('next:');
+});
+
+test('the submit dialogue makes a schedule and a sweep', async ({ page, server }) => {
+  await openNotebook(page, server, 'digits_loop.ipynb');
+  const panel = await openPanel(page);
+  const open = panel
+    .getByRole('region', { name: 'Submit' })
+    .getByRole('button', { name: 'Change…' });
+  const dialog = page.getByRole('dialog');
+  await open.click();
+  const when = dialog.getByRole('group', { name: 'When' });
+  await when.getByRole('radio', { name: 'again and again' }).check();
+  // What is asked stands beneath the choice, and the next dates are the server's.
+  await when.getByLabel('How often').selectOption({ label: 'on Saturdays at 2' });
+  await expect(when.getByLabel(/^Cron expression/)).toHaveValue('0 2 * * 6');
+  await expect(when.getByRole('status')).toContainText('next:');
+  await expect(dialog.getByText('Try several values')).toHaveCount(0);
+  expect(await faults(page, '.jp-PaddleGpu-dialog')).toEqual([]);
+  await dialog.getByRole('button', { name: 'Submit' }).click();
+  const view = page.locator('.jp-PaddleGpu-jobsPage');
+  await expect(view.locator('li[data-schedule]', { hasText: 'digits_loop' })).toContainText(
+    'next:'
+  );
+
+  await open.click();
+  await dialog.getByText('Try several values').click();
+  const batch = dialog.getByLabel('batch_size');
+  await batch.fill('64, 32');
+  const atOnce = dialog.getByLabel('At once, at most');
+  await expect(atOnce).toBeVisible();
+  await batch.fill('');
+  await expect(atOnce).toHaveCount(0);
+  await expect(batch).toBeFocused();
+  await batch.fill('32, 64');
+  await atOnce.fill('1');
+  expect(await faults(page, '.jp-PaddleGpu-dialog')).toEqual([]);
+  // Nothing of it is cut: it is as high as what it asks, up to the window.
+  const cut = await dialog
+    .locator('.jp-Dialog-content')
+    .evaluate(node => node.getBoundingClientRect().height);
+  expect(cut).toBeGreaterThan(600);
+  await dialog.getByRole('button', { name: 'Submit' }).click();
+  await expect(view.locator('tr[data-sweep]', { hasText: 'digits_loop' })).toContainText(
+    'of 2 trials'
+  );
+  const { sweeps } = (await server.json('sweeps')) as { sweeps: ISweep[] };
+  const made = sweeps.find(({ trials }) => 'batch_size' in trials[0].values);
+  expect(made?.trials.map(({ values }) => values)).toEqual([
+    { batch_size: 32 },
+    { batch_size: 64 }
+  ]);
+  // Nothing of it runs on when the server's folder is removed.
+  await server.json(`sweeps/${made?.id}/cancel`, {});
+  await expect
+    .poll(
+      async () => ((await server.json('jobs')) as { jobs: IJob[] }).jobs.map(one => one.ended),
+      {
+        timeout: 60_000
+      }
+    )
+    .not.toContain(null);
+});

@@ -1,0 +1,53 @@
+/** What is missing is said as what it is: a file by a field for its place, a package by the line that installs it. */
+
+import { writeFileSync } from 'fs';
+import { join } from 'path';
+
+import { expect, openNotebook, openPanel, test } from './fixtures';
+import { notebook } from './server';
+
+const TRAINING = `optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(5):
+    loss = net(paddle.rand([32, 64])).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()`;
+
+test('a file is asked for by its name, and the answer gives the figure', async ({
+  page,
+  server
+}) => {
+  const here = join(server.folder, 'here.csv');
+  writeFileSync(here, '4\n6\n');
+  const cells = [
+    "import paddle\nrows = [float(row) for row in open('/absent/rows.csv')]",
+    'net = paddle.nn.Linear(64, int(sum(rows)))',
+    TRAINING
+  ];
+  writeFileSync(join(server.root, 'path.ipynb'), JSON.stringify(notebook(cells)));
+  await openNotebook(page, server, 'path.ipynb');
+  const panel = await openPanel(page);
+  await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
+  const field = panel.locator('input[data-kind="path"]');
+  await expect(field).toBeVisible({ timeout: 180_000 });
+  await expect(panel.getByText('rows_csv')).toBeVisible();
+  await expect(panel.getByText('“/absent/rows.csv”')).toBeVisible();
+  await field.fill(here);
+  await field.press('Enter');
+  await expect(panel.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 180_000 });
+  await expect(field).toHaveCount(0);
+});
+
+test('a package is named with the line that installs it', async ({ page, server }) => {
+  const cells = [
+    'import paddle\nimport absent_losses',
+    'net = paddle.nn.Linear(64, 10)',
+    TRAINING.replace('.mean()', '.mean() * absent_losses.weight(step)')
+  ];
+  writeFileSync(join(server.root, 'package.ipynb'), JSON.stringify(notebook(cells)));
+  await openNotebook(page, server, 'package.ipynb');
+  const panel = await openPanel(page);
+  await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
+  await expect(panel.getByText('%pip install absent_losses')).toBeVisible({ timeout: 180_000 });
+  await expect(panel.getByText('lacks a package')).toBeVisible();
+});
