@@ -18,7 +18,7 @@ FRONTEND := labextension/package.json
 SOURCES := $(shell find src -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build-environment lab demo test test-python test-frontend test-ui test-compat lint types format build wheel locale api docs bench bench-accuracy ui screenshots clean
+.PHONY: help build-environment lab demo test test-python test-frontend test-ui test-compat lint types format build wheel locale api docs bench bench-accuracy bench-scheduling ui screenshots clean
 
 help:  ## List these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test: $(ENVIRONMENT)  ## Run every test side by side: front end, browser, Python
 
 test-frontend: $(ENVIRONMENT)  ## Unit tests of the front end
 	$(BIN)/jlpm test
+
+bench-scheduling: $(ENVIRONMENT)  ## Waiting, use and failures of five schedulers on simulated cards; OPENB_TRACE names the public trace's folder
+	$(BIN)/python -m benchmarks.scheduling
 
 test-ui: $(ENVIRONMENT)  ## The whole walk in a real browser (Chromium)
 	$(BIN)/jlpm test:ui
