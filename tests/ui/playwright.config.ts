@@ -21,6 +21,8 @@ export default defineConfig({
   expect: { timeout: 120_000 },
   // Each test has a server of its own; side by side they would only wait for the processor.
   workers: 1,
+  // A browser beside a busy machine can be late by itself: a second try, told as "flaky" with the first one's picture.
+  retries: 1,
   reporter: [['list']],
   use: {
     browserName: 'chromium',
