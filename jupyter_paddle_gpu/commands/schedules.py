@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..domain.errors import PaddleGpuError
+from .arguments import about_one
 from .face import Face, View
 from .options import json_option
 from .views.schedules import SchedulesView, ScheduleView
@@ -87,49 +88,34 @@ def schedules(context: click.Context) -> View | None:
     return SchedulesView(context.obj.services.plans.schedules.list())
 
 
-_schedule = click.argument("schedule_id", metavar="SCHEDULE")
+_one = about_one(schedules, click.argument("schedule_id", metavar="SCHEDULE"))
 
 
-@schedules.command()
-@_schedule
-@json_option
-@click.pass_obj
+@_one
 def show(face: Face, /, schedule_id: str) -> View:
     """Show one with its next dates."""
     return ScheduleView(face.services.plans.schedules.get(schedule_id))
 
 
-@schedules.command()
-@_schedule
-@json_option
-@click.pass_obj
+@_one
 def pause(face: Face, /, schedule_id: str) -> View:
     """Let nothing of it run until it is resumed."""
     return ScheduleView(face.services.plans.schedules.pause(schedule_id))
 
 
-@schedules.command()
-@_schedule
-@json_option
-@click.pass_obj
+@_one
 def resume(face: Face, /, schedule_id: str) -> View:
     """Let it run again from now on."""
     return ScheduleView(face.services.plans.schedules.resume(schedule_id))
 
 
-@schedules.command()
-@_schedule
-@json_option
-@click.pass_obj
+@_one
 def delete(face: Face, /, schedule_id: str) -> View:
     """Remove it; for a day it can be restored. Its jobs stay."""
     return ScheduleView(face.services.plans.schedules.delete(schedule_id))
 
 
-@schedules.command()
-@_schedule
-@json_option
-@click.pass_obj
+@_one
 def restore(face: Face, /, schedule_id: str) -> View:
     """Take a deletion back."""
     return ScheduleView(face.services.plans.schedules.restore(schedule_id))

@@ -14,6 +14,7 @@ from ..domain.plans.space import told
 from ..domain.plans.sweeps import SweepReport
 from ..i18n import to_json
 from . import options
+from .arguments import about_one
 from .face import Face, View
 from .options import JSON, json_option
 from .schedules import NAMES as SCHEDULING
@@ -98,6 +99,7 @@ def sweeps(context: click.Context) -> View | None:
 
 
 _sweep = click.argument("sweep_id", metavar="SWEEP", default="last")
+_one = about_one(sweeps, _sweep)
 
 
 @sweeps.command()
@@ -114,19 +116,13 @@ def show(face: Face, /, sweep_id: str, metric: str, direction: str | None, follo
     return SweepView(face.services.plans.sweeps.get(sweep_id, metric=metric, direction=direction or ""))
 
 
-@sweeps.command()
-@_sweep
-@json_option
-@click.pass_obj
+@_one
 def cancel(face: Face, /, sweep_id: str) -> View:
     """Ask all of its trials to end; no further one begins."""
     return SweepView(face.services.plans.sweeps.cancel(sweep_id))
 
 
-@sweeps.command()
-@_sweep
-@json_option
-@click.pass_obj
+@_one
 def retry(face: Face, /, sweep_id: str) -> View:
     """Run those trials once more that failed."""
     return SweepView(face.services.plans.sweeps.retry(sweep_id))
@@ -142,10 +138,7 @@ def table(face: Face, /, sweep_id: str) -> View:
     return CsvView(csv_of(face.services.plans.sweeps.get(sweep_id)))
 
 
-@sweeps.command()
-@_sweep
-@json_option
-@click.pass_obj
+@_one
 def delete(face: Face, /, sweep_id: str) -> View:
     """Remove an ended sweep with the jobs of its trials. Published notebooks stay."""
     found = face.services.plans.sweeps.find(sweep_id)

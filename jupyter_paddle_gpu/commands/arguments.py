@@ -1,0 +1,54 @@
+"""What several commands take: the notebook or script, a job by its id; what a shell completes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from . import options
+from .face import Face, View
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _known_jobs(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The jobs for a shell that completes what is typed, by their ids or the short end of them."""
+    jobs = context.find_root().obj.services.jobs.list()
+    shown = [CompletionItem(job.id, help=job.spec.name) for job in jobs if job.id.startswith(incomplete)]
+    return shown or [CompletionItem(job.id.rsplit("-", 1)[-1]) for job in jobs if f"-{incomplete}" in job.id]
+
+
+def _files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type="file")]
+
+
+WHAT = click.argument("what", metavar="[NOTEBOOK | SCRIPT.py -- ARGUMENTS]", nargs=-1, shell_complete=_files)
+NOTEBOOK = click.argument("notebook", required=False, shell_complete=_files)
+
+
+def job_argument(metavar: str = "JOB", **settings: Any) -> Callable[[F], F]:
+    """A job by its id, which a shell completes."""
+    return click.argument("job_id", metavar=metavar, shell_complete=_known_jobs, **settings)
+
+
+def about_one(group: click.Group, argument: Callable[[Any], Any]) -> Callable[[Callable[..., View]], click.Command]:
+    """A command of a group that asks or does something of one of its rows."""
+    return lambda function: group.command()(argument(options.json_option(click.pass_obj(function))))
+
+
+def wants_json() -> bool:
+    """Whether the running command is to print JSON."""
+    return bool(click.get_current_context().meta.get(options.JSON))
+
+
+def one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """The notebook, or the script with the arguments behind it."""
+    if words and words[0].endswith(".py"):
+        return words[0], words[1:]
+    if len(words) > 1:
+        text = "One notebook at a time, not {count}: {names}"
+        raise click.UsageError(face.say(text, count=len(words), names=" ".join(words)))
+    return (words[0] if words else None), ()

@@ -1,0 +1,118 @@
+"""`estimate`, `fit`, `explain`, `apply`: what a notebook's training takes, and what changes that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+import msgspec
+
+from ..domain.estimates import Estimate
+from ..domain.what_ifs import EstimateRequest
+from . import options
+from .arguments import NOTEBOOK, WHAT, one, wants_json
+from .face import Face, View
+from .views.changes import ChangesView
+from .views.estimate import EstimateView
+from .views.explain import ExplainView
+from .views.fit import FitView
+from .views.match import MatchView
+
+
+@click.command()
+@WHAT
+@options.for_estimates
+@options.json_option
+@click.pass_obj
+def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
+    """Say what a training step takes, without running it.
+
+    Exit status: 0 estimated, 3 a question is open, 4 nothing trains, 1 or 2 an error.
+    """
+    request = options.request(**asked)
+    if (live := face.live(what, request)) is not None:
+        return live
+    source = face.source(*one(face, what))
+    if wants_json():
+        found = face.services.estimate(source, request)
+        held = _held(face, what, found)
+        return EstimateView(face.services.estimate(source, held(request)) if held else found)
+    matched = face.services.match(source, request)
+    if held := _held(face, what, matched.estimate):
+        matched = face.services.match(source, held(request))
+    while answers := face.answers(matched.estimate):
+        request = msgspec.structs.replace(request, answers={**request.answers, **answers})
+        matched = face.services.match(source, request)
+    return EstimateView(matched.estimate, matched.placement, inside=request.details, request=request)
+
+
+@click.command()
+@WHAT
+@options.for_fits
+@options.json_option
+@click.pass_obj
+def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **asked: Any) -> View:
+    """Find the largest batch that fits each device.
+
+    Each is sought by the training's own steps, so that one sample more would not fit.
+    """
+    request = options.request(**asked)
+    live = face.live_fits(what, request, accelerators)
+    if live is not None:
+        fitting = live
+    else:
+        source = face.source(*one(face, what))
+        fitting = face.services.fits(source, request, accelerators)
+    most = max((fit.largest_batch or 1 for fit in fitting.fits), default=None)
+    if most is not None and not wants_json():
+
+        def at(batch: int) -> View:
+            asked = msgspec.structs.replace(request, batch_size=batch)
+            if live is not None and (view := face.live(what, asked)) is not None:
+                return view
+            matched = face.services.match(source, asked)
+            return EstimateView(matched.estimate, matched.placement)
+
+        face.explore(at, fitting.batch_size or 1, most)
+    return FitView(fitting)
+
+
+@click.command()
+@WHAT
+@options.for_estimates
+@options.json_option
+@click.pass_obj
+def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
+    """Say why a step takes what it does, or where a job is and why."""
+    if len(what) == 1 and face.services.is_job(what[0]):
+        return MatchView(face.services.explain_job(what[0]))
+    request = msgspec.structs.replace(options.request(**asked), details=True)
+    if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
+        return ExplainView(live.data, live.placement)
+    matched = face.services.match(face.source(*one(face, what)), request)
+    return ExplainView(matched.estimate, matched.placement)
+
+
+@click.command()
+@NOTEBOOK
+@options.for_jobs
+@click.option("--write", is_flag=True, help="Write it into the notebook, instead of only showing it.")
+@options.json_option
+@click.pass_obj
+def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> View:
+    """Show what advice changes in the cells, or write it into them.
+
+    Exit status: 0, or 1 where something cannot be changed.
+    """
+    source = face.source(notebook)
+    changes = face.services.changes(source, options.request(**asked), runs=True)
+    return ChangesView(changes, face.write(source, changes) if write and changes.cells else "")
+
+
+def _held(face: Face, what: tuple[str, ...], estimate: Estimate) -> Callable[[EstimateRequest], EstimateRequest] | None:
+    """Puts what the place holds by the names of open questions into a request; None where it holds nothing of them, or
+    where another notebook is meant."""
+    held = {} if what or estimate.status != "needs_input" else face.held(estimate)
+    return partial(msgspec.structs.replace, held=held) if held else None

@@ -1,0 +1,167 @@
+"""`submit`, `jobs`, `logs`, `cancel`, `rerun`, `delete`: a notebook that runs as a job, and what is done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..domain.decisions import RefusedError
+from ..domain.errors import PaddleGpuError
+from ..services.jobs.finding import NEWEST
+from . import options
+from .arguments import WHAT, job_argument, one, wants_json
+from .face import Face, View
+from .schedules import for_submit, taken
+from .views import decision as decision_view
+from .views.changes import ChangesView
+from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView, submitted
+from .views.schedules import ScheduleView
+
+_FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")
+
+
+@click.command()
+@WHAT
+@options.for_jobs
+@click.option("--engine", default="", metavar="NAME", help="Where the job runs; doctor lists the engines.")
+@click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
+@click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")
+@click.option("--memory", "memory_bytes", callback=options.parse_bytes, metavar="SIZE", help="Limit of host memory.")
+@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Limit of processors.")
+@click.option(
+    "--time-limit",
+    "seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Seconds until it is stopped.",
+)
+@click.option(
+    "--priority",
+    type=click.IntRange(-1000, 1000),
+    default=0,
+    metavar="N",
+    help="Before your jobs of a lower one; below 0 others pass as well.",
+)
+@click.option("--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers.")
+@click.option("--name", default="", metavar="TEXT", help="Name in lists.")
+@click.option(
+    "--env",
+    "environment",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=options.parse_environment,
+    help="Environment variable of the job.",
+)
+@click.option("--token", default="", help="A second submit with the same token returns the first job.")
+@click.option("--estimate/--no-estimate", "estimated", default=True, help="Attach the estimate (default) or not.")
+@click.option("--dry-run", is_flag=True, help="Only show what the job's copy of the notebook has otherwise.")
+@click.option(
+    "--notify",
+    multiple=True,
+    metavar="WHO",
+    help="Who is told when it has ended: a receiver of the policy or a mail address; none tells nobody.",
+)
+@click.option("--anyway", is_flag=True, help="Submit it though it will not fit what is here.")
+@for_submit
+@_FOLLOW
+@options.json_option
+@click.pass_obj
+def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **chosen: Any) -> View:
+    """Run a notebook or a script as a job, without a browser.
+
+    It goes on when terminal and browser are closed; `logs` and `jobs` find it again.
+    """
+    path, arguments = one(face, what)
+    source, scheduled = face.source(path, arguments), taken(chosen)
+    if dry_run:
+        return ChangesView(face.services.changes(source, options.submission(**chosen).request, runs=True))
+    if scheduled is not None:
+        if follow:
+            raise click.UsageError("--follow shows a job that runs now; a scheduled one does not.")
+        request = scheduled(options.submission(**chosen), arguments)
+        return ScheduleView(face.services.plans.schedules.create(source, request))
+    if follow:
+        face.attend()
+    try:
+        job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
+    except RefusedError as error:
+        raise PaddleGpuError.of(decision_view.refusal(error.decision), status=error.status) from None
+    return _followed(face, job.id, 0, status=True) if follow else JobView(job)
+
+
+@click.command()
+@job_argument("[JOB]", required=False)
+@click.option("--all", "every", is_flag=True, help="Each trial of a sweep as well, instead of one row for the sweep.")
+@options.json_option
+@click.pass_obj
+def jobs(face: Face, /, job_id: str | None, every: bool) -> View:
+    """List the jobs, or show one."""
+    if job_id:
+        job = face.services.find_job(job_id)
+        return JobView(job, statistics=face.services.jobs.statistics(job.id).summary)
+    return JobsView(face.services.jobs.list(), () if every else face.services.plans.sweeps.list())
+
+
+@click.command()
+@job_argument("[JOB]", default=NEWEST)
+@click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
+@click.option("--since", type=click.IntRange(min=0), default=0, metavar="N", help="The first line's number, from 0.")
+@click.option(
+    "--rank", type=click.IntRange(min=0), metavar="N", default=0, help="Of this process of a distributed training."
+)
+@options.json_option
+@click.pass_obj
+def logs(face: Face, /, job_id: str, follow: bool, since: int, rank: int) -> View | None:
+    """Print a job's log: of the newest one where none is named."""
+    job = face.services.find_job(job_id)
+    if follow and rank:
+        raise click.UsageError("--rank shows what is there; it cannot be followed.")
+    if follow:
+        _followed(face, job.id, since, status=False)
+    else:
+        face.show_log(job, since, rank=rank, as_json=wants_json())
+    return None
+
+
+@click.command()
+@job_argument()
+@click.option("--force", is_flag=True, help="End it at once, without letting it save.")
+@options.json_option
+@click.pass_obj
+def cancel(face: Face, /, job_id: str, force: bool) -> View:
+    """Ask a job to save and end. What it wrote so far is kept."""
+    return JobView(face.services.jobs.cancel(face.services.find_job(job_id).id, force=force))
+
+
+@click.command()
+@job_argument()
+@_FOLLOW
+@options.json_option
+@click.pass_obj
+def rerun(face: Face, /, job_id: str, follow: bool) -> View:
+    """Submit the same again as a new job."""
+    old = face.services.find_job(job_id)
+    if follow:
+        face.attend()
+    face.hold()
+    job = face.services.jobs.rerun(old.id)
+    return _followed(face, job.id, 0, status=True) if follow else JobView(job)
+
+
+@click.command()
+@job_argument()
+@options.json_option
+@click.pass_obj
+def delete(face: Face, /, job_id: str) -> View:
+    """Remove an ended job with its log. The published notebook stays."""
+    job = face.services.find_job(job_id)
+    face.services.jobs.delete(job.id)
+    return DoneView(face.say("Job {id} was deleted.", id=job.id), {"deleted": job.id})
+
+
+def _followed(face: Face, job_id: str, since: int, *, status: bool) -> View:
+    if status and not wants_json():
+        face.tell(submitted(face.say, face.services.jobs.get(job_id)))
+    job = face.follow(face.services.jobs.get(job_id), since, as_json=wants_json())
+    return JobView(job, status=FOLLOW_STATUS[job.state] if status else 0)

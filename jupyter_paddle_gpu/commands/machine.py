@@ -1,0 +1,80 @@
+"""`gpus`, `images`, `doctor`, `calibrate`: this machine, and what a job would have on it."""
+
+from __future__ import annotations
+
+import click
+
+from . import options
+from .arguments import wants_json
+from .face import Face, View
+from .views.live import SPARK_CELLS, SPARK_SECONDS, LiveView
+from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
+
+
+@click.command()
+@click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
+@click.option("--engine", default="", metavar="NAME", help="Those that jobs on this engine can have.")
+@click.option("--once", is_flag=True, help="Show them once; in a terminal they are shown anew until you interrupt.")
+@click.option("--watch", is_flag=True, help="Show them anew all the time, also where no terminal is.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.1),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often they are shown anew.",
+)
+@options.json_option
+@click.pass_obj
+def gpus(face: Face, /, *, catalogue: bool, engine: str, once: bool, watch: bool, interval: float) -> View | None:
+    """List devices: this machine's, an engine's, or known ones."""
+    if watch and (catalogue or once or wants_json()):
+        raise click.UsageError("--watch shows the devices of this machine to somebody; it goes with nothing else.")
+    if catalogue:
+        return CatalogueView(face.services.accelerators())
+    if wants_json():
+        return InventoryView(face.services.inventory(engine))
+
+    def now() -> View:
+        history = None if engine else face.services.device_history(SPARK_SECONDS, SPARK_CELLS)
+        return LiveView(face.services.inventory(engine), history)
+
+    if watch or (face.is_watched() and not once):
+        face.watch(now, interval)
+        return None
+    return now()
+
+
+@click.command()
+@click.option("--paddle-version", default="", metavar="VERSION", help="Another version than the kernel's.")
+@click.option("--device", default="", metavar="NAME", help="For an accelerator by name, instead of this machine's.")
+@options.json_option
+@click.pass_obj
+def images(face: Face, /, paddle_version: str, device: str) -> View:
+    """Say which container image a job would run in, and why."""
+    return ImagesView(face.services.images(paddle_version, device))
+
+
+@click.command()
+@click.option("--kernel", default="python3", metavar="NAME", help="The kernel whose Python is looked at.")
+@options.json_option
+@click.pass_obj
+def doctor(face: Face, /, kernel: str) -> View:
+    """Look whether everything that work needs is here.
+
+    Where something is not, the next step is said. Exit status 1 where something is missing that nothing works without.
+    """
+    return DoctorView(face.services.doctor(kernel))
+
+
+@click.command()
+@click.option("--device", default="", metavar="NAME", help="gpu:0, gpu:1 … or cpu; the first GPU by default.")
+@click.option("--kernel", default="python3", metavar="NAME", help="The kernel whose Paddle is used.")
+@options.json_option
+@click.pass_obj
+def calibrate(face: Face, /, device: str, kernel: str) -> View:
+    """Measure a device here, so that estimates become narrower.
+
+    Runs some small trainings on it, which takes a minute.
+    """
+    return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
