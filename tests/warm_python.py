@@ -8,6 +8,7 @@ is allocated in each fork anew, so that peaks are those of a process of its own.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -94,6 +95,7 @@ def main(address: str, *modules: str) -> None:
     """Fork a process for each program that comes, until nobody holds our input any more."""
     for module in modules:
         importlib.import_module(module)
+    gc.freeze()  # no fork looks through what was imported, which would copy all of it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a fork ended
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)

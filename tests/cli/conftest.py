@@ -1,13 +1,15 @@
 """The command line as its users run it: a process of its own, on a data folder of the test's own.
 
-`cli` forks that process from one that has imported the package; `python -m jupyter_paddle_gpu` itself runs in
-`test_following.py` and `test_four_faces.py`.
+`cli` forks that process from one that has imported what commands import when they need it. What is imported when, and
+`python -m jupyter_paddle_gpu` itself, is tested by `test_following.py`, `test_four_faces.py` and whatever else starts
+Python by itself.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,11 +18,14 @@ from typing import Any
 
 import pytest
 
+import jupyter_paddle_gpu
 from tests.warm_python import WarmPython
 
 CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
 
-MODULES = ("jupyter_paddle_gpu.cli.terminal", "jupyter_paddle_gpu.services.service", "nbformat", "rich.table")
+LIBRARIES = ("nbformat", "pynvml", "rich.markdown", "rich.progress", "rich.table", "ssl", "tarfile")
+ELSEWHERE = ("__main__", "app", "estimator.tracer", "estimator.zygote", "locale", "magics", "runner", "server")
+"""What of the package runs in other processes."""
 COMMAND = """
 import atexit, threading
 from jupyter_paddle_gpu.cli import main
@@ -30,6 +35,14 @@ finally:  # the orderly end of a process
     threading._shutdown()
     atexit._run_exitfuncs()
 """
+
+
+def modules() -> list[str]:
+    """All that a command may import of ours."""
+    package = jupyter_paddle_gpu.__name__
+    elsewhere = tuple(f"{package}.{name}" for name in ELSEWHERE)
+    every = (one.name for one in pkgutil.walk_packages(jupyter_paddle_gpu.__path__, f"{package}."))
+    return [name for name in every if not name.startswith(elsewhere)]
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,7 @@ def environment(tmp_path):
 @pytest.fixture(scope="session")
 def terminal():
     """Where commands come from."""
-    made = WarmPython(*MODULES)
+    made = WarmPython(*LIBRARIES, *modules())
     yield made
     made.close()
 
