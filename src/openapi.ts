@@ -2193,6 +2193,7 @@ export interface components {
          *         need: what a training step takes of each device; None: not known, any device will do.
          *         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
          *             device.
+         *         on_cpu: why it has no device, where it has none.
          *         would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
          *         limits: of memory and processors, settled with their reasons; None: the engine's own.
          *         plan: the id of the sweep or the schedule that submitted it; empty: a person did.
@@ -2258,6 +2259,8 @@ export interface components {
             need: components["schemas"]["Need"] | null;
             /** @default null */
             insisted: components["schemas"]["Message"] | null;
+            /** @default null */
+            on_cpu: components["schemas"]["Message"] | null;
             /** @default null */
             would_stop: components["schemas"]["Message"] | null;
             /** @default null */

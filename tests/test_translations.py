@@ -9,8 +9,10 @@ import re
 
 import pytest
 
+from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.i18n import LOCALE_FOLDER, to_json, translator
+from jupyter_paddle_gpu.matching.sentences import too_few
 
 PACKAGE = LOCALE_FOLDER.parent
 CHINESE = LOCALE_FOLDER / "zh_CN" / "LC_MESSAGES" / "jupyter_paddle_gpu.json"
@@ -35,7 +37,7 @@ def sentences() -> dict[str, str]:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if name not in {"Message", "PaddleGpuError"}:
                 continue
-            arguments = [k.value for k in node.keywords if k.arg in {"text", "hint"}]
+            arguments = [k.value for k in node.keywords if k.arg in {"text", "hint", "singular"}]
             arguments += node.args[1:2]
             for template in (t for argument in arguments for t in literals(argument) if t):
                 found[template] = f"{path.relative_to(PACKAGE)}:{node.lineno}"
@@ -82,3 +84,13 @@ def test_messages_are_rendered_wherever_they_stand() -> None:
     message = Message(code="x", text="{n} left", hint="Wait {n} s.", params={"n": 3})
     assert to_json({"a": [message]}) == {"a": [{"code": "x", "message": "3 left", "hint": "Wait 3 s."}]}
     assert Message(code="x", text="{missing}").render() == "{missing}"
+
+
+def test_one_is_told_in_the_singular_in_both_languages() -> None:
+    def said(asked: int, tag: str) -> str:
+        return too_few(asked, 0).render(translator(tag))
+
+    assert said(1, "en").startswith("1 GPU was asked for")
+    assert said(2, "en").startswith("2 GPUs were asked for")
+    assert said(1, "zh-CN") == said(2, "zh-CN").replace("2", "1") != said(1, "en")
+    assert Speech("en").n("{n} job", "{n} jobs", 1, n=1) == "1 job"

@@ -1,12 +1,14 @@
-"""`python -m benchmarks.refusals [MUTANTS] [FIRST_SEED] [SECONDS] [--seen]`: the table of agreement.
+"""`python -m benchmarks.refusals [MUTANTS] [FIRST_SEED] [SECONDS] [--seen] [--rows=FILE]`: the table of agreement.
 
 Programs are taken in turn until there are so many mutants or the time is up. `results/refusals.json` keeps a part for
 each first seed, and the sum of all; a part run again takes the place of its older one. `--seen` marks a part whose
-programs were looked at before the rules that it shows were written.
+programs were looked at before the rules that it shows were written. `--rows` keeps each answer in a file as soon as it
+is there, so that a part can be run in slices: what the file has of the same program is not run again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -61,7 +63,9 @@ def judged(row: dict[str, Any]) -> str:
     return "refused at one line" if traced["line"] == real["line"] else "refused at another line"
 
 
-def main(count: int = 2600, first: int = 0, seconds: int = 3600, *, seen: bool = False) -> None:
+def main(
+    count: int = 2600, first: int = 0, seconds: int = 3600, *, seen: bool = False, kept: Path | None = None
+) -> None:
     """Make the mutants, run and trace each, write the table and all on which the two do not agree."""
     dice = random.Random(first)
     sent: dict[str, tuple[str, str]] = {}
@@ -71,7 +75,7 @@ def main(count: int = 2600, first: int = 0, seconds: int = 3600, *, seen: bool =
             sent[f"{name}/{number}"] = (kind, broken)
         if len(sent) >= count:
             break
-    part = {"first_seed": first, "seen": seen, **_table(_run(sent, seconds), sent)}
+    part = {"first_seed": first, "seen": seen, **_table(_run(sent, seconds, kept), sent)}
     write(RESULT, part)
     print(json.dumps(part["total"], indent=1))
 
@@ -89,7 +93,8 @@ def _table(rows: Iterable[dict[str, Any]], sent: dict[str, tuple[str, str]]) -> 
         if verdict not in ALIKE:
             line = row["real"].get("line") or row["traced"].get("line") or 1
             code = source.splitlines()[line - 1].strip() if line <= len(source.splitlines()) else ""
-            unlike.append({**row, "kind": kind, "verdict": verdict, "code": code})
+            said = {key: value for key, value in row.items() if key != "source"}
+            unlike.append({**said, "kind": kind, "verdict": verdict, "code": code})
     return {"total": total, "kinds": {kind: table[kind] for kind in sorted(table)}, "unlike": unlike}
 
 
@@ -109,15 +114,29 @@ def write(path: Path, part: dict[str, Any]) -> None:
     path.write_text(json.dumps({"total": summed(parts), "unseen": summed(unseen), "parts": parts}, indent=1) + "\n")
 
 
-def _run(sent: dict[str, tuple[str, str]], seconds: float) -> list[dict[str, Any]]:
-    names, ends = list(sent), time.monotonic() + seconds
+def _run(sent: dict[str, tuple[str, str]], seconds: float, kept: Path | None) -> list[dict[str, Any]]:
+    rows = _kept(kept, sent)
+    names, ends = [name for name in sent if name not in rows], time.monotonic() + seconds
     with ThreadPoolExecutor(WORKERS) as pool:
         shares = [[(name, sent[name][1]) for name in names[at::WORKERS]] for at in range(WORKERS)]
-        parts = pool.map(lambda share: _answers(share, ends), shares)
-    return [row for part in parts for row in part]
+        for part in pool.map(lambda share: _answers(share, ends, kept), shares):
+            rows.update((row["name"], row) for row in part)
+    return [rows[name] for name in sent if name in rows]
 
 
-def _answers(programs: list[tuple[str, str]], ends: float) -> list[dict[str, Any]]:
+def _kept(path: Path | None, sent: dict[str, tuple[str, str]]) -> dict[str, dict[str, Any]]:
+    """What a file has of earlier slices, of programs that are still the same."""
+    if path is None or not path.exists():
+        return {}
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return {row["name"]: row for row in rows if row["name"] in sent and row["source"] == _mark(sent[row["name"]][1])}
+
+
+def _mark(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def _answers(programs: list[tuple[str, str]], ends: float, kept: Path | None) -> list[dict[str, Any]]:
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
     rows: list[dict[str, Any]] = []
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -127,11 +146,15 @@ def _answers(programs: list[tuple[str, str]], ends: float) -> list[dict[str, Any
                 break
             process.stdin.write(json.dumps({"name": name, "source": source}) + "\n")
             process.stdin.flush()
-            rows.append(json.loads(process.stdout.readline()))
+            rows.append({**json.loads(process.stdout.readline()), "source": _mark(source)})
+            if kept is not None:
+                with kept.open("a") as file:
+                    file.write(json.dumps(rows[-1]) + "\n")
         process.stdin.close()
     return rows
 
 
 if __name__ == "__main__":
     words = sys.argv[1:]
-    main(*(int(word) for word in words if word != "--seen"), seen="--seen" in words)
+    rows_file = next((Path(word.partition("=")[2]) for word in words if word.startswith("--rows=")), None)
+    main(*(int(word) for word in words if not word.startswith("--")), seen="--seen" in words, kept=rows_file)

@@ -6,6 +6,7 @@ import click
 
 from ..version import __version__
 from . import options
+from .compare import compare
 from .contribute import contribute
 from .estimates import apply, estimate, explain, fit
 from .jobs import cancel, delete, jobs, logs, rerun, submit
@@ -39,6 +40,7 @@ COMMANDS: tuple[click.Command, ...] = (
     logs,
     cancel,
     rerun,
+    compare,
     delete,
     doctor,
     calibrate,

@@ -87,7 +87,7 @@ def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **
         job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
     except RefusedError as error:
         raise PaddleGpuError.of(decision_view.refusal(error.decision), status=error.status) from None
-    return _followed(face, job.id, 0, status=True) if follow else JobView(job)
+    return _followed(face, job.id, 0, status=True) if follow else JobView(job, begun=True)
 
 
 @click.command()
@@ -146,7 +146,7 @@ def rerun(face: Face, /, job_id: str, follow: bool) -> View:
         face.attend()
     face.hold()
     job = face.services.jobs.rerun(old.id)
-    return _followed(face, job.id, 0, status=True) if follow else JobView(job)
+    return _followed(face, job.id, 0, status=True) if follow else JobView(job, begun=True)
 
 
 @click.command()

@@ -40,7 +40,8 @@ def replay(face: Face, /) -> View:
 def export(face: Face, /, file: Path) -> View:
     """Write the kept jobs into a file, one JSON object a line."""
     count = face.services.learned_export(file)
-    return DoneView(face.say("{count} jobs were written to {file}.", count=count, file=str(file)), {"written": count})
+    words = "{count} job was written to {file}.", "{count} jobs were written to {file}."
+    return DoneView(face.say.n(*words, count, count=count, file=str(file)), {"written": count})
 
 
 @learned.command()

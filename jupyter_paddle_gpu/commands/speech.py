@@ -21,6 +21,10 @@ class Speech:
         """The template in the language, with its fields filled in."""
         return self.translate(template).format_map(fields)
 
+    def n(self, singular: str, plural: str, number: int, **fields: object) -> str:
+        """One of two templates by a number: `say.n("{n} job", "{n} jobs", 3, n=3)`."""
+        return self(singular if number == 1 else plural, **fields)
+
 
 def size(count: float | None) -> str:
     """Bytes as every face writes them; a dash where there is no number."""

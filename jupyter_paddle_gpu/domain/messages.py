@@ -31,16 +31,20 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         text: English template with `{name}` fields: what happened, as one sentence.
         hint: English template of the next step; empty where there is none to take.
         params: values of the fields of both templates.
+        singular: `text` where the number in the field `counted` is 1.
     """
 
     code: str
     text: str
     hint: str = ""
     params: Mapping[str, Param] = {}
+    singular: str = ""
+    counted: str = ""
 
     def render(self, translate: Translate = untranslated) -> str:
         """The sentence in the reader's language."""
-        return _fill(translate(self.text), self.params, translate)
+        is_one = self.singular and self.params.get(self.counted) == 1
+        return _fill(translate(self.singular if is_one else self.text), self.params, translate)
 
     def render_hint(self, translate: Translate = untranslated) -> str:
         """The next step in the reader's language, or an empty string."""

@@ -156,6 +156,11 @@ def assigns_devices(engine: Engine) -> bool:
     return isinstance(engine, OwnDevices) and engine.assigns_devices
 
 
+def sees_more(engine: Engine) -> bool:
+    """Whether an engine may have devices that nobody sees from here: its own, or those of a daemon for containers."""
+    return isinstance(engine, (OwnDevices, Images))
+
+
 def accelerators(inventory: Inventory) -> list[Device]:
     """The devices on which something can run."""
     return [device for device in inventory.devices if not device.simulated and device.vendor != "cpu"]

@@ -36,7 +36,9 @@ def catalogue(language: Path) -> dict[str, object]:
                     raise ValueError(problem)
                 if isinstance(message.string, (tuple, list)):
                     # JupyterLab takes a list of one for a message without plural and leaves such a plural in English.
-                    messages[key] = [str(form) for form in message.string] * (2 if len(message.string) == 1 else 1)
+                    forms = [str(form) for form in message.string] * (2 if len(message.string) == 1 else 1)
+                    # Python asks for the form that it chose; what was stored by older versions has the plural alone.
+                    messages[key] = messages[str(message.id[1])] = forms
                 else:
                     messages[key] = [message.string]
     head = {"domain": DOMAIN, "language": language.name.replace("_", "-"), "plural_forms": "nplurals=1; plural=0;"}

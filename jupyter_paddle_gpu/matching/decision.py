@@ -45,6 +45,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         trouble: why not all devices can be seen just now; it passes.
         assigned: the engine gives out its devices itself, and has a queue for them.
         memory: bytes of the machine's memory that a job may have at most; None: nothing limits it.
+        judged: names of devices that are not seen from here are the engine's to judge; else there are none.
     """
 
     devices: tuple[Device, ...] = ()
@@ -57,6 +58,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     trouble: Message | None = None
     assigned: bool = False
     memory: int | None = None
+    judged: bool = False
 
     def blocking(self, device: str) -> Message | None:
         """Who else has a device or waits for it; None where it is free."""
@@ -283,12 +285,16 @@ def _unseen(case: _Case, missing: Sequence[str], *, known: bool) -> Decision:
     """Of devices that were named and are not among those here.
 
     Args:
-        known: whether there are others. Where none is known, the engine is to judge the names.
+        known: whether there are others.
     """
     ids = case.choice.device_ids
     if known or case.offer.trouble is not None:
         reason = case.offer.trouble or sentences.gone(missing[0])
         return Decision(outcome="wait", reason=reason, device_ids=ids)
+    if not case.offer.judged:
+        if case.choice.anyway:
+            return Decision(outcome="wait", reason=sentences.gone(missing[0]), device_ids=ids)
+        return Decision(outcome="refuse", reason=sentences.none_to_name(missing[0]), ways=(ON_CPU,), searched=True)
     blocking = next(filter(None, map(case.offer.blocking, ids)), None)
     if blocking is not None:
         return Decision(outcome="wait", reason=blocking, device_ids=ids)

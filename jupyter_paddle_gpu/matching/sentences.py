@@ -195,12 +195,26 @@ def too_few_free(count: int, free: int, others: Sequence[str]) -> Message:
         return Message(
             code="waits_free_device",
             text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
+            singular="Waits for {count} free device with enough memory; {free} are free, jobs of {owners} have others.",
+            counted="count",
             params={"count": count, "free": free, "owners": ", ".join(others)},
         )
     return Message(
         code="waits_free_device",
         text="Waits for {count} free devices with enough memory; {free} are free now.",
+        singular="Waits for {count} free device with enough memory; {free} are free now.",
+        counted="count",
         params={"count": count, "free": free},
+    )
+
+
+def none_to_name(device: str) -> Message:
+    """A device was named where there is none."""
+    return Message(
+        code="no_device_to_name",
+        text="Device {device} was asked for, and there is no GPU here.",
+        hint="Leave the device out, then it runs on the CPU; or submit it where the device is.",
+        params={"device": device},
     )
 
 
@@ -220,6 +234,8 @@ def too_few(count: int, there: int) -> Message:
         code="too_few_devices",
         text="{asked} GPUs were asked for; {there} can be used here.",
         hint="Ask for fewer, or run on the CPU (0 GPUs).",
+        singular="{asked} GPU was asked for; {there} can be used here.",
+        counted="asked",
         params={"asked": count, "there": there},
     )
 

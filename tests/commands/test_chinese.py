@@ -11,6 +11,7 @@ import click
 import jupyter_paddle_gpu
 from jupyter_paddle_gpu.commands.click_words import WORDS
 from jupyter_paddle_gpu.commands.group import paddle_gpu
+from jupyter_paddle_gpu.commands.views import comparison as comparison_view
 from jupyter_paddle_gpu.commands.views import estimate as estimate_view
 from jupyter_paddle_gpu.commands.views import job as job_view
 from jupyter_paddle_gpu.commands.views import schedules as schedules_view
@@ -21,7 +22,7 @@ PACKAGE = Path(jupyter_paddle_gpu.__file__).parent
 TABLES = (
     *(estimate_view._EVIDENCE, estimate_view._KINDS, estimate_view._FITS),
     *(job_view._STATES, sweeps_view._STATES, sweeps_view._OUTCOMES),
-    *(schedules_view._STATES, schedules_view._SOURCES),
+    *(schedules_view._STATES, schedules_view._SOURCES, comparison_view._KINDS),
 )
 
 
@@ -29,11 +30,16 @@ def said():
     for path in (path for room in ("commands", "cli", "magics") for path in PACKAGE.glob(f"{room}/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "say":
-                text = node.args[0] if node.args else None
-                if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                    yield text.value
+                yield from literals(node.args[:1])
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "n":
+                yield from literals(node.args[:2])
     for table in TABLES:
         yield from table.values()
+    yield from schedules_view._DAYS
+
+
+def literals(nodes):
+    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def helps(command: click.Command):

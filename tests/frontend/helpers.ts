@@ -79,6 +79,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       estimated_largest_batch: null,
       need: null,
       insisted: null,
+      on_cpu: null,
       would_stop: null,
       limits: null,
       settings: { variables: [], code: '' },

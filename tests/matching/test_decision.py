@@ -469,5 +469,10 @@ def test_a_device_that_is_gone_is_waited_for() -> None:
     need = need_of(TOO_LARGE)
     decision = of(need, (card(0, 80),), Policy(), Choice(gpus=1, device_ids=("GPU-7",)))
     assert (decision.outcome, decision.reason.code) == ("wait", "device_gone")
-    unseen = of(need, (), Policy(), Choice(gpus=1, device_ids=("GPU-7",)))
-    assert (unseen.outcome, unseen.device_ids) == ("run", ("GPU-7",)), "where none is known the engine judges"
+    named = Choice(gpus=1, device_ids=("GPU-7",))
+    unseen = decide(need, Offer(judged=True), Policy(), named)
+    assert (unseen.outcome, unseen.device_ids) == ("run", ("GPU-7",)), "where none is known a daemon judges"
+    none = decide(need, Offer(), Policy(), named)
+    assert (none.outcome, none.reason.code, none.ways[0].gpus) == ("refuse", "no_device_to_name", 0)
+    insisted = decide(need, Offer(), Policy(), msgspec.structs.replace(named, anyway=True))
+    assert (insisted.outcome, insisted.reason.code) == ("wait", "device_gone")

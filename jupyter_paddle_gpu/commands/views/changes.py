@@ -13,7 +13,7 @@ from ..speech import Speech
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 class ChangesView(View):
@@ -39,7 +39,7 @@ class ChangesView(View):
 
         parts: list[RenderableType] = [sentence(self._lead(say), "bold")]
         lines = self.data.difference.split("\n") if self.data.difference else []
-        parts += [Text(line, style=_STYLES.get(line[:1], "")) for line in lines]
+        parts += [Text(line, style=STYLES.get(line[:1], "")) for line in lines]
         for refusal in self.data.refused:
             parts.append(sentence(refusal.why.render(say.translate), "yellow"))
             parts.append(sentence(refusal.why.render_hint(say.translate), "dim"))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+import msgspec
+
 from ...domain.jobs.job import Job
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
@@ -96,12 +98,30 @@ def _sweep(say: Speech, sweep: SweepReport, now: float) -> Sequence[str]:
     return sweep.id, sweep.name, progress(say, sweep), say("sweep"), moment(sweep.created), lasted
 
 
-class JobView(TableView):
-    """One job."""
+def measured_bytes(job: Job) -> int | None:
+    """The measured peak that an estimate is compared with; None where there is none."""
+    result = job.result
+    if result is None:
+        return None
+    measured = result.device_allocated_bytes or result.step_allocated_bytes or result.host_allocated_bytes
+    if job.spec.resources.gpus:  # the estimate is of what the driver shows
+        measured = driver_peak(result.statistics) or measured
+    return measured
 
-    def __init__(self, job: Job, *, status: int = 0, statistics: StatisticsSummary | None = None) -> None:
+
+class JobView(TableView):
+    """One job.
+
+    Args:
+        begun: it was submitted just now and nobody follows it: how it is followed is said as well.
+    """
+
+    def __init__(
+        self, job: Job, *, status: int = 0, statistics: StatisticsSummary | None = None, begun: bool = False
+    ) -> None:
         self.data: Job = job
         self.status = status
+        self._begun = begun
         self.statistics = statistics or (job.result.statistics if job.result else None)
 
     def head(self, say: Speech) -> Sequence[str]:
@@ -132,10 +152,7 @@ class JobView(TableView):
         if job.spec.estimated_peak_bytes is not None:
             rows.append((say("Estimated peak"), size(job.spec.estimated_peak_bytes)))
         if result is not None:
-            measured = result.device_allocated_bytes or result.step_allocated_bytes or result.host_allocated_bytes
-            if job.spec.resources.gpus:  # the estimate is of what the driver shows
-                measured = driver_peak(result.statistics) or measured
-            rows.append((say("Measured peak"), size(measured)))
+            rows.append((say("Measured peak"), size(measured_bytes(job))))
         if self.statistics is not None and (words := used(say, self.statistics)):
             rows.append((say("Used"), words))
         if job.state in FOLLOW_STATUS:
@@ -154,7 +171,13 @@ class JobView(TableView):
     def sentences(self, say: Speech) -> Sequence[Message]:
         """Why it is where it is, and what its measurement says of the estimate."""
         reason = (self.data.reason,) if self.data.reason else ()
-        return (*reason, *(self.data.result.notes if self.data.result else ()))
+        following = (msgspec.structs.replace(_FOLLOWING, params={"id": self.data.id}),) if self._begun else ()
+        return (*reason, *(self.data.result.notes if self.data.result else ()), *following)
+
+
+_FOLLOWING = Message(
+    code="how_to_follow", text="`jupyter paddle-gpu logs {id} --follow` shows what it prints, until it ends."
+)
 
 
 class DoneView(View):

@@ -52,6 +52,8 @@ class LearnedView(TableView):
         kept = Message(
             code="learned_kept",
             text="{kept} jobs are kept in {file}, {measured} of them teach how long a step takes.",
+            singular="{kept} job is kept in {file}, {measured} such jobs teach how long a step takes.",
+            counted="kept",
             params={"kept": self.data.kept, "file": self.data.file, "measured": self.data.measured},
         )
         if self.data.asked or not self.data.proof.proven:

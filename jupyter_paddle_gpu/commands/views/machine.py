@@ -87,8 +87,10 @@ class InventoryView(TableView):
     def lead(self, say: Speech) -> str:
         """The machine itself."""
         host = self.data.host
-        return say(
+        return say.n(
+            "{cpus} processor at {percent} %, memory {used} of {total}",
             "{cpus} processors at {percent} %, memory {used} of {total}",
+            host.cpu_count,
             cpus=host.cpu_count,
             percent=round(host.cpu_percent),
             used=size(host.memory_total - host.memory_available),
@@ -219,7 +221,13 @@ class CalibrationView(TableView):
 
     def lead(self, say: Speech) -> str:
         """What was measured, and what was learned."""
-        return say("{device}: {count} measurements were kept.", device=self.data.device, count=self.data.learned)
+        return say.n(
+            "{device}: {count} measurement was kept.",
+            "{device}: {count} measurements were kept.",
+            self.data.learned,
+            device=self.data.device,
+            count=self.data.learned,
+        )
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

@@ -16,11 +16,14 @@ _STATES = {"active": "scheduled", "paused": "paused", "done": "done", "deleted":
 _SOURCES = {"disk": "as it is on the disk then", "saved": "as it was when this was made"}
 
 
-def date(report: ScheduleReport, when: float) -> str:
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def date(say: Speech, report: ScheduleReport, when: float) -> str:
     """A date in the schedule's own time zone, which is named where it is not this machine's."""
     there = datetime.fromtimestamp(when, ZoneInfo(report.zone)) if report.zone else datetime.fromtimestamp(when)
     here = datetime.fromtimestamp(when).astimezone()
-    text = there.strftime("%a %Y-%m-%d %H:%M")
+    text = f"{say(_DAYS[there.weekday()])} {there.strftime('%Y-%m-%d %H:%M')}"
     return text if there.utcoffset() in (None, here.utcoffset()) else f"{text} {there.strftime('%Z')}"
 
 
@@ -50,7 +53,7 @@ class SchedulesView(TableView):
                 one.name,
                 one.when.render(say.translate).replace("`", ""),
                 say(_STATES[one.state]),
-                date(one, one.dates[0]) if one.dates else "–",
+                date(say, one, one.dates[0]) if one.dates else "–",
                 str(one.runs),
             )
             for one in self.schedules
@@ -80,7 +83,7 @@ class ScheduleView(TableView):
             (say("When"), one.when.render(say.translate).replace("`", "")),
             (say("State"), say(_STATES[one.state])),
         ]
-        rows += [(say("Next") if number == 0 else "", date(one, when)) for number, when in enumerate(one.dates)]
+        rows += [(say("Next") if number == 0 else "", date(say, one, when)) for number, when in enumerate(one.dates)]
         if one.last is not None:
             rows.append((say("Last run"), f"{moment(one.last.fired)} {one.last.job_id}".strip()))
         return rows

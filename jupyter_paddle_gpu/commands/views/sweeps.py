@@ -37,7 +37,8 @@ def progress(say: Speech, report: SweepReport) -> str:
     """`7 of 12 trials · 2 running · 1 failed`."""
     counts = report.counts
     done = sum(counts.get(state, 0) for state in ("succeeded", "failed", "cancelled", "refused", "deleted"))
-    parts = [say("{done} of {total} trials", done=done, total=sum(counts.values()))]
+    total = sum(counts.values())
+    parts = [say.n("{done} of {total} trial", "{done} of {total} trials", total, done=done, total=total)]
     shown = [state for state in ("running", "failed", "refused") if counts.get(state)]
     parts += [f"{counts[state]} {say(_STATES[state])}" for state in shown]
     return " · ".join(parts)
@@ -132,7 +133,14 @@ class CheckView(TableView):
 
     def lead(self, say: Speech) -> str:
         """How many, how many at once."""
-        return say("{count} trials, {at_once} at once", count=self.data.wanted, at_once=self.data.at_once)
+        wanted = self.data.wanted
+        return say.n(
+            "{count} trial, {at_once} at once",
+            "{count} trials, {at_once} at once",
+            wanted,
+            count=wanted,
+            at_once=self.data.at_once,
+        )
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

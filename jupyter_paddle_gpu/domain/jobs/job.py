@@ -85,6 +85,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
         need: what a training step takes of each device; None: not known, any device will do.
         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
             device.
+        on_cpu: why it has no device, where it has none.
         would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
         limits: of memory and processors, settled with their reasons; None: the engine's own.
         plan: the id of the sweep or the schedule that submitted it; empty: a person did.
@@ -118,6 +119,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     estimated_largest_batch: int | None = None
     need: Need | None = None
     insisted: Message | None = None
+    on_cpu: Message | None = None
     would_stop: Message | None = None
     limits: Limits | None = None
     plan: str = ""

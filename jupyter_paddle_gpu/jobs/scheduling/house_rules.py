@@ -58,6 +58,8 @@ def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, int]) -> Kept 
             code="quota_exceeded",
             text="It wants {wanted} devices, and the policy gives {user} {most} at once.",
             hint="Ask for fewer, or ask whoever keeps the policy.",
+            singular="It wants {wanted} device, and the policy gives {user} {most} at once.",
+            counted="wanted",
             params={"wanted": devices(job), "user": job.owner or EVERYBODY, "most": most},
         )
         return Kept(reason, hopeless=True)
@@ -66,6 +68,8 @@ def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, int]) -> Kept 
     reason = Message(
         code="waits_quota",
         text="Waits until other jobs of {user} have ended: the policy gives {most} devices at once.",
+        singular="Waits until other jobs of {user} have ended: the policy gives {most} device at once.",
+        counted="most",
         params={"user": job.owner or EVERYBODY, "most": most},
     )
     return Kept(reason)

@@ -69,6 +69,7 @@ class Supply(msgspec.Struct, frozen=True, kw_only=True):
         trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
         assigned: the engine gives out its devices itself, and has a queue for them.
         slots: how many jobs without a device may run at once; None: as many as come.
+        judged: names of devices that are not among these are the engine's to judge.
     """
 
     pool: str = ""
@@ -77,6 +78,7 @@ class Supply(msgspec.Struct, frozen=True, kw_only=True):
     trouble: Message | None = None
     assigned: bool = False
     slots: int | None = 1
+    judged: bool = False
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -244,6 +246,7 @@ class _State:
             left=self.left,
             trouble=supply.trouble,
             assigned=supply.assigned,
+            judged=supply.judged or supply.devices is None,
         )
         decision = decide(need, offer, self.policy, choice)
         if decision.outcome == "refuse":
@@ -294,11 +297,15 @@ def _waits_slot(engine: str, running: int, ahead: int) -> Message:
         return Message(
             code="waits_slot",
             text="Waits for {running} running and {ahead} waiting jobs before it on {engine}.",
+            singular="Waits for {running} running and {ahead} waiting job before it on {engine}.",
+            counted="ahead",
             params={"running": running, "ahead": ahead, "engine": engine},
         )
     return Message(
         code="waits_slot",
         text="Waits for {running} running jobs on {engine}.",
+        singular="Waits for {running} running job on {engine}.",
+        counted="running",
         params={"running": running, "engine": engine},
     )
 

@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 
+import msgspec
+
 from ...domain.devices import Inventory
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import reasons
 from ...domain.messages import Message
 from ...engines.base import Engine
-from ...engines.capabilities import OwnDevices, assigns_devices, slots_of
+from ...engines.capabilities import OwnDevices, assigns_devices, sees_more, slots_of
 from ..settings import JobSettings
 from .queue import ANOTHERS, Supply
 
@@ -49,7 +51,7 @@ class Supplies:
             return Supply(slots=default)
         slots = slots_of(engine, default)
         if not isinstance(engine, OwnDevices):
-            return Supply(devices=here.devices, links=here.links, trouble=here.trouble, slots=slots)
+            return msgspec.structs.replace(here, slots=slots, judged=sees_more(engine))
         answer, assigned = answers.get(name), assigns_devices(engine)
         if isinstance(answer, Inventory):
             return Supply(
@@ -59,6 +61,7 @@ class Supplies:
                 trouble=trouble_of(answer),
                 assigned=assigned,
                 slots=slots,
+                judged=True,
             )
         return Supply(pool=name, trouble=answer, assigned=assigned, slots=slots)
 
@@ -107,6 +110,7 @@ def supply_of(engine: Engine, name: str, seen: Inventory) -> Supply:
         devices=seen.devices,
         trouble=trouble_of(seen),
         assigned=assigns_devices(engine),
+        judged=sees_more(engine),
     )
 
 

@@ -39,6 +39,8 @@ def why(expected: StepSeconds, fastest: StepSeconds | None) -> Message:
         return Message(
             code="learned_fastest",
             text="Learned from {jobs} jobs: a step is expected to take {seconds} s here ({low} to {high} s).",
+            singular="Learned from {jobs} job: a step is expected to take {seconds} s here ({low} to {high} s).",
+            counted="jobs",
             params=params,
         )
     if hopeful_seconds(expected) < fastest.likely:
@@ -46,11 +48,17 @@ def why(expected: StepSeconds, fastest: StepSeconds | None) -> Message:
             code="learned_tried",
             text="Learned from {jobs} jobs: a step is expected to take {seconds} s here ({low} to {high} s); less is "
             "known of this card than of the fastest, and it may be as fast.",
+            singular="Learned from {jobs} job: a step is expected to take {seconds} s here ({low} to {high} "
+            "s); less is known of this card than of the fastest, and it may be as fast.",
+            counted="jobs",
             params=params,
         )
     return Message(
         code="learned_other_aims",
         text="Learned from {jobs} jobs: a step is expected to take {seconds} s here ({low} to {high} s); another card "
         "is faster, this one serves the policy's other aims better.",
+        singular="Learned from {jobs} job: a step is expected to take {seconds} s here ({low} to {high} s); "
+        "another card is faster, this one serves the policy's other aims better.",
+        counted="jobs",
         params=params,
     )

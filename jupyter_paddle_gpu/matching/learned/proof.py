@@ -81,6 +81,8 @@ def prove(replayed: Sequence[Replayed]) -> Proof:
         reason=Message(
             code="learned_young",
             text="The rules decide: {jobs} jobs here can be foretold from those before them, {least} are needed.",
+            singular="The rules decide: {jobs} job here can be foretold from those before it, {least} are needed.",
+            counted="jobs",
             params={"jobs": count, "least": LEAST},
         ),
     )

@@ -52,6 +52,8 @@ def explain(
     if job.device_ids:
         reason = Message(code="job_has", text="It has these devices.")
         decision = Decision(outcome="run", reason=reason, device_ids=job.device_ids)
+    elif job.spec.on_cpu is not None:
+        decision = Decision(outcome="cpu", reason=job.spec.on_cpu)
     else:
         decision = decide(need, offer, policy, choice_of(job))
     rows = table(need, inventory.devices, policy, decision, taken=taken, held=offer.held)

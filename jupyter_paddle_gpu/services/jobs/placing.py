@@ -23,6 +23,7 @@ from ...engines.capabilities import (
     inventory_of,
     limits_of,
     local_images_of,
+    sees_more,
     shared_memory_of,
 )
 from ...jobs.scheduling.queue import Standing
@@ -103,6 +104,7 @@ def offer_of(
         trouble=trouble_of(inventory),
         assigned=assigns_devices(chosen),
         memory=inventory.host.memory_total or None,
+        judged=sees_more(chosen),
     )
     if standing is None:
         return offer

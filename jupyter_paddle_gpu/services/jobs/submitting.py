@@ -184,6 +184,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
         need=need,
         insisted=insisted,
+        on_cpu=decision.reason if decision.outcome == "cpu" else None,
         would_stop=found.stop.says(behind=estimate is not None) if found and found.stop else None,
         limits=decision.limits,
         plan=submission.plan,

@@ -61,7 +61,7 @@ class PolicyReport(msgspec.Struct, frozen=True, kw_only=True):
     """The files, what holds of them together, and what is to be said of them.
 
     Attributes:
-        settled: section -> field -> value, of the fields that some file names.
+        settled: section as the file calls it -> field -> value, of the fields that some file names.
         problems: why nothing is settled; then `settled` is empty.
     """
 
@@ -108,7 +108,7 @@ def _settled(policies: Policies, said: list[PolicyFile]) -> dict[str, Any]:
                 held[section] = part
                 continue
             values = masked(msgspec.to_builtins(part))
-            held.setdefault(section, {}).update({name: values[name] for name in fields if name in values})
+            held.setdefault(file.word(section), {}).update({name: values[name] for name in fields if name in values})
     return held
 
 

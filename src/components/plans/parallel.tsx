@@ -41,14 +41,16 @@ export function Parallel(props: {
         viewBox={`0 0 ${width} ${HEIGHT}`}
         aria-label={
           best
-            ? trans.__(
+            ? trans._n(
+                '%1 trial as a line over %2; the best is trial %3 with %4',
                 '%1 trials as lines over %2; the best is trial %3 with %4',
                 sweep.trials.length,
                 across.map(({ name }) => name).join(', '),
                 best.number,
                 metric(best.value)
               )
-            : trans.__(
+            : trans._n(
+                '%1 trial as a line over %2',
                 '%1 trials as lines over %2',
                 sweep.trials.length,
                 across.map(({ name }) => name).join(', ')

@@ -53,7 +53,7 @@ export function sweepProgress(sweep: ISweep, trans: TranslationBundle): string {
   const { failed = 0, refused = 0 } = sweep.counts;
   const all = Object.values(sweep.counts).reduce((sum, count) => sum + count, 0);
   return [
-    trans.__('%1 of %2 trials', endedTrials(sweep), all),
+    trans._n('%2 of %1 trial', '%2 of %1 trials', all, endedTrials(sweep)),
     failed ? trans.__('%1 failed', failed) : '',
     refused ? trans.__('%1 fit nothing', refused) : ''
   ]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import msgspec
 
 from jupyter_paddle_gpu.commands.speech import Speech
+from jupyter_paddle_gpu.commands.views.comparison import ComparisonView
 from jupyter_paddle_gpu.commands.views.job import JobView, submitted
 from jupyter_paddle_gpu.commands.views.usage import driver_peak, used
+from jupyter_paddle_gpu.domain.changes import CellDifference
 from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Progress
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.domain.variables import Difference
+from jupyter_paddle_gpu.services.requests import Comparison
 
 
 def test_devices_are_said_with_what_the_driver_tells():
@@ -50,3 +54,35 @@ def test_limits_are_said_with_their_source():
     job = Job(id="a", spec=spec, state="queued", created=0, updated=0)
     assert ("Limits", "Memory limit 2 GiB: as the job asks.") in JobView(job).rows(Speech("en"))
     assert ("限制", "内存限制 2 GiB：按作业的要求。") in JobView(job).rows(Speech("zh_CN"))
+
+
+def test_two_jobs_stand_side_by_side():
+    spec = JobSpec(name="lenet", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    one, other = (
+        Job(id=name, spec=spec, state=state, created=0, updated=0, started=0, ended=60, progress=progress)
+        for name, state, progress in (
+            ("a", "succeeded", Progress(metrics={"loss": 0.5})),
+            ("b", "failed", Progress(metrics={"loss": 0.25, "acc": 0.9})),
+        )
+    )
+    code = CellDifference(before=2, after=2, difference="-lr = 0.1\n+lr = 0.2")
+    differs = (
+        Difference(kind="variable", name="lr", before=0.1, after=0.2),
+        Difference(kind="devices", before=0, after=1),
+        Difference(kind="code"),
+    )
+    view = ComparisonView(one, other, Comparison(differs=differs, code=(code,)))
+    assert view.rows(Speech("en")) == [
+        *[("lr", "0.1", "0.2"), ("Number of devices", "0", "1"), ("State", "succeeded", "failed")],
+        *[("Time", "1 min 00 s", "1 min 00 s"), ("loss", "0.5", "0.25"), ("acc", "–", "0.9")],
+    ]
+    assert "Cell 3" in view.html(Speech("en")) and "+lr = 0.2" in view.html(Speech("en"))
+    assert "代码相同" in ComparisonView(one, one, Comparison()).html(Speech("zh-CN"))
+
+
+def test_who_submits_is_told_how_to_follow():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    job = Job(id="a", spec=spec, state="queued", created=0, updated=0)
+    told = [one.render() for one in JobView(job, begun=True).sentences(Speech("en"))]
+    assert told == ["`jupyter paddle-gpu logs a --follow` shows what it prints, until it ends."]
+    assert JobView(job).sentences(Speech("en")) == ()

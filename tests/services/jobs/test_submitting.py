@@ -4,6 +4,7 @@ import pytest
 
 from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
+from jupyter_paddle_gpu.domain.decisions import RefusedError
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
@@ -195,10 +196,17 @@ def test_a_store_that_cannot_be_read_holds_up_no_placement(services, tmp_path):
     assert services.place(estimate).decision.outcome == "run"
 
 
-def test_names_are_left_to_the_engine_where_no_device_is_known(services, tmp_path):
+def test_a_device_that_is_named_where_there_is_none_is_refused_with_the_way_out(services, tmp_path):
     services._built["devices"] = DeviceService(tmp_path, simulate="A100", readers=[])
     wish = Submission(resources=Resources(gpus=1, device_ids=("GPU-far",)), estimate=False)
-    assert specify(services.desk(), source(services), wish).resources.device_ids == ("GPU-far",)
+    with pytest.raises(RefusedError) as refused:
+        specify(services.desk(), source(services), wish)
+    assert refused.value.decision.reason.code == "no_device_to_name"
+    assert [way.gpus for way in refused.value.decision.ways] == [0]
+    seen = services.preflight(source(services), wish)
+    assert (seen.decision.outcome, seen.decision.reason) == ("refuse", refused.value.decision.reason)
+    plain = specify(services.desk(), source(services), Submission(estimate=False))
+    assert plain.on_cpu is not None and plain.on_cpu.code == "cpu_no_device", "nobody asked for the CPU"
 
 
 def test_a_script_is_started_where_the_terminal_stands(tmp_path, monkeypatch):

@@ -175,7 +175,7 @@ def test_what_nothing_follows_from_is_said(tmp_path: Path) -> None:
     services.close()
     assert {note.params.get("field") for note in report.notes} >= {"task.model_name"}
     assert "learned_young" in {note.code for note in report.notes}, "it is asked for and has not proven itself"
-    assert report.settled["matching"]["memory_threshold"] == 0.85
+    assert report.settled["resource_policy"]["memory_threshold"] == 0.85
 
 
 def test_the_schema_is_that_of_the_types_and_knows_the_literal_example() -> None:
