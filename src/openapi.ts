@@ -1309,6 +1309,7 @@ export interface components {
          *
          *     Attributes:
          *         name: of a job of this store; another user's is nobody's business.
+         *         ends: the command that ends a container that was started by hand.
          */
         DeviceHolder: {
             job: string;
@@ -1316,6 +1317,8 @@ export interface components {
             owner: string;
             /** @default  */
             name: string;
+            /** @default  */
+            ends: string;
         };
         /**
          * DeviceLink

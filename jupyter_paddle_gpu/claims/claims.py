@@ -80,7 +80,7 @@ class Claims:
         else:
             self.release(job)
             holder, device = _holder(ahead), min(set(ahead.claim.devices) & set(devices))
-            raise PaddleGpuError.of(reasons.device_held(device, holder.job, holder.owner), status=409)
+            raise PaddleGpuError.of(reasons.device_held(device, holder), status=409)
 
     def _wait(self, mine: Claim) -> Written | None:
         """Until nobody else wants one of its devices; whoever has one, or goes first."""

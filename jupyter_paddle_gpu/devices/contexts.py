@@ -68,16 +68,6 @@ def of_cuda(capability: tuple[int, int] | None, cuda: tuple[int, int] | None) ->
     return ContextRange(found.low + handles, found.high + handles, found.source + _CUBLAS_SOURCE)
 
 
-def of_ascend(capability: tuple[int, int] | None, version: tuple[int, int] | None) -> ContextRange:
-    """Huawei Ascend: what a bare context was seen to take; kernels and libraries come on top, up to CUDA's range."""
-    return ContextRange(
-        190 * MIB,
-        1000 * MIB,
-        "910B2, CANN 9.0.1: a bare device context moved a freshly started card from 3,201 to 3,400 MB "
-        "(hw-native-sys/simpler#2422); the upper end is that of CUDA devices",
-    )
-
-
 def unknown() -> ContextRange:
     """The range for a maker whose devices nobody has published a figure of."""
     return ContextRange(

@@ -114,6 +114,34 @@ class MakerImage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DriverRule:
+    """The oldest driver for a version of the maker's runtime (`12.6`), or for all of a major one (`12`)."""
+
+    runtime: str
+    minimum: str
+    standing: Literal["documented", "reported", "inferred"]
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRules:
+    """Which builds of Paddle's own releases run on the maker's devices.
+
+    Attributes:
+        drivers: the oldest drivers.
+        runs: (compute capability that kernels were compiled for, that of a card) -> whether they run there.
+    """
+
+    drivers: tuple[DriverRule, ...]
+    runs: Callable[[Version, Version], bool]
+
+    def minimum_driver(self, runtime: str) -> str | None:
+        """The oldest driver for a runtime (`12.6`): the rule for exactly that version before the one for its major."""
+        known = {rule.runtime: rule.minimum for rule in self.drivers}
+        return known.get(runtime) or known.get(runtime.partition(".")[0])
+
+
+@dataclass(frozen=True, kw_only=True)
 class Package:
     """A package of Python, in the newest version that is known to go with the others of its maker."""
 
@@ -208,7 +236,8 @@ class Maker:
         reader: makes what reads the live figures instead, from the folder with /proc and /sys. Without either, cards
             are listed from the bus, with the reason why there are no figures.
         paddle: the packages of Paddle for its devices where they are others than everybody's.
-        images: development images where Paddle's releases have none for its devices; None: they have.
+        releases: which of Paddle's releases run on its devices (`images/catalogue.json`); None: none do.
+        images: development images instead, where no release does.
         context: the range of memory that a process takes beside its tensors, by compute capability and CUDA version.
         bfloat16: compute capability from which on its cards compute in bfloat16; None: its cards' sheets say it.
         findings: what `doctor` says of a working driver.
@@ -236,7 +265,8 @@ class Maker:
     asks: tuple[Tool, ...] = ()
     reader: Callable[[Path], Reader] | None = None
     paddle: PaddlePackages | None = None
-    images: tuple[MakerImage, ...] | None = ()
+    releases: ReleaseRules | None = None
+    images: tuple[MakerImage, ...] = ()
     context: Callable[[Version | None, Version | None], ContextRange] = _unknown
     bfloat16: Version | None = None
     findings: Callable[[Inventory], Iterable[Message]] = _nothing_found

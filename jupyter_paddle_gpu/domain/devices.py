@@ -102,11 +102,13 @@ class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: of a job of this store; another user's is nobody's business.
+        ends: the command that ends a container that was started by hand.
     """
 
     job: str
     owner: str = ""
     name: str = ""
+    ends: str = ""
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):

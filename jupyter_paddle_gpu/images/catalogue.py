@@ -23,15 +23,6 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-class DriverRule(msgspec.Struct, frozen=True, kw_only=True):
-    """The oldest NVIDIA driver for a CUDA version (`12.6`) or for all of a major one (`12`)."""
-
-    cuda: str
-    minimum: str
-    standing: Standing
-    source: str
-
-
 class Build(msgspec.Struct, frozen=True, kw_only=True):
     """One GPU variant of a release: the end of its tag and the compute capabilities its kernels were compiled for.
 
@@ -59,7 +50,6 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
 
     standing: str
     registries: tuple[Registry, ...]
-    drivers: tuple[DriverRule, ...]
     builds: tuple[Build, ...]
     releases: tuple[Release, ...]
 

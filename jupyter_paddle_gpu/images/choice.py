@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..devices.maker import MakerImage
+from ..devices.maker import Maker, ReleaseRules
 from ..devices.makers.registry import makers
 from ..domain.containers.images import AskRegistry, LocalImage, RegistryAnswer, refused_image
 from ..domain.containers.references import parse_reference
@@ -14,7 +14,7 @@ from ..domain.devices import Vendor
 from ..domain.messages import Message, Param
 from ..domain.placements import ImageChoice
 from .catalogue import Build, Catalogue, Registry, Release, load_catalogue, version_key
-from .rules import architecture_problem, driver_problem, minimum_driver
+from .rules import architecture_problem, driver_problem
 from .tags import explain_tag
 
 
@@ -41,12 +41,16 @@ class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Need(msgspec.Struct, frozen=True):
-    """What the image has to run: framework, and the driver and card it meets (None: not known)."""
+    """What the image has to run: framework, and the driver and card it meets (None: not known).
+
+    Attributes:
+        rules: of the card's maker; None: no card.
+    """
 
     paddle_version: str | None
     driver: str | None
     capability: tuple[int, int] | None
-    gpu: bool
+    rules: ReleaseRules | None
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,16 +91,17 @@ def choose_image(
     known, rules = catalogue or load_catalogue(), policy or ImagePolicy()
     have = {name: image for image in local for name in image.references}
     ruled_out: list[Message] = []
-    own = None if vendor in (None, "cpu") else makers().images(vendor)
-    named = wanted or (rules.preferred if own is None else "")
+    maker = makers().named(vendor)
+    released = vendor in (None, "cpu") or (maker is not None and maker.releases is not None)
+    named = wanted or (rules.preferred if released else "")
     if named:
         candidates = _named(named, rules, known, ruled_out)
-    elif own is not None:
-        candidates = _of_maker(own, vendor or "", machine)
+    elif not released:
+        candidates = [] if maker is None else _of_maker(maker, machine)
         if not candidates:
             ruled_out.append(_no_vendor_image(vendor, machine))
     else:
-        need = _Need(paddle_version, driver_version, compute_capability, vendor not in (None, "cpu"))
+        need = _Need(paddle_version, driver_version, compute_capability, maker.releases if maker is not None else None)
         candidates = _paddle(need, rules, known, ruled_out)
         # Stable: within what is here and what is not, the order of releases, builds and registries stays.
         candidates.sort(key=lambda candidate: candidate.reference not in have)
@@ -121,9 +126,8 @@ def _named(text: str, rules: ImagePolicy, known: Catalogue, ruled_out: list[Mess
     return [Candidate(reference=str(reference), reasons=(reason,))]
 
 
-def _of_maker(images: tuple[MakerImage, ...], vendor: Vendor, machine: str) -> list[Candidate]:
-    maker = makers().named(vendor)
-    command = maker.paddle.install if maker is not None and maker.paddle is not None else ""
+def _of_maker(maker: Maker, machine: str) -> list[Candidate]:
+    command = maker.paddle.install if maker.paddle is not None else ""
     return [
         Candidate(
             reference=row.reference,
@@ -133,11 +137,11 @@ def _of_maker(images: tuple[MakerImage, ...], vendor: Vendor, machine: str) -> l
                     text="{image} is Paddle's development image for {vendor}; the framework itself is installed on "
                     "top.",
                     hint="In an image of your own (docs/images-of-your-own.md): `{command}`." if command else "",
-                    params={"image": row.reference, "vendor": vendor, "command": command},
+                    params={"image": row.reference, "vendor": maker.name, "command": command},
                 ),
             ),
         )
-        for row in images
+        for row in maker.images
         if row.machine == machine
     ]
 
@@ -154,10 +158,10 @@ def _no_vendor_image(vendor: Vendor | None, machine: str) -> Message:
 def _paddle(need: _Need, rules: ImagePolicy, known: Catalogue, ruled_out: list[Message]) -> list[Candidate]:
     candidates: list[Candidate] = []
     for release in _releases(need.paddle_version, known):
-        if need.gpu:
+        if need.rules is not None:
             rows = [
-                (f"{release.paddle}-gpu-{build.tag}", _reason_gpu(release, build, need, known))
-                for build in _fitting(release, need, known, ruled_out)
+                (f"{release.paddle}-gpu-{build.tag}", _reason_gpu(release, build, need, need.rules))
+                for build in _fitting(release, need, need.rules, known, ruled_out)
             ]
         else:
             rows = [(release.paddle, _reason_cpu(release))]
@@ -188,13 +192,15 @@ def _distance(version: str, key: tuple[int, ...]) -> int:
     return abs(version_key(version)[-1] - key[-1])
 
 
-def _fitting(release: Release, need: _Need, known: Catalogue, ruled_out: list[Message]) -> list[Build]:
+def _fitting(
+    release: Release, need: _Need, rules: ReleaseRules, known: Catalogue, ruled_out: list[Message]
+) -> list[Build]:
     """The builds of a release that run here, newest CUDA first; the others go to `ruled_out`."""
     fitting = []
     for tag in release.builds:
         build = known.build(tag)
-        problem = driver_problem(build, need.driver, known)
-        problem = problem or architecture_problem(build, need.capability, release.paddle)
+        problem = driver_problem(build, need.driver, rules)
+        problem = problem or architecture_problem(build, need.capability, release.paddle, rules)
         if problem is None:
             fitting.append(build)
         elif problem not in ruled_out:
@@ -246,7 +252,7 @@ def _another_paddle(need: _Need, release: Release, known: Catalogue) -> tuple[Me
     )
 
 
-def _reason_gpu(release: Release, build: Build, need: _Need, known: Catalogue) -> Message:
+def _reason_gpu(release: Release, build: Build, need: _Need, rules: ReleaseRules) -> Message:
     params: dict[str, Param] = {"paddle": release.paddle, "cuda": build.cuda}
     if need.capability is not None:
         params["capability"] = f"{need.capability[0]}.{need.capability[1]}"
@@ -262,7 +268,7 @@ def _reason_gpu(release: Release, build: Build, need: _Need, known: Catalogue) -
         return Message(
             code="gpu_image_for_card",
             text="Paddle {paddle} with CUDA {cuda}: has kernels for {capability}, and needs driver {minimum} or newer.",
-            params={**params, "minimum": minimum_driver(build, known) or "?"},
+            params={**params, "minimum": rules.minimum_driver(build.cuda) or "?"},
         )
     if need.driver is not None:
         return Message(

@@ -1,42 +1,35 @@
-"""Which build runs on which driver and which architecture."""
+"""Which build runs on which driver and which card, by the rules of the card's maker."""
 
 from __future__ import annotations
 
+from ..devices.maker import ReleaseRules
 from ..domain.messages import Message
-from .catalogue import Build, Catalogue, version_key
+from .catalogue import Build, version_key
 
 
-def minimum_driver(build: Build, catalogue: Catalogue) -> str | None:
-    """The oldest driver for a build: the rule for its exact CUDA version before the one for its major version."""
-    rules = {rule.cuda: rule.minimum for rule in catalogue.drivers}
-    return rules.get(build.cuda) or rules.get(build.cuda.split(".")[0])
-
-
-def driver_problem(build: Build, driver_version: str | None, catalogue: Catalogue) -> Message | None:
+def driver_problem(build: Build, driver_version: str | None, rules: ReleaseRules) -> Message | None:
     """Why a build cannot run on a driver; None where it can or the driver is not known."""
-    minimum = minimum_driver(build, catalogue)
+    minimum = rules.minimum_driver(build.cuda)
     if driver_version is None or minimum is None or version_key(driver_version) >= version_key(minimum):
         return None
     return Message(
         code="driver_too_old",
         text="{image}: CUDA {cuda} needs driver {minimum} or newer, here it is {driver}.",
-        hint="Choose an image with an older CUDA, or update the NVIDIA driver on the host.",
+        hint="Choose an image with an older CUDA, or update the driver on the host.",
         params={"image": build.tag, "cuda": build.cuda, "minimum": minimum, "driver": driver_version},
     )
 
 
-def architecture_problem(build: Build, capability: tuple[int, int] | None, paddle_version: str) -> Message | None:
-    """Why a build has no kernels for a card; None where it has or the card's capability is not known.
-
-    A binary for x.y runs on x.z with z >= y, never on another major version (CUDA C++ Programming Guide, binary
-    compatibility).
-    """
+def architecture_problem(
+    build: Build, capability: tuple[int, int] | None, paddle_version: str, rules: ReleaseRules
+) -> Message | None:
+    """Why a build has no kernels for a card; None where it has or the card's capability is not known."""
     if capability is None:
         return None
     major, minor = capability
     for architecture in build.architectures:
-        has_major, has_minor = version_key(architecture)
-        if has_major != major or has_minor > minor:
+        compiled_major, compiled_minor = version_key(architecture)
+        if not rules.runs((compiled_major, compiled_minor), capability):
             continue
         since = build.since.get(architecture)
         if since is None or version_key(paddle_version) >= version_key(since):

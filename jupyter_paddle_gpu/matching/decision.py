@@ -65,7 +65,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         if (job := self.taken.get(device) or self.kept.get(device)) is not None:
             return sentences.claimed(device, job, self.left.get(job))
         if (holder := self.held.get(device)) is not None:
-            return reasons.device_held(device, holder.job, holder.owner)
+            return reasons.device_held(device, holder)
         return None
 
     def is_free(self, device: str) -> bool:

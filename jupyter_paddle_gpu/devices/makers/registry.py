@@ -22,7 +22,7 @@ from ...domain.messages import Message
 from ..contexts import ContextRange, unknown
 from ..driver_words import Fault
 from ..listed import ListedReader
-from ..maker import Maker, MakerImage, RuntimeHook
+from ..maker import Maker, RuntimeHook
 from ..reader import Reader
 from . import amd, ascend, cambricon, enflame, hygon, kunlunxin, nvidia
 
@@ -51,11 +51,6 @@ class Makers:
     def named(self, vendor: str | None) -> Maker | None:
         """The maker of `Device.vendor`; None for the CPU and for one that nobody knows."""
         return self.rows.get(vendor or "")
-
-    def images(self, vendor: str | None) -> tuple[MakerImage, ...] | None:
-        """Images for a maker's devices; None where Paddle's releases have builds for them."""
-        maker = self.named(vendor)
-        return () if maker is None else maker.images
 
     def of_device(self, device_id: str) -> Maker:
         """The maker of a device by its id."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..devices import DeviceHolder
 from ..messages import Message, Param
 
 TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_refused_busy", "device_busy"})
@@ -62,20 +63,20 @@ def engine_away(reason: Message) -> Message:
     )
 
 
-def device_held(device: str, job: str, owner: str) -> Message:
+def device_held(device: str, holder: DeviceHolder) -> Message:
     """A device that the engine gave to a job which this store does not know, or to a container of nobody's queue."""
-    if not owner:
+    if not holder.owner:
         return Message(
             code=DEVICE_HELD,
             text="Waits for device {device}, which the container {container} has.",
-            hint="It starts by itself when that container has ended; `docker stop {container}` ends it.",
-            params={"device": device, "container": job},
+            hint="It starts by itself when that container has ended; `{command}` ends it.",
+            params={"device": device, "container": holder.job, "command": holder.ends},
         )
     return Message(
         code=DEVICE_HELD,
         text="Waits for device {device}, which job {job} of {owner} has.",
         hint="It starts by itself when that job has ended; `jupyter paddle-gpu gpus` lists the devices.",
-        params={"device": device, "job": job, "owner": owner},
+        params={"device": device, "job": holder.job, "owner": holder.owner},
     )
 
 
@@ -227,8 +228,8 @@ def terminated() -> Message:
     """A SIGTERM that is no cancel: a daemon sends it to all containers when it is started again."""
     return Message(
         code="terminated",
-        text="The job was told to end from outside (SIGTERM), and nobody cancelled it: Docker or the machine was "
-        "restarted, or somebody ended its process.",
+        text="The job was told to end from outside (SIGTERM), and nobody cancelled it: its engine or the machine "
+        "was restarted, or somebody ended its process.",
         hint="What had been done by then is kept. Submit again; training that saves checkpoints goes on from there.",
     )
 

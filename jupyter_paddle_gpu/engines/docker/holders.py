@@ -68,8 +68,7 @@ def has_won(daemon: Daemon, container: str, owner: str, store: str, wanted: Call
         ahead = next((row for row in rivals if row["State"] != "created" or _place(row) < _place(mine)), None)
         if ahead is not None:
             device = min(_devices(ahead) & _devices(mine))
-            holder = _holder(ahead)
-            raise PaddleGpuError.of(reasons.device_held(device, holder.job, holder.owner), status=409)
+            raise PaddleGpuError.of(reasons.device_held(device, _holder(ahead)), status=409)
         if not rivals:
             return True
         wanted()
@@ -102,8 +101,9 @@ class ByHand:
         self._named = {name: known[name] if name in known else self._asked(name) for name in ids}
         found: dict[str, DeviceHolder] = {}
         for row in rows:
+            container = row["Names"][0].lstrip("/")
             for name in self._named[row["Id"]]:
-                found.setdefault(name, DeviceHolder(job=row["Names"][0].lstrip("/")))
+                found.setdefault(name, DeviceHolder(job=container, ends=f"docker stop {container}"))
         return self._by_id(found) if found else found
 
     def _by_id(self, found: dict[str, DeviceHolder]) -> dict[str, DeviceHolder]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from ...domain.calibrations import CalibrationReport, CalibrationRow
-from ...domain.devices import Accelerator
+from ...domain.devices import Accelerator, Device
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.notebooks import CodeCell, NotebookFacts
@@ -24,15 +27,25 @@ PROGRAM_SECONDS = 120.0
 """How long one program may take on the device; seconds are usual."""
 
 
-class Truth(msgspec.Struct, frozen=True):
-    """What `zygote/real_run.py` measured, in bytes; None where it cannot be told."""
+Look = Callable[[float], Device | None]
+"""The device as it was read at a moment or later (seconds since the epoch); None: there is none, or it is the CPU."""
+
+
+class Truth(msgspec.Struct, frozen=True, kw_only=True):
+    """What `zygote/real_run.py` measured, in bytes; None where it cannot be told.
+
+    Attributes:
+        driver: what the device's driver counts for the process.
+        pid: of the process.
+    """
 
     allocated: int
     reserved: int | None
-    driver: int | None
+    driver: int | None = None
     device: str
     cuda: str
     paddle_version: str
+    pid: int = 0
 
 
 def calibrate(
@@ -41,6 +54,7 @@ def calibrate(
     device: str = "gpu:0",
     accelerator: Accelerator | None = None,
     kernel_name: str = "python3",
+    look: Look = lambda since: None,
     progress: Callable[[str], None] = lambda program: None,
 ) -> CalibrationReport:
     """Run the suite on a device and keep the machine's constants.
@@ -50,6 +64,7 @@ def calibrate(
         device: Paddle's name of the device; `cpu` compares the allocators' peaks and has nothing to learn.
         accelerator: the card's row of the catalogue; its name is the key under which later estimates look.
         kernel_name: whose interpreter runs it.
+        look: reads the device.
         progress: called with each program's name before it starts.
 
     Raises:
@@ -68,7 +83,7 @@ def calibrate(
     rows, learned, truth = [], 0, None
     for program, source in PROGRAMS.items():
         progress(program)
-        truth = measure(interpreter, source, device)
+        truth = measure(interpreter, source, device, look)
         on_gpu = device != "cpu"
         estimate = _estimate(service, source, kernel_name, accelerator, on_gpu=on_gpu)
         rows.append(_row(program, estimate, truth))
@@ -82,22 +97,37 @@ def calibrate(
     )
 
 
-def measure(interpreter: Interpreter, source: str, device: str) -> Truth:
-    """Run one program for real in the kernel's interpreter."""
-    try:
-        done = subprocess.run(
+def measure(interpreter: Interpreter, source: str, device: str, look: Look) -> Truth:
+    """Run one program for real in the kernel's interpreter, and see meanwhile what it takes of the device."""
+    before, reason = look(time.time()), ""
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
             [*interpreter.command, str(REAL_RUN)],
-            input=msgspec.json.encode({"source": source, "device": device}),
-            capture_output=True,
-            timeout=PROGRAM_SECONDS,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
             env=interpreter.environ(),
-            check=False,
-        )
-        return msgspec.json.decode(done.stdout.splitlines()[-1], type=Truth)
-    except subprocess.TimeoutExpired:
-        reason = f"> {PROGRAM_SECONDS:.0f} s"
-    except (IndexError, msgspec.DecodeError):
-        reason = (done.stderr.decode("utf-8", "replace").strip().splitlines() or [str(done.returncode)])[-1][:300]
+        ) as process,
+    ):
+        late = threading.Timer(PROGRAM_SECONDS, process.kill)
+        late.start()
+        try:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.write(msgspec.json.encode({"source": source, "device": device}) + b"\n")
+            process.stdin.flush()
+            truth = msgspec.json.decode(process.stdout.readline(), type=Truth)
+            return msgspec.structs.replace(truth, driver=taken(before, look(time.time()), truth.pid))
+        except (BrokenPipeError, msgspec.DecodeError):
+            process.kill()
+            process.wait()
+            errors.seek(0)
+            said = errors.read().decode("utf-8", "replace").strip().splitlines()
+            reason = said[-1][:300] if said else f"exit status {process.returncode}"
+        finally:
+            if not late.is_alive():
+                reason = f"> {PROGRAM_SECONDS:.0f} s"
+            late.cancel()
     raise PaddleGpuError(
         "calibrate_failed",
         "The calibration could not run on “{device}”: {reason}",
@@ -106,6 +136,19 @@ def measure(interpreter: Interpreter, source: str, device: str) -> Truth:
         device=device,
         reason=reason,
     )
+
+
+def taken(before: Device | None, now: Device | None, pid: int) -> int | None:
+    """Bytes of a device that a process has: as its driver counts them, else what there is more in use than before,
+    which is right where nobody else uses the card meanwhile. None where the driver tells neither."""
+    if now is None:
+        return None
+    own = next((process.memory_bytes for process in now.processes if process.pid == pid), None)
+    if own is not None:
+        return own
+    if before is None or before.memory_used is None or now.memory_used is None:
+        return None
+    return now.memory_used - before.memory_used
 
 
 def _estimate(

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 
 PROBE_SECONDS = 30.0
@@ -23,7 +24,7 @@ import importlib.metadata as metadata, importlib.util, json, sys
 importlib.invalidate_caches()
 version = ""
 if importlib.util.find_spec("paddle") is not None:
-    for name in ("paddlepaddle-gpu", "paddlepaddle", "paddlepaddle-xpu", "paddlepaddle-npu", "paddlepaddle-dcu"):
+    for name in packages:
         try:
             version = metadata.version(name)
             break
@@ -31,6 +32,13 @@ if importlib.util.find_spec("paddle") is not None:
             version = version or "unknown"
 said = json.dumps({"python": sys.executable, "version": list(sys.version_info[:3]), "paddle": version})
 """
+
+
+def _script() -> str:
+    """What an interpreter runs to say what it is; `said` is that as JSON."""
+    makers_own = (row.name for maker in makers().rows.values() if maker.paddle for row in maker.paddle.packages)
+    packages = dict.fromkeys(("paddlepaddle-gpu", "paddlepaddle", *makers_own))
+    return f"packages = {tuple(packages)!r}\n{_PROBE}"
 
 
 class Interpreter(msgspec.Struct, frozen=True, kw_only=True):
@@ -203,11 +211,11 @@ def _probe(
 ) -> _Probed | str:
     if command == (sys.executable,) and not any(name.startswith("PYTHON") for name, _ in environment):
         said: dict[str, Any] = {}
-        exec(_PROBE, said)  # this very Python: another process of it would say the same, later
+        exec(_script(), said)  # this very Python: another process of it would say the same, later
         return msgspec.json.decode(said["said"], type=_Probed)
     try:
         done = subprocess.run(
-            [*command, "-c", _PROBE + "print(said)"],
+            [*command, "-c", _script() + "print(said)"],
             capture_output=True,
             text=True,
             timeout=PROBE_SECONDS,

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
+from ...devices.makers.registry import makers
 from ...domain.errors import PaddleGpuError
 from ..zygote.protocol import FrameError, read_frame, write_frame
 from .interpreters import Interpreter
@@ -37,7 +38,7 @@ class Process:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 # The step is traced on the CPU: a device must neither be needed nor be touched for that.
-                env={**interpreter.environ(), "CUDA_VISIBLE_DEVICES": "", "PYTHONUNBUFFERED": "1"},
+                env={**interpreter.environ(), **makers().visible(()), "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,
             )
         except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ...estimator.service import EstimateService
 
 
+LOOK_SECONDS = 0.05
+"""How often is looked whether a sample is new enough; it is at most two sampling intervals old."""
 EITHER = Choice()
 """Nothing was chosen."""
 
@@ -167,8 +170,21 @@ class Estimating:
         index = chosen.removeprefix("gpu:")
         card = next((item for item in real if str(item.index) == index and item.parent is None), None)
         accelerator = targets.of_device(card, self.find) if card is not None else None
+
+        def look(since: float) -> Device | None:
+            if card is None:
+                return None
+            while (now := self.inventory()).time < since:
+                time.sleep(LOOK_SECONDS)
+            return next((item for item in now.devices if item.id == card.id), None)
+
         return calibrate(
-            self.estimator(), device=chosen, accelerator=accelerator, kernel_name=kernel_name, progress=progress
+            self.estimator(),
+            device=chosen,
+            accelerator=accelerator,
+            kernel_name=kernel_name,
+            look=look,
+            progress=progress,
         )
 
     def _accelerator(self, request: EstimateRequest, where: Where = ANYWHERE) -> Accelerator | None:

@@ -239,7 +239,10 @@ def test_a_job_waits_for_a_container_that_was_started_by_hand(users, daemon):
         waits = users.root.submit(USE, device_ids=(CARD,), gpus=1)
         users.serve()
         reason = until(lambda: users.root.client.get(waits).reason)
-        assert (reason.code, dict(reason.params)) == ("device_held", {"device": CARD, "container": "by-hand"})
+        assert (reason.code, dict(reason.params)) == (
+            "device_held",
+            {"device": CARD, "container": "by-hand", "command": "docker stop by-hand"},
+        )
     finally:
         daemon.api().remove_container(container, force=True)
     until(lambda: users.root.client.get(waits).state == "succeeded")

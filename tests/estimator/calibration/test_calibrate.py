@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
+from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.estimator.calibration import calibrate as module
-from jupyter_paddle_gpu.estimator.calibration.calibrate import calibrate
+from jupyter_paddle_gpu.estimator.calibration.calibrate import calibrate, taken
 from jupyter_paddle_gpu.estimator.calibration.suite import PROGRAMS
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 
@@ -51,3 +52,23 @@ def test_without_paddle_it_says_what_to_install(service, tmp_path, monkeypatch):
         calibrate(service, kernel_name="empty")
 
     assert raised.value.code == "calibrate_no_paddle" and "pip install" in raised.value.message.render_hint()
+
+
+def _card(used, *processes):
+    rows = tuple(DeviceProcess(pid=pid, memory_bytes=size) for pid, size in processes)
+    return Device(id="acme-0", index=0, vendor="acme", name="One", memory_used=used, processes=rows)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "found"),
+    [
+        (_card(100), _card(900, (7, 600), (8, 200)), 600),
+        (_card(100, (8, 50)), _card(900, (7, None)), 800),
+        (_card(100), _card(900), 800),
+        (_card(None), _card(900), None),
+        (None, None, None),
+    ],
+    ids=["its own", "not told", "numbered otherwise", "no figure before", "no card"],
+)
+def test_what_a_process_has_of_any_makers_card_is_the_drivers_word(before, now, found):
+    assert taken(before, now, 7) == found

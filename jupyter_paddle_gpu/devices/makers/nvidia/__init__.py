@@ -13,6 +13,7 @@ from ...contexts import of_cuda
 from ...driver_words import DriverWords
 from ...maker import Maker, RuntimeHook
 from .bus import PCI
+from .releases import RELEASES
 from .toolkit import IGNORED, MISSING, REFUSALS, ROOTLESS
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ MAKER = Maker(
         rootless=ROOTLESS,
         refusals=REFUSALS,
     ),
-    images=None,
+    releases=RELEASES,
     context=of_cuda,
     findings=_findings,
     present=_present,
