@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ from hypothesis import HealthCheck, settings
 from tests.warm_python import WarmPython
 
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
+
+# Not the folders in which users of this machine agree: no test waits for them, and none of them for a test.
+os.environ["PADDLE_GPU_SHARED"] = str(Path(tempfile.gettempdir(), "paddle-gpu-tests-share-nothing"))
 
 DOCKER_FAULTS = {f"test_{name}.py" for name in ("clock", "faults", "order", "sharing", "silence", "space", "storm")}
 """Half of the time that Docker's tests take, with the daemon that is killed."""

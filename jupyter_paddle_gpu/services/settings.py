@@ -47,10 +47,14 @@ def default_data_folder() -> Path:
     return Path(jupyter_data_dir()) / "paddle_gpu"
 
 
-CLAIMS_FOLDER = Path("/var/lib/paddle-gpu/claims")
-"""Where users of one machine agree on its devices, once the administrator has made it. One place, so that they meet."""
-QUEUE_FOLDER = Path("/var/lib/paddle-gpu/queue")
-"""And where they agree on the order in which their jobs wait."""
+SHARED_VARIABLE = "PADDLE_GPU_SHARED"
+"""Environment variable that names another shared folder (tests, a system without `/var/lib`)."""
+
+
+def shared_folder() -> Path:
+    """Where users of one machine agree on its devices (`claims`) and on the order in which their jobs wait (`queue`),
+    once the administrator has made these folders. One place, so that they meet."""
+    return Path(os.environ.get(SHARED_VARIABLE) or "/var/lib/paddle-gpu")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,8 +79,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     root: Path | None = None
     allow_hidden: bool = False
     system_policy_file: Path = msgspec.field(default_factory=system_policy_file)
-    claims_folder: Path = CLAIMS_FOLDER
-    queue_folder: Path = QUEUE_FOLDER
+    claims_folder: Path = msgspec.field(default_factory=lambda: shared_folder() / "claims")
+    queue_folder: Path = msgspec.field(default_factory=lambda: shared_folder() / "queue")
     policy_file: Path | None = msgspec.field(default_factory=named_policy_file)
     max_notebook_bytes: int | None = None
     estimates_kept: int = 64

@@ -23,7 +23,8 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Servic
     monkeypatch.setenv("PADDLE_GPU_SIMULATE", "T4 x3")
     (tmp_path / "claims").mkdir()
     (tmp_path / "claims").chmod(0o1777)
-    made = Services(Settings(data_folder=tmp_path / "data", policy_file=None, claims_folder=tmp_path / "claims"))
+    monkeypatch.setenv("PADDLE_GPU_SHARED", str(tmp_path))
+    made = Services(Settings(data_folder=tmp_path / "data", policy_file=None))
     yield made
     made.close()
 

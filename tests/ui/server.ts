@@ -190,6 +190,8 @@ export class LabServer {
           PATH: `${BIN}:${process.env.PATH}`,
           // A library's warning names folders of this machine, in logs and so in pictures.
           PYTHONWARNINGS: 'ignore',
+          // Not the folders in which users of this machine agree on its devices.
+          PADDLE_GPU_SHARED: join(this.folder, 'shared'),
           JUPYTER_CONFIG_DIR: join(this.folder, 'config'),
           JUPYTER_DATA_DIR: join(this.folder, 'data'),
           JUPYTER_RUNTIME_DIR: join(this.folder, 'runtime'),
