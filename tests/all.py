@@ -1,7 +1,8 @@
 """`make test`: the tests of the front end, the browser and Python side by side, and at the end what is missing here.
 
-Three lanes, because each waits for something else most of its time; Python's tests take two workers, which keeps two
-processors busy. A lane's lines come as they are written, behind its name; at the end stands each runner's own summary.
+Three lanes, because each waits for something else most of its time. Python's tests, too, wait for processes and daemons
+half of theirs: two workers a processor keep it busy. A lane's lines come as they are written, behind its name; at the
+end stands each runner's own summary.
 With `--nothing-skipped`, as in continuous integration, a test that is skipped and a part that is missing are failures.
 """
 
@@ -21,10 +22,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from missing import PARTS  # noqa: E402  # beside this file
 
+WORKERS = min(8, 2 * (os.cpu_count() or 1))
+"""Of Python's tests. More would only wait for the longest file."""
 LANES = {
     "front end": ["jlpm", "test", "--maxWorkers=1"],
     "browser": ["jlpm", "test:ui"],
-    "Python": [sys.executable, "-m", "pytest", "-q", "-n", "2"],
+    "Python": [sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS)],
 }
 SUMMARY = re.compile(r"\b\d+ (passed|failed)\b")
 """What the summaries of pytest, Jest and Playwright have in common."""
