@@ -157,12 +157,13 @@ class _forever:
         return False
 
 
-@pytest.mark.parametrize("message", ["no json", "[]", '{"logs": {"a": "b"}}', '{"devices": 3}'])
-async def test_an_odd_message_is_told_and_forgiven(socket, message):
+async def test_an_odd_message_is_told_and_forgiven(socket, subtests):
     connection = await socket()
-    await connection.write_message(message)
-    event = (await read(connection, lambda e: True))[-1]
-    assert (event["type"], event["error"]["code"]) == ("error", "bad_subscription")
+    for message in ("no json", "[]", '{"logs": {"a": "b"}}', '{"devices": 3}'):
+        with subtests.test(message=message):
+            await connection.write_message(message)
+            event = (await read(connection, lambda e: True))[-1]
+            assert (event["type"], event["error"]["code"]) == ("error", "bad_subscription")
     await connection.write_message(json.dumps({"logs": {"nope": 0}}))
     event = (await read(connection, lambda e: True))[-1]
     assert (event["type"], event["id"], event["error"]["code"]) == ("error", "nope", "no_such_job")

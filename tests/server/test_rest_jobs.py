@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import itertools
 import json
 import zipfile
 
@@ -294,60 +295,58 @@ async def test_what_never_ends_its_line_comes_in_pages_that_are_bounded(api, sub
     assert most - before < printed / 2
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", ""),
-        ("DELETE", ""),
-        ("POST", "cancel"),
-        ("POST", "rerun"),
-        ("GET", "notebook"),
-        ("POST", "notebook"),
-        ("GET", "metrics"),
-        ("GET", "figures"),
-        ("GET", "metrics/file"),
-        ("GET", "report"),
-        ("GET", "archive"),
-        ("GET", "comparison/nope"),
-        ("GET", "log"),
-        ("GET", "log/file"),
-    ],
+ROUTES = (
+    ("GET", ""),
+    ("DELETE", ""),
+    ("POST", "cancel"),
+    ("POST", "rerun"),
+    ("GET", "notebook"),
+    ("POST", "notebook"),
+    ("GET", "metrics"),
+    ("GET", "figures"),
+    ("GET", "metrics/file"),
+    ("GET", "report"),
+    ("GET", "archive"),
+    ("GET", "comparison/nope"),
+    ("GET", "log"),
+    ("GET", "log/file"),
 )
-@pytest.mark.parametrize("job_id", ["nope", "..", "%2e%2e", "a%2Fb"])
-async def test_unknown_jobs_are_404(api, method, path, job_id):
-    status, error = await api(method, "jobs", job_id, *filter(None, path.split("/")))
-    assert status in (404, 405)
-    if job_id == "nope":
-        assert (status, error["code"]) == (404, "no_such_job")
 
 
-@pytest.mark.parametrize("query", [{"since": "x"}, {"limit": -1}, {"limit": 10**6}, {"since": 10**20}])
-async def test_odd_numbers_are_refused(api, submit, ended, query):
+async def test_unknown_jobs_are_404(api, subtests):
+    for (method, path), job_id in itertools.product(ROUTES, ("nope", "..", "%2e%2e", "a%2Fb")):
+        with subtests.test(method=method, path=path, job_id=job_id):
+            status, error = await api(method, "jobs", job_id, *filter(None, path.split("/")))
+            assert status in (404, 405)
+            if job_id == "nope":
+                assert (status, error["code"]) == (404, "no_such_job")
+
+
+async def test_odd_numbers_are_refused(api, submit, ended, subtests):
     _, job = await submit("print(1)")
-    status, error = await api("GET", "jobs", job["id"], "log", **query)
-    assert (status, error["code"]) == (400, "bad_argument")
+    for query in ({"since": "x"}, {"limit": -1}, {"limit": 10**6}, {"since": 10**20}):
+        with subtests.test(query=query):
+            status, error = await api("GET", "jobs", job["id"], "log", **query)
+            assert (status, error["code"]) == (400, "bad_argument")
     await ended(job["id"])
 
 
-@pytest.mark.parametrize(
-    ("wish", "code"),
-    [
+async def test_what_cannot_be_submitted_gets_a_reason(submit, subtests):
+    for wish, code in (
         ({"engine": "abacus"}, "unknown_engine"),
         ({"content": notebook()}, "nothing_to_run"),
         ({"resources": {"gpus": "two"}}, "bad_body"),
         ({"environment": {"A": 1}}, "bad_body"),
         ({"options": {"network": "none"}}, "option_unknown"),
         ({"image": "paddlepaddle/paddle:3.2.1"}, "option_unknown"),
-    ],
-)
-async def test_what_cannot_be_submitted_gets_a_reason(submit, wish, code):
-    _, error = await submit("print(1)", **wish)
-    assert error["code"] == code
+    ):
+        with subtests.test(wish=wish):
+            _, error = await submit("print(1)", **wish)
+            assert error["code"] == code
 
 
-@pytest.mark.parametrize(
-    ("wishes", "field"),
-    [
+async def test_a_wish_that_would_be_left_aside_is_refused_by_its_name(api, submit, subtests):
+    for wishes, field in (
         ({"resources": {"gpu": 2}}, "gpu"),
         ({"resources": {"memory": "1G"}}, "memory"),
         ({"resources": {"time_limit": 1}}, "time_limit"),
@@ -365,22 +364,20 @@ async def test_what_cannot_be_submitted_gets_a_reason(submit, wish, code):
         ({"request": {"batch_size": 0}}, "batch_size"),
         ({"request": {"answers": {"a b": 1}}}, "answers"),
         ({"ressources": {"gpus": 0}}, "ressources"),
-    ],
-)
-async def test_a_wish_that_would_be_left_aside_is_refused_by_its_name(api, submit, wishes, field):
-    status, error = await submit("print(1)", **wishes)
-    assert (status, f"{field}`" in error["message"] or f"“{field}”" in error["message"]) == (400, True), error
-    assert (await api("GET", "jobs"))[1] == {"jobs": []}
+    ):
+        with subtests.test(wishes=wishes):
+            status, error = await submit("print(1)", **wishes)
+            assert (status, f"{field}`" in error["message"] or f"“{field}”" in error["message"]) == (400, True), error
+            assert (await api("GET", "jobs"))[1] == {"jobs": []}
 
 
-@pytest.mark.parametrize(
-    ("wishes", "field"),
-    [({"gpus": -1}, "gpus"), ({"device_ids": ["0", "0"]}, "device_ids"), ({"request": {"devices": 0}}, "devices")],
-)
-async def test_a_placement_is_refused_what_a_job_is(api, wishes, field):
-    body = {"path": "work/train.ipynb", "content": notebook("print(1)"), **wishes}
-    status, error = await api("POST", "placements", body=body)
-    assert (status, f"“{field}”" in error["message"]) == (400, True), error
+async def test_a_placement_is_refused_what_a_job_is(api, subtests):
+    for field, value in (("gpus", -1), ("device_ids", ["0", "0"]), ("devices", 0)):
+        wishes = {"request": {field: value}} if field == "devices" else {field: value}
+        with subtests.test(wishes=wishes):
+            body = {"path": "work/train.ipynb", "content": notebook("print(1)"), **wishes}
+            status, error = await api("POST", "placements", body=body)
+            assert (status, f"“{field}”" in error["message"]) == (400, True), error
 
 
 async def test_chinese_for_a_chinese_reader(api):

@@ -1,6 +1,7 @@
 """What a client may send as a notebook, and what each wrong one is told."""
 
 import asyncio
+import itertools
 import json
 
 import pytest
@@ -55,11 +56,12 @@ async def test_other_data_is_asked_for_and_refused_in_words(api):
     assert "图像" in refused["notes"][0]["message"]
 
 
-@pytest.mark.parametrize("asked", [{"sequence_lenght": 96}, {"batch_size": 0}, {"amp": "O3"}], ids=str)
-async def test_a_what_if_that_makes_no_sense_is_refused_by_its_name(api, asked):
-    body = {"path": "a.ipynb", "content": cells(TAGGER), "request": asked}
-    status, error = await api("POST", "estimates", body=body)
-    assert (status, next(iter(asked)) in error["message"]) == (400, True), error
+async def test_a_what_if_that_makes_no_sense_is_refused_by_its_name(api, subtests):
+    for asked in ({"sequence_lenght": 96}, {"batch_size": 0}, {"amp": "O3"}):
+        with subtests.test(asked=asked):
+            body = {"path": "a.ipynb", "content": cells(TAGGER), "request": asked}
+            status, error = await api("POST", "estimates", body=body)
+            assert (status, next(iter(asked)) in error["message"]) == (400, True), error
 
 
 async def test_a_panel_is_told_what_can_be_asked(api):
@@ -116,16 +118,15 @@ async def test_an_empty_notebook_has_nothing_that_trains(api):
     assert (status, facts["loop"], facts["cells"]) == (200, "none", [])
 
 
-@pytest.mark.parametrize(
-    "content", [b"\x89PNG\r\n\x1a\n\0\0", b"", b"[1, 2]", b'{"nbformat": 4', b"\xff\xfe\0"], ids=repr
-)
-@pytest.mark.parametrize("route", ["inspections", "estimates", "placements", "jobs"])
-async def test_what_is_no_notebook_gets_a_sentence(api, jp_root_dir, content, route):
-    (jp_root_dir / "odd.ipynb").write_bytes(content)
-    status, error = await api("POST", route, body={"path": "odd.ipynb"})
-    assert (status, set(error)) == (422, {"code", "message", "hint"})
-    assert "odd.ipynb" in error["message"]
-    assert error["hint"]
+async def test_what_is_no_notebook_gets_a_sentence(api, jp_root_dir, subtests):
+    odd = (b"\x89PNG\r\n\x1a\n\0\0", b"", b"[1, 2]", b'{"nbformat": 4', b"\xff\xfe\0")
+    for content, route in itertools.product(odd, ("inspections", "estimates", "placements", "jobs")):
+        with subtests.test(content=content, route=route):
+            (jp_root_dir / "odd.ipynb").write_bytes(content)
+            status, error = await api("POST", route, body={"path": "odd.ipynb"})
+            assert (status, set(error)) == (422, {"code", "message", "hint"})
+            assert "odd.ipynb" in error["message"]
+            assert error["hint"]
 
 
 async def test_fifty_megabytes_are_refused(api, jp_root_dir):

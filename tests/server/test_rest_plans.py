@@ -76,9 +76,8 @@ async def test_a_sweep_from_its_check_to_its_end(ask, over, jp_fetch):
     assert (await ask("get", "/sweeps", want=200))["sweeps"] == []
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
+async def test_what_cannot_be_tried_is_said(ask, subtests):
+    for change, code in (
         ({"space": {"lr": "0.1,,"}}, "sweep_values"),
         ({"space": {}}, "sweep_values"),
         ({"space": {"lr": "0.1:0.5"}}, "sweep_open"),
@@ -87,19 +86,17 @@ async def test_a_sweep_from_its_check_to_its_end(ask, over, jp_fetch):
         ({"space": {"batch_size": "1:999", "lr": "0.1,0.2"}}, "sweep_size"),
         ({"at_once": 0}, "bad_body"),
         ({"search": "prayer"}, "bad_body"),
-    ],
-)
-async def test_what_cannot_be_tried_is_said(ask, change, code):
-    for path in ("/sweeps/checks", "/sweeps"):
-        error = await ask("post", path, body={**SWEEP, **change}, want=400)
-        assert error["code"] == code
-        assert error["message"]
+    ):
+        for path in ("/sweeps/checks", "/sweeps"):
+            with subtests.test(change=change, path=path):
+                error = await ask("post", path, body={**SWEEP, **change}, want=400)
+                assert error["code"] == code
+                assert error["message"]
     assert (await ask("get", "/sweeps", want=200))["sweeps"] == []
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
+async def test_what_is_not_there_is_said(ask, subtests):
+    for method, path, body in (
         ("get", "/sweeps/{id}", None),
         ("patch", "/sweeps/{id}", {"at_once": 2}),
         ("delete", "/sweeps/{id}", None),
@@ -111,13 +108,12 @@ async def test_what_cannot_be_tried_is_said(ask, change, code):
         ("post", "/schedules/{id}/pause", None),
         ("post", "/schedules/{id}/resume", None),
         ("post", "/schedules/{id}/restore", None),
-    ],
-)
-async def test_what_is_not_there_is_said(ask, method, path, body):
-    error = await ask(method, path, "nope", body=body, want=404)
-    assert error["code"] == "no_such_plan"
-    assert "nope" in error["message"]
-    assert error["hint"]
+    ):
+        with subtests.test(method=method, path=path):
+            error = await ask(method, path, "nope", body=body, want=404)
+            assert error["code"] == "no_such_plan"
+            assert "nope" in error["message"]
+            assert error["hint"]
 
 
 async def test_a_schedule_is_made_paused_deleted_and_taken_back(ask, example):

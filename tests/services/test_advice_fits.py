@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -69,6 +70,15 @@ class Cards:
         """Nothing is held."""
 
 
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    """One for all: what a step takes does not depend on the cards that it is to fit."""
+    folder = tmp_path_factory.mktemp("services")
+    made = Services(Settings(data_folder=folder, system_policy_file=folder / "none"))
+    yield made
+    made.close()
+
+
 @pytest.mark.parametrize(
     ("program", "cards"),
     [
@@ -80,28 +90,24 @@ class Cards:
     ids=["wide", "wide-two-sizes", "images-two", "images-small"],
 )
 def test_every_way_out_leads_to_a_card_with_room(
-    tmp_path: Path, program: str, cards: tuple[tuple[int, int], ...]
+    services: Services, tmp_path: Path, program: str, cards: tuple[tuple[int, int], ...]
 ) -> None:
     cell = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None, "source": program}
     path = tmp_path / "n.ipynb"
     path.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
     services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Cards(*cards)])
-    try:
-        source = services.open(path)
-        first = services.match(source, EstimateRequest(details=True))
-        decision = first.placement.decision
-        assert (decision.outcome, decision.searched) == ("refuse", True), first.estimate.questions
-        assert decision.ways
-        for way in decision.ways:
-            request = msgspec.convert(way.request, EstimateRequest)
-            choice = {} if way.gpus is None else {"gpus": way.gpus}
-            again = services.match(source, request, **choice)
-            followed = again.placement.decision
-            assert followed.outcome in ("run", "wait"), (way.change, followed.reason.render())
-            best = max(total for total, _ in cards) * MIB
-            assert again.estimate.high <= services.policy.allowed(best), way.change
-            if all(used == 0 for _, used in cards):
-                assert followed.outcome == "run", way.change
-    finally:
-        services.close()
+    source = services.open(path)
+    first = services.match(source, EstimateRequest(details=True))
+    decision = first.placement.decision
+    assert (decision.outcome, decision.searched) == ("refuse", True), first.estimate.questions
+    assert decision.ways
+    for way in decision.ways:
+        request = msgspec.convert(way.request, EstimateRequest)
+        choice = {} if way.gpus is None else {"gpus": way.gpus}
+        again = services.match(source, request, **choice)
+        followed = again.placement.decision
+        assert followed.outcome in ("run", "wait"), (way.change, followed.reason.render())
+        best = max(total for total, _ in cards) * MIB
+        assert again.estimate.high <= services.policy.allowed(best), way.change
+        if all(used == 0 for _, used in cards):
+            assert followed.outcome == "run", way.change
