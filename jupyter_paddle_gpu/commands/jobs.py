@@ -15,8 +15,9 @@ from .face import Face, View
 from .schedules import for_submit, taken
 from .views import decision as decision_view
 from .views.changes import ChangesView
-from .views.job import FOLLOW_STATUS, DoneView, JobsView, JobView, submitted
+from .views.job import DoneView, JobsView, JobView, submitted
 from .views.schedules import ScheduleView
+from .views.states import FOLLOW_STATUS
 
 _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")
 

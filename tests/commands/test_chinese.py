@@ -13,15 +13,15 @@ from jupyter_paddle_gpu.commands.click_words import WORDS
 from jupyter_paddle_gpu.commands.group import paddle_gpu
 from jupyter_paddle_gpu.commands.views import comparison as comparison_view
 from jupyter_paddle_gpu.commands.views import estimate as estimate_view
-from jupyter_paddle_gpu.commands.views import job as job_view
 from jupyter_paddle_gpu.commands.views import schedules as schedules_view
+from jupyter_paddle_gpu.commands.views import states
 from jupyter_paddle_gpu.commands.views import sweeps as sweeps_view
 from jupyter_paddle_gpu.i18n import translator
 
 PACKAGE = Path(jupyter_paddle_gpu.__file__).parent
 TABLES = (
     *(estimate_view._EVIDENCE, estimate_view._KINDS, estimate_view._FITS),
-    *(job_view._STATES, sweeps_view._STATES, sweeps_view._OUTCOMES),
+    *(states.TRIAL_STATES, sweeps_view._OUTCOMES),
     *(schedules_view._STATES, schedules_view._SOURCES, comparison_view._KINDS),
 )
 

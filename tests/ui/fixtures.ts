@@ -2,6 +2,8 @@
 
 import { expect, test as galata } from '@jupyterlab/galata';
 import type { BrowserContext, Locator, Page } from '@playwright/test';
+import { readFileSync } from 'fs';
+import { join } from 'path';
 
 import { type IServerOptions, LabServer } from './server';
 
@@ -121,4 +123,23 @@ export function submitButton(panel: Locator): Locator {
 /** The row of the newest job of a name. */
 export function jobRow(panel: Locator, name: string): Locator {
   return panel.getByRole('listitem', { name, exact: true }).first();
+}
+
+/** Submits the notebook of short runs; the id of its job. */
+export async function submitRuns(server: LabServer): Promise<string> {
+  const content = JSON.parse(readFileSync(join(server.root, 'runs.ipynb'), 'utf8'));
+  return ((await server.json('jobs', { path: 'runs.ipynb', content })) as { id: string }).id;
+}
+
+/** Executes one of JupyterLab's commands. */
+export async function command(page: Page, id: string, args: object = {}): Promise<void> {
+  await page.evaluate(
+    async ([name, given]) => {
+      const { jupyterapp } = window as unknown as {
+        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
+      };
+      void jupyterapp.commands.execute(name as string, given as object);
+    },
+    [id, args] as const
+  );
 }

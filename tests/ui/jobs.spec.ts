@@ -1,22 +1,13 @@
 /** All runs on one page: list, compare, run again with another value, delete and take it back, by pointer and by keys. */
 
-import type { Page } from '@playwright/test';
-import { readFileSync } from 'fs';
-import { join } from 'path';
-
 import { faults } from './axe';
-import { expect, test } from './fixtures';
+import { command, expect, submitRuns, test } from './fixtures';
 import type { LabServer } from './server';
 
 interface IJob {
   id: string;
   state: string;
   ended: number | null;
-}
-
-async function submit(server: LabServer): Promise<string> {
-  const content = JSON.parse(readFileSync(join(server.root, 'runs.ipynb'), 'utf8'));
-  return ((await server.json('jobs', { path: 'runs.ipynb', content })) as IJob).id;
 }
 
 async function rerun(server: LabServer, id: string, values: object): Promise<string> {
@@ -29,23 +20,11 @@ async function ended(server: LabServer, id: string): Promise<void> {
     .not.toBeNull();
 }
 
-async function command(page: Page, id: string, args: object = {}): Promise<void> {
-  await page.evaluate(
-    async ([name, given]) => {
-      const { jupyterapp } = window as unknown as {
-        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
-      };
-      void jupyterapp.commands.execute(name as string, given as object);
-    },
-    [id, args] as const
-  );
-}
-
 test('from the list of runs to a comparison, another run, a deletion and back', async ({
   page,
   server
 }) => {
-  const first = await submit(server);
+  const first = await submitRuns(server);
   const second = await rerun(server, first, { BATCH_SIZE: 128 });
   await ended(server, second);
   await page.goto(`${server.url}/lab?reset`);

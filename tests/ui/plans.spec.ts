@@ -1,12 +1,7 @@
 /** Sweeps and schedules: from a job's form and from the submit dialogue to the page of jobs; by keys, too. */
 
-import type { Page } from '@playwright/test';
-import { readFileSync } from 'fs';
-import { join } from 'path';
-
 import { faults } from './axe';
-import { expect, openNotebook, openPanel, test } from './fixtures';
-import type { LabServer } from './server';
+import { command, expect, openNotebook, openPanel, submitRuns, test } from './fixtures';
 
 interface IJob {
   id: string;
@@ -20,28 +15,11 @@ interface ISweep {
   trials: { values: Record<string, number>; job_id: string }[];
 }
 
-async function submit(server: LabServer): Promise<string> {
-  const content = JSON.parse(readFileSync(join(server.root, 'runs.ipynb'), 'utf8'));
-  return ((await server.json('jobs', { path: 'runs.ipynb', content })) as IJob).id;
-}
-
-async function command(page: Page, id: string, args: object = {}): Promise<void> {
-  await page.evaluate(
-    async ([name, given]) => {
-      const { jupyterapp } = window as unknown as {
-        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
-      };
-      void jupyterapp.commands.execute(name as string, given as object);
-    },
-    [id, args] as const
-  );
-}
-
 test('several values make a sweep, and a schedule is paused, deleted and taken back', async ({
   page,
   server
 }) => {
-  const first = await submit(server);
+  const first = await submitRuns(server);
   await expect
     .poll(async () => ((await server.json(`jobs/${first}`)) as IJob).ended, {
       timeout: 180_000

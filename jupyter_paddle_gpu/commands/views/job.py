@@ -17,26 +17,14 @@ from .. import markup
 from ..face import View
 from ..speech import Speech, duration, moment, run_time, size
 from .machine import TableView
+from .states import FOLLOW_STATUS, STATES
 from .sweeps import progress
 from .usage import driver_peak, used
-
-FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
-"""Exit status of `--follow` by the job's end; 130 is what shells give an interrupted command."""
-
-_STATES = {
-    "queued": "waiting",
-    "preparing": "preparing",
-    "running": "running",
-    "stopping": "stopping",
-    "succeeded": "succeeded",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
 
 
 def state(say: Speech, job: Job) -> str:
     """The state in words, with how far it is."""
-    words = say(_STATES[job.state])
+    words = say(STATES[job.state])
     progress = job.progress
     if job.state in ("running", "stopping") and progress.cells_total:
         words += f" {progress.cells_done}/{progress.cells_total}"

@@ -11,26 +11,15 @@ from ...domain.plans.sweeps import SweepReport, TrialRow
 from ...services.plans.wanted import SweepCheck
 from ..speech import Speech, duration, moment, number, size
 from .machine import TableView
+from .states import FOLLOW_STATUS, TRIAL_STATES
 
-_STATES = {
-    "planned": "planned",
-    "refused": "fits nothing",
-    "queued": "waiting",
-    "preparing": "preparing",
-    "running": "running",
-    "stopping": "stopping",
-    "succeeded": "succeeded",
-    "failed": "failed",
-    "cancelled": "cancelled",
-    "deleted": "deleted",
-}
 _OUTCOMES = {"run": "starts now", "wait": "has to wait", "cpu": "runs on the CPU", "refuse": "fits nothing"}
-STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130, "running": 0}
+STATUS = {**FOLLOW_STATUS, "running": 0}
 
 
 def trial_state(say: Speech, row: TrialRow) -> str:
     """The state in words."""
-    return say(_STATES[row.state])
+    return say(TRIAL_STATES[row.state])
 
 
 def progress(say: Speech, report: SweepReport) -> str:
@@ -40,7 +29,7 @@ def progress(say: Speech, report: SweepReport) -> str:
     total = sum(counts.values())
     parts = [say.n("{done} of {total} trial", "{done} of {total} trials", total, done=done, total=total)]
     shown = [state for state in ("running", "failed", "refused") if counts.get(state)]
-    parts += [f"{counts[state]} {say(_STATES[state])}" for state in shown]
+    parts += [f"{counts[state]} {say(TRIAL_STATES[state])}" for state in shown]
     return " · ".join(parts)
 
 

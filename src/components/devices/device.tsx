@@ -71,14 +71,7 @@ export function Device(props: {
         </span>
       </div>
       {device.memory_total !== null && (
-        <Bar
-          label={trans.__(
-            '%1 of %2 in use',
-            bytes(device.memory_used),
-            bytes(device.memory_total)
-          )}
-          parts={barParts(device.memory_used ?? 0, device.memory_total, need, verdict, trans)}
-        />
+        <MemoryBar device={device} total={device.memory_total} need={need} verdict={verdict} />
       )}
       <Sentence verdict={verdict} score={props.score} />
       {!verdict && device.memory_total !== null && (
@@ -174,7 +167,24 @@ export function Host(props: { host: IHostSample; estimate: IEstimate | null }): 
   );
 }
 
-export function barParts(
+/** What of a device's memory is in use, and what a training would have of it. */
+export function MemoryBar(props: {
+  device: IDevice;
+  total: number;
+  need: number | null;
+  verdict?: IVerdict;
+}): JSX.Element {
+  const { trans } = useApp();
+  const { device, total, need, verdict } = props;
+  return (
+    <Bar
+      label={trans.__('%1 of %2 in use', bytes(device.memory_used), bytes(total))}
+      parts={barParts(device.memory_used ?? 0, total, need, verdict, trans)}
+    />
+  );
+}
+
+function barParts(
   used: number,
   total: number,
   need: number | null,

@@ -7,6 +7,7 @@ import { bytes, duration, moment } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import { differenceSentence, roleName, seconds, valueText } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
+import { FactRows } from './factRows';
 import { Prose } from '../common/pieces';
 import { NoteField } from '../jobsPage/noteField';
 import { Card } from './card';
@@ -50,15 +51,7 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
   return (
     <Card title={trans.__('Facts')} wide="rest">
       <dl className="jp-PaddleGpu-factTable">
-        {rows
-          .slice(0, job.notices.some(isShown) ? undefined : -1)
-          .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
+        <FactRows rows={rows.slice(0, job.notices.some(isShown) ? undefined : -1)} />
       </dl>
       <NoteField jobs={model.jobs} job={job} />
     </Card>

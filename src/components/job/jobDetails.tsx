@@ -5,6 +5,7 @@ import * as React from 'react';
 import type { IJob, IStatisticsSummary } from '../../domain';
 import { bytes, duration, percent } from '../../format';
 import { useApp } from '../common/context';
+import { FactRows } from './factRows';
 
 export function Details(props: {
   job: IJob;
@@ -63,14 +64,7 @@ export function Details(props: {
   return (
     <div className="jp-PaddleGpu-details">
       <dl>
-        {rows
-          .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
+        <FactRows rows={rows} />
       </dl>
       {result?.failure?.traceback && (
         <>

@@ -13,7 +13,8 @@ import { QueueButtons } from './queueing';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
 import { Tail } from './tail';
-import { jobSentence, share } from './words';
+import { JobTitle } from './title';
+import { share } from './words';
 
 interface IItemProps {
   job: IJob;
@@ -63,7 +64,7 @@ function UndoButton(props: { onClick: () => void }): JSX.Element {
 }
 
 function JobRow(props: IItemProps): JSX.Element {
-  const { trans, commands } = useApp();
+  const { trans } = useApp();
   const { job, model, expanded, failure } = props;
   const running = !isEnded(job.state);
   const row = useInView<HTMLLIElement>(props.submitted);
@@ -76,19 +77,7 @@ function JobRow(props: IItemProps): JSX.Element {
     >
       <div className="jp-PaddleGpu-row">
         <StateSign state={job.state} />
-        <div className="jp-PaddleGpu-jobTitle">
-          <Button
-            look="link"
-            className="jp-PaddleGpu-jobName"
-            title={trans.__('%1: open log, metrics and memory of this job', job.spec.name)}
-            onClick={() => void commands.execute(CommandIDs.openJob, { id: job.id })}
-          >
-            {job.spec.name}
-          </Button>
-          <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">
-            {jobSentence(job, trans)}
-          </span>
-        </div>
+        <JobTitle job={job} />
         <Button
           look="link"
           className="jp-PaddleGpu-toggle"

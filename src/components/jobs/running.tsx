@@ -7,14 +7,14 @@ import { metric, stopwatch } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
-import { CommandIDs } from '../../tokens';
 import { useApp, useSignal } from '../common/context';
-import { Bar, Button } from '../common/pieces';
+import { Bar } from '../common/pieces';
 import { deviceName, figures, shortName } from '../devices/words';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
 import { Tail } from './tail';
-import { jobSentence, share } from './words';
+import { JobTitle } from './title';
+import { share } from './words';
 
 const CHART_HEIGHT = 96;
 /** Points with which a curve begins to say something. */
@@ -23,13 +23,12 @@ const LEAST_POINTS = 2;
 const MOST_MARKS = 8;
 
 export function Running(props: { model: PanelModel; view: JobView }): JSX.Element | null {
-  const { trans, commands } = useApp();
+  const { trans } = useApp();
   const { model, view } = props;
   const { job } = view;
   if (!job) {
     return null;
   }
-  const open = () => void commands.execute(CommandIDs.openJob, { id: job.id });
   return (
     <section className="jp-PaddleGpu-section jp-mod-whole" aria-label={trans.__('Running')}>
       <ul className="jp-PaddleGpu-jobs">
@@ -40,19 +39,7 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
         >
           <div className="jp-PaddleGpu-row">
             <StateSign state={job.state} />
-            <div className="jp-PaddleGpu-jobTitle">
-              <Button
-                look="link"
-                className="jp-PaddleGpu-jobName"
-                title={trans.__('%1: open log, metrics and memory of this job', job.spec.name)}
-                onClick={open}
-              >
-                {job.spec.name}
-              </Button>
-              <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">
-                {jobSentence(job, trans)}
-              </span>
-            </div>
+            <JobTitle job={job} />
             <StopButton job={job} model={model} />
           </div>
           <Bar

@@ -4,29 +4,19 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ISchedule, ISweep, ITrial, Value } from '../../domain';
 import { metric } from '../../format';
+import { stateName } from '../jobs/words';
 
+/** A trial that has a job is called as its job is. */
 export function trialState(state: ITrial['state'], trans: TranslationBundle): string {
   switch (state) {
     case 'planned':
       return trans.__('planned');
     case 'refused':
       return trans.__('fits nothing');
-    case 'queued':
-      return trans.__('waiting');
-    case 'preparing':
-      return trans.__('preparing');
-    case 'running':
-      return trans.__('running');
-    case 'stopping':
-      return trans.__('stopping');
-    case 'succeeded':
-      return trans.__('succeeded');
-    case 'failed':
-      return trans.__('failed');
-    case 'cancelled':
-      return trans.__('cancelled');
     case 'deleted':
       return trans.__('deleted');
+    default:
+      return stateName(state, trans);
   }
 }
 

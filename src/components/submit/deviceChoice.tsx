@@ -8,8 +8,8 @@ import type { IChoice } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { Bar, Busy } from '../common/pieces';
-import { barParts } from '../devices/device';
+import { Busy } from '../common/pieces';
+import { MemoryBar } from '../devices/device';
 import { deviceName, shortName } from '../devices/words';
 
 export function DeviceChoice(props: {
@@ -74,19 +74,11 @@ export function DeviceChoice(props: {
               )}
             </span>
             {device.memory_total !== null && (
-              <Bar
-                label={trans.__(
-                  '%1 of %2 in use',
-                  bytes(device.memory_used),
-                  bytes(device.memory_total)
-                )}
-                parts={barParts(
-                  device.memory_used ?? 0,
-                  device.memory_total,
-                  need,
-                  verdict,
-                  trans
-                )}
+              <MemoryBar
+                device={device}
+                total={device.memory_total}
+                need={need}
+                verdict={verdict}
               />
             )}
           </label>

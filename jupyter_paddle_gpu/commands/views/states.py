@@ -1,0 +1,20 @@
+"""What states are called, and the exit status of a command that waits for an end."""
+
+from __future__ import annotations
+
+FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
+"""Exit status of `--follow` by the job's end; 130 is what shells give an interrupted command."""
+
+STATES = {
+    "queued": "waiting",
+    "preparing": "preparing",
+    "running": "running",
+    "stopping": "stopping",
+    "succeeded": "succeeded",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+"""Of jobs."""
+
+TRIAL_STATES = {**STATES, "planned": "planned", "refused": "fits nothing", "deleted": "deleted"}
+"""Of a sweep's trials: one that has a job is called as its job is."""
