@@ -238,9 +238,12 @@ def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
         place = len(tensors) - 1  # more are the samples of a large batch, put together by `paddle.stack`
         return (_ARGUMENTS[place] if place < len(_ARGUMENTS) else Argument(place)), "T"
     if isinstance(node, (list, tuple)):
-        pairs = [encode(item, tensors) for item in node]
-        made = [pair[0] for pair in pairs]
-        return (made if isinstance(node, list) else tuple(made)), tuple(pair[1] for pair in pairs)
+        made, key = [], []
+        for item in node:
+            one, its = (item, item) if type(item) in _PLAIN else encode(item, tensors)
+            made.append(one)
+            key.append(its)
+        return (made if isinstance(node, list) else tuple(made)), tuple(key)
     if isinstance(node, dict):
         encoded = {name: encode(item, tensors) for name, item in node.items()}
         return {k: v[0] for k, v in encoded.items()}, tuple((k, v[1]) for k, v in encoded.items())

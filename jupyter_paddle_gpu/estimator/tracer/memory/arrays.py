@@ -62,12 +62,7 @@ class Array:
     @property
     def is_contiguous(self) -> bool:
         """Whether the strides are those of a fresh array; as in Paddle, those of dimensions of 1 count too."""
-        step = 1
-        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=False):
-            if stride != step:
-                return False
-            step *= size
-        return True
+        return self.strides == contiguous_strides(self.shape)
 
     @property
     def fills_storage(self) -> bool:
@@ -149,6 +144,11 @@ def without_memory(shape: Shape, dtype: str) -> Any:
 def known_state(tensor: Any) -> State | None:
     """The state of a tensor, None for one that was never seen."""
     return tensor.__dict__.get(ATTRIBUTE)  # type: ignore[no-any-return]
+
+
+def elements(tensor: Any) -> int:
+    """Number of elements of a tensor. What `tensor.size` gives is numpy's product, and takes ten times as long."""
+    return prod(tensor.shape)
 
 
 def adopt(tensor: Any, ledger: Ledger) -> State:

@@ -1,41 +1,28 @@
 """Builds templates: one operator call in a scratch program gives shapes (InferMeta) and gradient operators, no data.
 
-Paddle's operator functions build program values instead of running kernels while no eager tracer is set, also when
-Python believes itself in dynamic mode. What they built is read in `reader`.
+What was built in the program (`scratch`) is read in `reader`.
 """
 
 from __future__ import annotations
 
 import re
-import traceback
-from collections import Counter
 from collections.abc import Callable
 from math import prod
 from typing import Any
 
-import paddle
-from paddle import _C_ops
-from paddle.base import core, framework
-from paddle.pir.core import switch_main_program
-
 from ..kernels.answering import ANSWERING, BY_TYPE, CRASHING
 from ..kernels.rules import Meta
-from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
+from ..memory.dtypes import LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
 from .asking import Types, refusal, refused_type
 from .precision import retyped
 from .reader import Reader
+from .scratch import Scratch
 from .templates import Gradient, Template
 
-_anywhere: Any = core.Place
-_restore_program: Callable[..., Any] = switch_main_program
 _SAFE_ORDER = 2
 """Beyond it, the program builder crashes on gradients of operators with absent operands."""
-_PROGRAM_LIMIT = 60
-"""Operations after which a fresh scratch program is begun: Paddle lists all of them whenever some are asked for."""
-
-
 _SMALL = 1 << 20
 """Numbers that an operator may really make to say what it has against its arguments."""
 _MISSES_A_TENSOR = re.compile(r"must be (Value|Vector)")
@@ -57,12 +44,7 @@ class Inference:
         self._cache: dict[Any, Template] = {}
         self._taken: set[tuple[str, str, bool] | None] = set()
         """Functions that take every shape, with the types that eager mode has taken."""
-        self._program: Any = None
-        self._placeholders: dict[tuple[tuple[int, ...], str, bool], list[Any]] = {}
-        """Values of the scratch program, by shape, type and whether a gradient flows to them."""
-        self._places_used: Counter[tuple[tuple[int, ...], str, bool]] = Counter()
-        """How many of each stand in the template that is being read."""
-        self._data: Any = ORIGINAL_OPS.get("data", _C_ops.data)
+        self._scratch = Scratch()
 
     def template(
         self,
@@ -127,30 +109,12 @@ class Inference:
         return retyped(self._build(call, substitutes, wants), metas)
 
     def _build(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
-        return self._in_program(lambda block: self._read(block, call, metas, wants))  # type: ignore[no-any-return]
-
-    def _in_program(self, build: Callable[[Any], Any]) -> Any:
-        """What is made of a scratch program's block while Paddle's operators build instead of running."""
-        tracer = framework.global_var._dygraph_tracer_
-        if self._program is None or len(self._program.global_block().ops) > _PROGRAM_LIMIT:
-            self._program, self._placeholders = paddle.static.Program(), {}
-        self._places_used = Counter()
-        switch_tracer = getattr(core, "_switch_tracer")  # noqa: B009 - not in Paddle's stubs
-        outer = switch_main_program(self._program)
-        switch_tracer(None)
-        # Paddle notes Python's call stack with every operation it builds: a third of the time, and nobody reads it.
-        call_stack, traceback.extract_stack = traceback.extract_stack, _no_call_stack
-        try:
-            return build(self._program.global_block())
-        finally:
-            traceback.extract_stack = call_stack
-            switch_tracer(tracer)
-            _restore_program(*outer)
+        return self._scratch.build(lambda block: self._read(block, call, metas, wants))
 
     def _read(
         self, block: Any, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
     ) -> Template:
-        values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
+        values = [self._scratch.place(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
         first = block.num_ops()
         function, args, kwargs = call
         returned = function(*_fill(args, values), **_fill(kwargs, values))
@@ -158,7 +122,7 @@ class Inference:
         for operation in block.ops[first:]:
             reader.read(operation)
         for step, operation in reader.differentiable(wants):
-            step.gradient = reader.differentiate(step, operation, block, self._placeholder)
+            step.gradient = reader.differentiate(step, operation, block, self._scratch.place)
             if step.gradient is not None:
                 step.gradient.origin = (call, metas, wants, ((reader.steps.index(step), None),))
         fixed = all(step.rule.sized_here for step in reader.steps)
@@ -177,7 +141,9 @@ class Inference:
             return None
         if (index, wanted) not in gradient.deeper:
             call, metas, wants, path = gradient.origin
-            found = self._in_program(lambda block: self._follow(block, (call, metas, wants), (*path, (index, wanted))))
+            found = self._scratch.build(
+                lambda block: self._follow(block, (call, metas, wants), (*path, (index, wanted)))
+            )
             if found is not None:
                 found.origin = (call, metas, wants, (*path, (index, wanted)))
             gradient.deeper[index, wanted] = found
@@ -185,7 +151,7 @@ class Inference:
 
     def _follow(self, block: Any, call: Any, path: Any) -> Gradient | None:
         (function, args, kwargs), metas, wants = call
-        values = [self._placeholder(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
+        values = [self._scratch.place(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
         first = block.num_ops()
         returned = function(*_fill(args, values), **_fill(kwargs, values))
         reader = Reader(values, returned)
@@ -202,21 +168,10 @@ class Inference:
             step, operation = pairs[index]
             if len(path) > _SAFE_ORDER and any(operand is None for operand in step.operands):
                 return None
-            found = reader.differentiate(step, operation, block, self._placeholder)
+            found = reader.differentiate(step, operation, block, self._scratch.place)
             if found is None:
                 return None
         return found
-
-    def _placeholder(self, shape: tuple[int, ...], dtype: str, want: bool) -> Any:
-        """A value of the scratch program that stands for a tensor. Making one takes as long as an operator, so each is
-        used in one template after the other, and once in each."""
-        kind = shape, dtype, want
-        there, used = self._placeholders.setdefault(kind, []), self._places_used[kind]
-        self._places_used[kind] += 1
-        if used == len(there):
-            there.append(self._data("x", list(shape), DATA_TYPE[dtype], _anywhere()))
-            there[used].stop_gradient = not want
-        return there[used]
 
 
 def _is_small(args: Any, kwargs: Any) -> bool:
@@ -229,10 +184,6 @@ def _product(node: Any) -> int:
     if isinstance(node, (list, tuple)):
         return prod(map(_product, node))
     return max(abs(node), 1) if isinstance(node, int) else 1
-
-
-def _no_call_stack(*args: Any, **kwargs: Any) -> traceback.StackSummary:
-    return traceback.StackSummary()
 
 
 def _fill(node: Any, values: list[Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import paddle
 
+from ..memory.arrays import elements
 from ..memory.dtypes import FLOATING, SIZE, name_of
 
 Meta = tuple[tuple[int, ...], str]
@@ -46,7 +47,7 @@ class Root:
         if layer is None:
             return
         self.rows = [_row(path_of(one), one) for one in _each_once(layer)]
-        self.parameters = {id(p): (int(p.size), not p.stop_gradient) for p in layer.parameters()}
+        self.parameters = {id(p): (elements(p), not p.stop_gradient) for p in layer.parameters()}
 
 
 @dataclass(frozen=True)
@@ -196,8 +197,8 @@ def _each_once(root: Any) -> list[Any]:
 
 def _row(path: str | None, layer: Any) -> TreeRow:
     own = [p for p in layer._parameters.values() if p is not None]
-    size = sum(int(p.size) * SIZE[name_of(p.dtype)] for p in own)
-    return (path or "", type(layer).__name__, sum(int(p.size) for p in own), size)
+    size = sum(elements(p) * SIZE[name_of(p.dtype)] for p in own)
+    return (path or "", type(layer).__name__, sum(elements(p) for p in own), size)
 
 
 def _names(roots: dict[int, Root]) -> dict[str, str]:

@@ -19,6 +19,7 @@ import paddle
 
 from ..eager import amp
 from ..eager.tensors import Tensors
+from ..memory.arrays import elements
 from . import periods
 from .changes import Changes, parameters
 from .deadline import Deadline
@@ -132,7 +133,7 @@ class StepWatch:
 
     def parameters(self) -> dict[int, int]:
         """By identity the elements of what is updated."""
-        held = {id(p): int(p.size) for optimizer in self.optimizers for p in parameters(optimizer)}
+        held = {id(p): elements(p) for optimizer in self.optimizers for p in parameters(optimizer)}
         return held or self._by_hand.elements
 
     def may_leave(self, updates: int) -> bool:

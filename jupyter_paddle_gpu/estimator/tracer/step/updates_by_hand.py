@@ -7,7 +7,7 @@ from typing import Any
 from paddle.base.framework import EagerParamBase
 
 from ..eager.tensors import Tensors
-from ..memory.arrays import known_state
+from ..memory.arrays import elements, known_state
 from .layers import LayerPaths
 
 
@@ -43,7 +43,7 @@ class UpdatesByHand:
         ends = self.has_gradients
         if ends:
             self._end(tensor)
-        self._since[id(tensor)] = int(tensor.size)
+        self._since[id(tensor)] = elements(tensor)
         if not self._ends:
             self.elements |= self._since
         count_as_parameter(tensor)
@@ -59,7 +59,7 @@ class UpdatesByHand:
             self._loss = id(losses[0])
             self._end(tensors[0])
         for tensor in tensors:
-            self._since[id(tensor)] = int(tensor.size)
+            self._since[id(tensor)] = elements(tensor)
             count_as_parameter(tensor)
         return ends
 

@@ -13,6 +13,7 @@ from paddle.base import core
 from paddle.distributed import parallel
 
 from ...eager.tensors import Tensors, running
+from ...memory.arrays import elements
 from ...memory.dtypes import SIZE, name_of
 from ..patch import Patch
 from .process_group import Processes
@@ -57,7 +58,7 @@ class Reducer:
         self._waiting[place] -= 1
         while self._next < len(self._groups) and self._waiting[self._next] <= 0:
             group = self._groups[self._next]
-            numel, dtype = sum(int(parameter.size) for parameter in group), name_of(group[0].dtype)
+            numel, dtype = sum(elements(parameter) for parameter in group), name_of(group[0].dtype)
             self.buffers[self._next] = self._runtime.create("fused_gradients", (numel,), dtype, None, "gradients")
             self._next += 1
         if self._next == len(self._groups):
@@ -88,7 +89,7 @@ def _groups(parameters: list[Any], limits: list[int]) -> list[list[Any]]:
         dtype = name_of(parameter.dtype)
         group = opened.setdefault(dtype, [])
         group.append(parameter)
-        if sum(int(one.size) for one in group) * SIZE[dtype] >= limits[dtype in begun]:
+        if sum(elements(one) for one in group) * SIZE[dtype] >= limits[dtype in begun]:
             closed.append(opened.pop(dtype))
             begun.add(dtype)
     return closed + list(opened.values())
