@@ -42,8 +42,8 @@ class Inference:
 
     def __init__(self) -> None:
         self._cache: dict[Any, Template] = {}
-        self._taken: set[tuple[str, str, bool] | None] = set()
-        """Functions that take every shape, with the types that eager mode has taken."""
+        self._taken: set[Any] = set()
+        """Functions of which types tell whether eager mode takes them, with those that it has taken."""
         self._scratch = Scratch()
 
     def template(
@@ -71,7 +71,8 @@ class Inference:
     ) -> Template:
         """A template, where neither eager mode nor the program builder refuses the call."""
         answers = bool(metas) and name in ANSWERING
-        kind = (name, metas[0][1], running().of(Types).low_as_float32) if metas and name in BY_TYPE else None
+        by_type = BY_TYPE.get(name) == len(metas)
+        kind = (name, tuple(dtype for _, dtype in metas), running().of(Types).low_as_float32) if by_type else None
         if answers and kind not in self._taken:
             self._ask(name, call, metas)
             if kind is not None:

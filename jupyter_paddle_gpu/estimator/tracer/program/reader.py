@@ -266,7 +266,7 @@ def _split_results(value: Any) -> list[Any]:
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
-    return tuple(int(size) for size in shape)
+    return tuple(map(int, shape))
 
 
 def _meta(value: Any) -> Meta:

@@ -46,6 +46,7 @@ class Scratch:
         if self._program is None:
             self._program = paddle.static.Program()
         block = self._program.global_block()
+        before = block.num_ops()
         self._used.clear()
         tracer = framework.global_var._dygraph_tracer_
         switch_tracer = getattr(core, "_switch_tracer")  # noqa: B009 - not in Paddle's stubs
@@ -59,7 +60,7 @@ class Scratch:
             traceback.extract_stack = call_stack
             switch_tracer(tracer)
             _restore_program(*outer)
-            for operation in reversed(block.ops):
+            for operation in reversed(block.ops[before:]):
                 if operation.name() != _PLACE:
                     block.remove_op(operation)
 
