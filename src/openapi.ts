@@ -918,6 +918,20 @@ export interface components {
             dtype: string;
         };
         /**
+         * Among
+         * @description Which of several trainings changes of the cells are of.
+         *
+         *     Attributes:
+         *         id: its number in the list of all.
+         *         where: the line that trains; `others`: those of the others.
+         */
+        Among: {
+            id: string;
+            where: components["schemas"]["Place"];
+            /** @default [] */
+            others: components["schemas"]["Place"][];
+        };
+        /**
          * BatchPlace
          * @description A number in a cell that sizes the batch: writing another one there changes the step's inputs.
          *
@@ -1630,6 +1644,8 @@ export interface components {
             batch_size: number | null;
             /** @default [] */
             batch_from: components["schemas"]["BatchPlace"][];
+            /** @default null */
+            among: components["schemas"]["Among"] | null;
             /** @default null */
             optimizer: string | null;
             /** @default null */

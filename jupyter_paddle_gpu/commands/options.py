@@ -152,7 +152,7 @@ def for_fits(function: F) -> F:
 
 def for_jobs(function: F) -> F:
     """`--set` and the what-ifs that a job is run with."""
-    return _stack([_set, *(_option(row) for row in WHAT_IFS if row.in_jobs)])(function)
+    return _stack([_set, *(_option(row) for row in WHAT_IFS if row.in_jobs or row.picks)])(function)
 
 
 def request(sets: dict[str, FactValue], **asked: Any) -> EstimateRequest:

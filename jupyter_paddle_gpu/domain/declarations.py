@@ -44,6 +44,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         values: words of single values, which come before `words`; of a switch, those that a form offers.
         in_jobs: whether a job can be run with it too, by a change of its copy of the notebook (`notebook.changes`).
             Without, it is of the estimate alone.
+        picks: it says which of several trainings the others are of: a job takes it along, and changes nothing by it.
         traced: whether it changes the step, so that the tracer is told.
         real_steps: what tiny real steps make of it.
         follows: the what-if without which it says nothing; it is taken back with it.
@@ -59,6 +60,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     words: Words = Words()
     values: dict[FactValue, Words] = {}
     in_jobs: bool = False
+    picks: bool = False
     traced: bool = True
     real_steps: RealSteps = "leave_out"
     follows: str = ""

@@ -128,6 +128,19 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     allocated_peak_bytes: int | None = None
 
 
+class Among(msgspec.Struct, frozen=True, kw_only=True):
+    """Which of several trainings changes of the cells are of.
+
+    Attributes:
+        id: its number in the list of all.
+        where: the line that trains; `others`: those of the others.
+    """
+
+    id: str
+    where: Place
+    others: tuple[Place, ...] = ()
+
+
 class Breakdown(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes alive at the peak by kind; the sum is `peak_bytes`."""
 
@@ -309,6 +322,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     batch_size: int | None = None
     batch_from: tuple[BatchPlace, ...] = ()
     """What sizes the batch in the cells, where another size was asked for and it was found."""
+    among: Among | None = None
+    """Of several trainings the one that a job's changes are made to; None where there is one."""
     optimizer: str | None = None
     loss: str | None = None
     amp: AmpLevel | None = None

@@ -216,6 +216,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         str | None,
         Declaration(
             help="Which of the notebook's trainings, by its number; without it the one that needs most.",
+            picks=True,
             real_steps="refuse",
             notes=(
                 Message(
@@ -249,8 +250,9 @@ def for_tracer(request: EstimateRequest) -> dict[str, Any]:
 
 
 def for_job(request: EstimateRequest) -> EstimateRequest:
-    """What of a request a job is run with: answers, and the what-ifs that change its copy of the notebook."""
-    kept = {row.name: getattr(request, row.name) for row in WHAT_IFS if row.in_jobs}
+    """What of a request a job is run with: answers, the what-ifs that change its copy of the notebook, and of which
+    training."""
+    kept = {row.name: getattr(request, row.name) for row in WHAT_IFS if row.in_jobs or row.picks}
     return EstimateRequest(answers=request.answers, **kept)
 
 

@@ -249,12 +249,26 @@ class EstimateService:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
         changed = ChangedSteps(self.traces, folder, interpreter, rewrite)
-        traced, facts = changed.trace(trainings.plain(request))
-        estimate = self._answer(facts, traced, request, accelerator)
+        as_written = trainings.as_written(request)
+
+        def asked(request: EstimateRequest) -> tuple[Estimate, NotebookFacts]:
+            traced, read = changed.trace(trainings.plain(request))
+            return self._answer(read, traced, request, accelerator), read
+
+        estimate, read = asked(request)
+        if len(estimate.trainings) > 1 and msgspec.structs.replace(request, details=False) != as_written:
+            # What is changed belongs to one of them: which, the notebook as it is tells.
+            changed.among = trainings.among(asked(as_written)[0])
+            if changed.among is not None:
+                estimate, read = asked(request)
+        else:
+            changed.among = trainings.among(estimate)
+        facts = read
         estimate = msgspec.structs.replace(
             _with_run(estimate, facts, request),
             notes=(*replaced, *estimate.notes),
             batch_from=estimate.batch_from or changed.places,
+            among=changed.among,
             seconds=round(time.monotonic() - started, 3),  # of the figure; advice takes as long as there is some
         )
         if not request.details or estimate.status != "ok" or estimate.evidence != "trace":
@@ -262,7 +276,8 @@ class EstimateService:
         name, limit = "CPU", host_bytes if request.target == "cpu" else None
         if accelerator is not None:
             name, limit = accelerator.name, int(_memory(accelerator) * self.settings.usable_share)
-        meant = msgspec.structs.replace(request, training=estimate.training) if len(estimate.trainings) > 1 else request
+        one = changed.among.id if changed.among is not None else estimate.training
+        meant = msgspec.structs.replace(request, training=one) if len(estimate.trainings) > 1 else request
         steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
         return Details(meant, steps, self.settings.details_seconds).add_to(estimate, name, limit, devices)
 

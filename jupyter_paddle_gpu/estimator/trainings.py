@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from ..domain.estimates import Estimate, Question, Training
+from ..domain.estimates import Among, Estimate, Question, Training
 from ..domain.messages import Message
-from ..domain.what_ifs import BY_NAME, EstimateRequest
+from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
 from .memory.assemble import Peak
 from .trace import Trace
 
@@ -40,6 +40,21 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.replace(row, batch_size=batch) if row.id == self.trace.id else row for row in self.trainings
         ]
         return msgspec.structs.replace(estimate, batch_size=batch, training=self.trace.id, trainings=tuple(rows))
+
+
+def among(estimate: Estimate) -> Among | None:
+    """The training that an estimate is of, among the others; None where there is one, or its place is not known."""
+    own = next((row.where for row in estimate.trainings if row.id == estimate.training), None)
+    if own is None or len(estimate.trainings) < 2:
+        return None
+    others = {row.where for row in estimate.trainings if row.where is not None} - {own}
+    return Among(id=estimate.training or "", where=own, others=tuple(sorted(others, key=lambda at: (at.cell, at.line))))
+
+
+def as_written(request: EstimateRequest) -> EstimateRequest:
+    """The request without what changes the cells: it tells which training the changes are of."""
+    left = {row.name: None for row in WHAT_IFS if row.in_jobs}
+    return msgspec.structs.replace(request, details=False, **left)
 
 
 def plain(request: EstimateRequest) -> EstimateRequest:

@@ -80,7 +80,9 @@ def test_a_request_is_typed_as_the_options_read_it():
 
 def test_a_job_offers_what_it_runs_with():
     offered = {option for parameter in paddle_gpu.commands["submit"].params for option in parameter.opts}
-    assert {row.name for row in WHAT_IFS if flag_of(row) in offered} == {row.name for row in WHAT_IFS if row.in_jobs}
+    assert {row.name for row in WHAT_IFS if flag_of(row) in offered} == {
+        row.name for row in WHAT_IFS if row.in_jobs or row.picks
+    }
     asked = EstimateRequest(answers={"epochs": 2}, batch_size=8, amp="O1", image_size=32, target="cpu")
     assert for_job(asked) == EstimateRequest(answers={"epochs": 2}, batch_size=8, amp="O1")
 

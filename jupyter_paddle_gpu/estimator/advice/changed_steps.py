@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ...domain.changes import Refusal, Rewriting
-from ...domain.estimates import BatchPlace
+from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
 from ...domain.what_ifs import EstimateRequest
@@ -25,16 +25,26 @@ class Rewrite(Protocol):
     """A notebook with a request's what-ifs in its cells."""
 
     def __call__(
-        self, request: EstimateRequest, told: Container[str] = (), places: tuple[BatchPlace, ...] = ()
+        self,
+        request: EstimateRequest,
+        told: Container[str] = (),
+        places: tuple[BatchPlace, ...] = (),
+        among: Among | None = None,
     ) -> Rewriting:
-        """Those in `told` are left to the tracer; `places` are numbers that a trace has seen to size the batch."""
+        """Those in `told` are left to the tracer; `places` are numbers that a trace has seen to size the batch, `among`
+        says which of several trainings is changed."""
         ...
 
 
 def as_it_is(facts: NotebookFacts) -> Rewrite:
     """The cells stay: all what-ifs are left to the tracer."""
 
-    def rewrite(request: EstimateRequest, told: Container[str] = (), places: tuple[BatchPlace, ...] = ()) -> Rewriting:
+    def rewrite(
+        request: EstimateRequest,
+        told: Container[str] = (),
+        places: tuple[BatchPlace, ...] = (),
+        among: Among | None = None,
+    ) -> Rewriting:
         return Rewriting(facts=facts, request=request)
 
     return rewrite
@@ -45,12 +55,14 @@ class ChangedSteps:
 
     Attributes:
         places: what the traces so far have seen to size the batch, where the cells say it in no other way.
+        among: of several trainings the one that is changed, once a trace has told them apart.
         refused: of the last trace: what is not in the cells, so that the tracer did it.
     """
 
     def __init__(self, traces: Traces, folder: Path, interpreter: Interpreter, rewrite: Rewrite) -> None:
         self._traces, self._folder, self._interpreter, self._rewrite = traces, folder, interpreter, rewrite
         self.places: tuple[BatchPlace, ...] = ()
+        self.among: Among | None = None
         self.refused: tuple[Refusal, ...] = ()
 
     def trace(
@@ -66,13 +78,13 @@ class ChangedSteps:
         if request.batch_size is not None and "batch_size" not in told:
             wanted = max(1, request.batch_size // (request.accumulation or 1))
             is_refused = any(one.change in SOUGHT for one in changed.refused)
-            if is_refused or (_is_known(traced) and not _arrives(traced, wanted)):
+            if is_refused or (_is_known(traced) and not self._arrives(traced, wanted)):
                 if not is_refused:
                     changed, traced = self._traced(request, SOUGHT, keep)
                 if traced.trace is not None and traced.trace.batch_from and not self.places:
                     self.places = traced.trace.batch_from
                     again, better = self._traced(request, told, keep)
-                    if _arrives(better, wanted):
+                    if self._arrives(better, wanted):
                         changed, traced = again, better
                     else:
                         self.places = ()
@@ -80,18 +92,21 @@ class ChangedSteps:
         return traced, changed.facts
 
     def _traced(self, request: EstimateRequest, told: Container[str], keep: bool) -> tuple[Rewriting, Traced]:
-        changed = self._rewrite(request, told, self.places)
+        changed = self._rewrite(request, told, self.places, self.among)
         return changed, self._traces.trace(changed.facts, self._folder, changed.request, self._interpreter, keep=keep)
+
+    def _arrives(self, traced: Traced, wanted: int) -> bool:
+        """Whether the batch size in the cells is that of a step: of the training that is changed."""
+        trace = traced.trace
+        if trace is None or trace.status != "ok":
+            return False
+        if self.among is None or not trace.others:
+            return wanted in trace.batch_sizes
+        return any(one.id == self.among.id and one.batch_size == wanted for one in (trace, *trace.others))
 
 
 def _is_known(traced: Traced) -> bool:
     return traced.trace is not None and traced.trace.status == "ok"
-
-
-def _arrives(traced: Traced, wanted: int) -> bool:
-    """Whether the batch size in the cells is that of a step."""
-    trace = traced.trace
-    return trace is not None and trace.status == "ok" and wanted in trace.batch_sizes
 
 
 class Steps:

@@ -16,10 +16,11 @@ from .program import Program, RefusedError
 def change(program: Program, request: EstimateRequest) -> None:
     """Write the batch size that is asked for, of a step that is accumulated its part.
 
-    What a trace has seen to size the batch comes before what reading finds.
+    What a trace has seen to size the batch comes before what reading finds, but for one of several trainings: the
+    trace may have seen the batch of another one.
     """
     steps = request.accumulation or 1
-    if program.places:
+    if program.places and not (program.is_part and _is_read(program)):
         _write_at(program, micro_batch(request.batch_size or _number_at(program), steps))
         return
     found = place(program, request.batch_size or 32)
@@ -31,6 +32,11 @@ def change(program: Program, request: EstimateRequest) -> None:
     wanted = micro_batch(request.batch_size or value, steps)
     if value != wanted:
         write(program, found, wanted)
+
+
+def _is_read(program: Program) -> bool:
+    found = program.batches.batch()
+    return found is not None and isinstance(found.fact.value, int) and found.given is not None
 
 
 def _number_at(program: Program) -> int:

@@ -20,6 +20,8 @@ def change(program: Program, request: EstimateRequest) -> None:
     """Give a loop `init_parallel_env`, `DataParallel` and `DistributedBatchSampler`; `paddle.Model.fit` has them."""
     if not request.devices or request.devices == 1:
         return
+    if program.is_part:
+        raise RefusedError(_OTHERS)
     own = read_distribution(program.code, program.names, program.reader, [])
     if program.reader.training.kind == "fit" or (own is not None and own.value != "none"):
         return
@@ -109,6 +111,11 @@ def _used(model: str, attribute: str) -> Message:
     )
 
 
+_OTHERS = Message(
+    code="devices_several_trainings",
+    text="The notebook trains several times, and each of the processes would run all of its trainings.",
+    hint="Submit the training that is to run on several devices as a notebook of its own.",
+)
 _NO_MODEL = Message(
     code="devices_no_model",
     text="No model = Net(…) stands in a line of its own before the optimizer, so it cannot be made one that several "

@@ -118,6 +118,12 @@ class CellText:
             kept = max(kept, edit.end)
         return "".join(text) + self.source[kept:]
 
+    def moved(self, line: int) -> int:
+        """Where a line stands once the edits are made."""
+        start = self._starts[line - 1]
+        before = (one for one in self.edits if one.start <= start and one.end <= start)
+        return line + sum(one.text.count("\n") - self.source.count("\n", one.start, one.end) for one in before)
+
     def _first_line(self, statement: ast.stmt) -> int:
         decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
         return min([statement.lineno, *(one.lineno for one in decorators)])

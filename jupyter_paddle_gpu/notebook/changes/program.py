@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from ...domain.estimates import BatchPlace
+from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookSource
+from ...domain.notebooks import NotebookSource, Place
 from ..cells import parsed_cells
 from ..code import Code
 from ..names import Names
@@ -20,6 +20,7 @@ from ..training.batches import BatchReader
 from ..training.loop import TrainingReader
 from ..training.models import ModelReader
 from .edits import CellText
+from .one_training import seen_by
 
 PARAMETERS, INJECTED = "parameters", "injected-parameters"
 """Tags of cells by the convention of papermill."""
@@ -38,12 +39,18 @@ class Program:
 
     Args:
         places: numbers that a trace has seen to size the batch, of the notebook as it is.
+        among: of several trainings the one that is changed.
+
+    Attributes:
+        is_part: only that training is read, and the others go on beside it.
     """
 
-    def __init__(self, source: NotebookSource, places: tuple[BatchPlace, ...] = ()) -> None:
+    def __init__(self, source: NotebookSource, places: tuple[BatchPlace, ...] = (), among: Among | None = None) -> None:
         self.source, self.places = source, places
         parsed = tuple(parsed_cells(source.content["cells"]))
-        self.code = Code(parsed)
+        self._trees = [one.tree for one in parsed if one.tree is not None]
+        read, self.is_part = seen_by(parsed, among)
+        self.code = Code(read)
         self.names = Names(self.code)
         self.models = ModelReader(self.code, self.names)
         self.reader = TrainingReader(self.code, self.names, self.models)
@@ -203,6 +210,20 @@ class Program:
         content = {**self.source.content, "cells": cells}
         return msgspec.structs.replace(self.source, content=content)
 
+    def moved(self, among: Among | None) -> Among | None:
+        """Where the trainings stand in `result()`."""
+        if among is None:
+            return None
+        own = self._moved(among.where)
+        return msgspec.structs.replace(among, where=own, others=tuple(map(self._moved, among.others)))
+
+    def _moved(self, place: Place) -> Place:
+        text = self.texts.get(place.cell)
+        line = place.line if text is None else text.moved(place.line)
+        fresh = bool(self.injected) and not any(INJECTED in tags(cell) for cell in self.source.content["cells"])
+        parameters = self.parameters_cell() if fresh else None
+        return Place(place.cell + int(parameters is not None and place.cell > parameters), line)
+
     def parameters_cell(self) -> int | None:
         """Index of the cell tagged `parameters`; None where there is none."""
         cells = self.source.content["cells"]
@@ -215,7 +236,7 @@ class Program:
     @cached_property
     def _used(self) -> set[str]:
         used = set(dir(builtins)) | set(self.code.imports)
-        for node in self.code.nodes:
+        for node in (one for tree in self._trees for one in ast.walk(tree)):
             match node:
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
                     used.add(name)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...domain.changes import Changes, Refusal
-from ...domain.estimates import BatchPlace
+from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
 from ...domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
@@ -53,17 +53,19 @@ def rewritten(
     *,
     but: Container[str] = (),
     places: tuple[BatchPlace, ...] = (),
+    among: Among | None = None,
 ) -> Rewritten:
     """The notebook with what a request asks for.
 
     Args:
         but: what-ifs that are to be left alone.
         places: numbers that a trace has seen to size the batch, for a notebook that says it in no other way.
+        among: of several trainings the one that is changed.
     """
     made, refused = set[str](), list[Refusal]()
     if request.accumulation is not None and "accumulation" not in but:
         try:  # before batches are made smaller for it
-            accumulation.change(Program(source), request)
+            accumulation.change(Program(source, among=among), request)
         except RefusedError as error:
             refused.append(Refusal(change="accumulation", why=error.why))
             request = msgspec.structs.replace(request, accumulation=None)
@@ -72,9 +74,9 @@ def rewritten(
             continue
         try:
             change = CHANGES.get(name, _unknown)
-            program = Program(source, places if name == "batch_size" else ())
+            program = Program(source, places if name == "batch_size" else (), among)
             change(program, request)
-            source = program.result()
+            source, among = program.result(), program.moved(among)
             made.add(name)
         except RefusedError as error:
             of = name if getattr(request, name) is not None else FOLLOWING.get(name, name)
@@ -86,10 +88,13 @@ def rewritten(
 
 
 def changes(
-    source: NotebookSource, request: EstimateRequest, places: tuple[BatchPlace, ...] = ()
+    source: NotebookSource,
+    request: EstimateRequest,
+    places: tuple[BatchPlace, ...] = (),
+    among: Among | None = None,
 ) -> tuple[NotebookSource, Changes]:
     """A job's copy of a notebook, and what is otherwise in it as a person reads that."""
-    copy = rewritten(source, request, places=places)
+    copy = rewritten(source, request, places=places, among=among)
     cells = cells_of(source, copy.source)
     says = tuple(
         BY_NAME[name].said(value)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...domain.devices import Accelerator
-from ...domain.estimates import BatchPlace, Estimate
+from ...domain.estimates import Among, BatchPlace, Estimate
 from ...domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class EstimateCache:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._estimates: OrderedDict[tuple[bytes, bytes], Estimate] = OrderedDict()
+        self._among: OrderedDict[tuple[bytes, str | None], Among] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(
@@ -35,14 +36,18 @@ class EstimateCache:
             self._estimates.move_to_end(key)
             while len(self._estimates) > self._limit:
                 self._estimates.popitem(last=False)
+            if estimate.among is not None:
+                self._among[key[0], request.training] = estimate.among
+            while len(self._among) > self._limit:
+                self._among.popitem(last=False)
 
-    def places(self, source: NotebookSource) -> tuple[BatchPlace, ...]:
-        """What estimates of this code have found to size its batch."""
+    def seen(self, source: NotebookSource, training: str | None = None) -> tuple[tuple[BatchPlace, ...], Among | None]:
+        """What estimates of this code have found to size its batch, and of several trainings which one changes are of:
+        the one that is asked for, else the one that needs most."""
         code = _code(source)
         with self._lock:
-            return next(
-                (one.batch_from for key, one in self._estimates.items() if key[0] == code and one.batch_from), ()
-            )
+            known = (one.batch_from for key, one in self._estimates.items() if key[0] == code and one.batch_from)
+            return next(known, ()), self._among.get((code, training))
 
     def has_any(self, source: NotebookSource) -> bool:
         """Whether there is an estimate for this code, whatever was asked."""

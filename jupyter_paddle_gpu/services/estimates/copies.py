@@ -10,7 +10,7 @@ import msgspec
 from ...devices.makers.registry import makers
 from ...domain.changes import Changes, Rewriting
 from ...domain.devices import Accelerator
-from ...domain.estimates import BatchPlace
+from ...domain.estimates import Among, BatchPlace
 from ...domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
@@ -42,9 +42,14 @@ def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Acceler
 
     known: dict[tuple[str, ...], NotebookFacts] = {}
 
-    def rewrite(request: EstimateRequest, told: Container[str] = (), places: tuple[BatchPlace, ...] = ()) -> Rewriting:
+    def rewrite(
+        request: EstimateRequest,
+        told: Container[str] = (),
+        places: tuple[BatchPlace, ...] = (),
+        among: Among | None = None,
+    ) -> Rewriting:
         request = settled(request, accelerator)
-        copy = rewritten(source, request, but=told, places=places)
+        copy = rewritten(source, request, but=told, places=places, among=among)
         if copy.source is source:
             changed = facts
         else:
@@ -63,8 +68,17 @@ def copied(
     request: EstimateRequest,
     accelerator: Accelerator | None,
     places: tuple[BatchPlace, ...] = (),
+    among: Among | None = None,
 ) -> tuple[NotebookSource, Changes]:
     """The copy that a job is run with, and what is otherwise in it; what cannot be is refused in `Changes`."""
     from ...notebook.changes.table import changes
 
-    return changes(source, settled(request, accelerator), places)
+    return changes(source, settled(request, accelerator), places, among)
+
+
+def trains_several_times(source: NotebookSource) -> bool:
+    """Whether reading finds several statements that train: then only a trace tells which one is meant."""
+    from ...notebook.cells import parsed_cells
+    from ...notebook.changes.one_training import has_several
+
+    return has_several(parsed_cells(source.content["cells"]))

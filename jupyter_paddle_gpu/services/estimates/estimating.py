@@ -19,7 +19,7 @@ from ...matching.decision import best_device
 from ...matching.policy import Policy
 from . import targets
 from .cache import EstimateCache
-from .copies import copied, rewriting
+from .copies import copied, rewriting, trains_several_times
 from .live_traces import traced
 
 if TYPE_CHECKING:
@@ -112,11 +112,21 @@ class Estimating:
                 nothing of it runs, and what estimates have found before is used.
         """
         accelerator = self._accelerator(request, where)
-        copy, changes = copied(source, request, accelerator, self.cache.places(source))
-        if facts is None or facts.loop == "none" or all(one.change != "batch_size" for one in changes.refused):
+
+        def made() -> tuple[NotebookSource, Changes]:
+            return copied(source, request, accelerator, *self.cache.seen(source, request.training))
+
+        copy, changes = made()
+        if facts is None or facts.loop == "none":
             return copy, changes
-        self.fresh(source, facts, request, where)
-        return copied(source, request, accelerator, self.cache.places(source))
+        _, among = self.cache.seen(source, request.training)
+        is_changed = bool(changes.cells or changes.refused)
+        if (is_changed and among is None and trains_several_times(source)) or any(
+            one.change == "batch_size" for one in changes.refused
+        ):
+            self.fresh(source, facts, request, where)
+            return made()
+        return copy, changes
 
     def known(self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE) -> Estimate | None:
         """The estimate of the same notebook and request that was made before, where it is still known."""

@@ -134,7 +134,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         raise PaddleGpuError.of(refusal.why, status=422)
     wanted = submission.estimate or on_gpu or limits_follow_estimate(engine)
     shown = submission.estimate is not False and facts.loop != "none"
-    found = _estimate(desk.estimates, source, facts, request, where, wanted=wanted, runs=runs) if shown else None
+    found = _estimate(desk.estimates, source, copy, request, where, may_run=wanted and runs) if shown else None
     estimate = found if found is not None and found.status == "ok" else None
     need, insisted = _need(submission, estimate), None
     resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids)
@@ -257,18 +257,29 @@ def _resources(asked: Resources | None, gpus: int, device_ids: tuple[str, ...]) 
 def _estimate(
     estimates: Estimating,
     source: NotebookSource,
-    facts: NotebookFacts,
+    copy: NotebookSource,
     request: EstimateRequest,
     where: Where,
     *,
-    wanted: bool,
-    runs: bool,
+    may_run: bool,
 ) -> Estimate | None:
-    """The number to stand beside the measured one, for the allocator the job will really use, or why there is none."""
+    """The number to stand beside the measured one, for the allocator the job will really use, or why there is none.
+
+    Where one of several trainings is changed, it is that of the copy as a whole: the job needs the most of all.
+
+    Args:
+        may_run: whether the notebook's model cells may run for it though they never did.
+    """
+    from ...notebook.inspection import inspect_notebook
+
+    may_run = may_run or estimates.was_estimated(source)
+    if request.training is not None:
+        source = copy
+        request = EstimateRequest(answers=request.answers, device=request.device, target=request.target)
     kept = estimates.known(source, request, where)
-    if kept is None and ((wanted and runs) or estimates.was_estimated(source)):
+    if kept is None and may_run:
         try:
-            kept = estimates.fresh(source, facts, request, where)
+            kept = estimates.fresh(source, inspect_notebook(source), request, where)
         except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job
             return None
     return kept

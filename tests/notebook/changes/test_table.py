@@ -40,7 +40,7 @@ model.fit(data, epochs=1, batch_size=64)
 """
 
 
-def made(request, *cells, tags=None, places=()):
+def made(request, *cells, tags=None, places=(), among=None):
     content = {
         "nbformat": 4,
         "nbformat_minor": 5,
@@ -57,7 +57,7 @@ def made(request, *cells, tags=None, places=()):
             for number, source in enumerate(cells)
         ],
     }
-    return changes(parse_notebook(content, Path("/home/a.ipynb")), EstimateRequest(**request), places)
+    return changes(parse_notebook(content, Path("/home/a.ipynb")), EstimateRequest(**request), places, among)
 
 
 def lines(found):

@@ -247,3 +247,17 @@ def test_a_fit_on_several_devices_is_started_by_the_launcher(services):
     assert _launched(facts, EstimateRequest()).distribution == facts.distribution
     own = services.inspect(source(services, "!python -m paddle.distributed.launch --gpus 0,1 train.py"))
     assert _launched(own, EstimateRequest(devices=2)).distribution.value not in LAUNCHED, "it would be launched twice"
+
+
+@pytest.mark.paddle
+def test_a_job_with_one_of_two_trainings_changed_is_placed_by_the_most_of_its_copy(services):
+    second = TRAINING.replace("batch_size = ", "batch_size = 2 * ").replace("[batch_size, 8]", "[batch_size, 8]")
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    cells = [{**CELL, "id": name, "source": code} for name, code in (("a", TRAINING), ("b", second))]
+    notebook = services.open("work/train.ipynb", {**content, "cells": cells})
+    cpu = services.estimate(notebook, EstimateRequest(target="cpu"))
+    assert [one.batch_size for one in cpu.trainings] == [16, 32] and cpu.among.id == "2"
+    wish = Submission(request=EstimateRequest(training="1", batch_size=8), estimate=True)
+    spec = specify(services.desk(), notebook, wish)
+    assert spec.estimated_batch_size == 32, "the second stays as it is"
+    assert services.estimate(notebook, EstimateRequest(target="cpu", training="1", batch_size=8)).batch_size == 8
