@@ -2,7 +2,15 @@
 
 import type { Locator } from '@playwright/test';
 
-import { expect, jobRow, openNotebook, openPanel, submitButton, test } from './fixtures';
+import {
+  expect,
+  jobRow,
+  openNotebook,
+  openPanel,
+  submitButton,
+  test,
+  unhurried
+} from './fixtures';
 import { type LabServer, LINES } from './server';
 
 /** Every numbered line of the newest job is in its log once and in order. */
@@ -132,7 +140,7 @@ test('a stopped job keeps what it has, and a deleted one can be kept', async ({
   await expect(row.getByRole('log')).toContainText(/line \d+/);
   await row.getByRole('button', { name: 'Stop' }).click();
   await expect(row).toHaveAttribute('data-state', 'cancelled');
-  await row.getByRole('button', { name: 'Delete' }).click();
+  await unhurried(page, () => row.getByRole('button', { name: 'Delete' }).click());
   await panel.getByRole('button', { name: 'Undo' }).click();
   await expect(row).toHaveAttribute('data-state', 'cancelled');
   // Run again: a new job is the first in the list.

@@ -125,21 +125,49 @@ export function jobRow(panel: Locator, name: string): Locator {
   return panel.getByRole('listitem', { name, exact: true }).first();
 }
 
-/** Submits the notebook of short runs; the id of its job. */
+/** Submit `runs.ipynb` past the page; the job's id. */
 export async function submitRuns(server: LabServer): Promise<string> {
   const content = JSON.parse(readFileSync(join(server.root, 'runs.ipynb'), 'utf8'));
   return ((await server.json('jobs', { path: 'runs.ipynb', content })) as { id: string }).id;
 }
 
-/** Executes one of JupyterLab's commands. */
-export async function command(page: Page, id: string, args: object = {}): Promise<void> {
-  await page.evaluate(
-    async ([name, given]) => {
-      const { jupyterapp } = window as unknown as {
-        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
-      };
-      void jupyterapp.commands.execute(name as string, given as object);
-    },
-    [id, args] as const
-  );
+/** Wait until a job has ended. */
+export async function ended(server: LabServer, id: string): Promise<void> {
+  await expect
+    .poll(async () => ((await server.json(`jobs/${id}`)) as { ended: number | null }).ended, {
+      timeout: 180_000
+    })
+    .not.toBeNull();
+}
+
+/** Wait until what the page has begun to draw is drawn and has faded to its end, however slow the machine is. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = () => new Promise(done => requestAnimationFrame(done));
+    await frame();
+    await frame();
+    const ending = document
+      .getAnimations()
+      .filter(one => one.effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ending.map(one => one.finished));
+  });
+}
+
+/** Do something that can be taken back for some seconds; on this page it can be for as long as a busy machine takes. */
+export async function unhurried(page: Page, act: () => Promise<void>): Promise<void> {
+  const stretch = (long: boolean) =>
+    page.evaluate(stretched => {
+      const own = window as unknown as { usual?: typeof window.setTimeout };
+      own.usual ??= window.setTimeout.bind(window);
+      const usual = own.usual;
+      window.setTimeout = ((run: TimerHandler, delay?: number, ...rest: unknown[]) =>
+        usual(
+          run,
+          stretched && delay && delay >= 5_000 ? 3_600_000 : delay,
+          ...rest
+        )) as typeof window.setTimeout;
+    }, long);
+  await stretch(true);
+  await act();
+  await stretch(false);
 }

@@ -1,23 +1,12 @@
 /** All runs on one page: list, compare, run again with another value, delete and take it back, by pointer and by keys. */
 
 import { faults } from './axe';
-import { command, expect, submitRuns, test } from './fixtures';
+import { ended, expect, submitRuns, test, unhurried } from './fixtures';
+import { command } from './screenshots/pictures';
 import type { LabServer } from './server';
 
-interface IJob {
-  id: string;
-  state: string;
-  ended: number | null;
-}
-
 async function rerun(server: LabServer, id: string, values: object): Promise<string> {
-  return ((await server.json(`jobs/${id}/rerun`, { values })) as IJob).id;
-}
-
-async function ended(server: LabServer, id: string): Promise<void> {
-  await expect
-    .poll(async () => ((await server.json(`jobs/${id}`)) as IJob).ended, { timeout: 180_000 })
-    .not.toBeNull();
+  return ((await server.json(`jobs/${id}/rerun`, { values })) as { id: string }).id;
 }
 
 test('from the list of runs to a comparison, another run, a deletion and back', async ({
@@ -57,10 +46,9 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   await other.getByRole('textbox', { name: 'Note about runs' }).fill('twice the batch');
   await page.keyboard.press('Enter');
   await expect(other).toContainText('twice the batch');
-  expect(await server.json(`jobs/${second}`)).toMatchObject({
-    starred: true,
-    note: 'twice the batch'
-  });
+  await expect
+    .poll(() => server.json(`jobs/${second}`))
+    .toMatchObject({ starred: true, note: 'twice the batch' });
   expect(await faults(page, '.jp-PaddleGpu-jobsPage')).toEqual([]);
 
   // Side by side.
@@ -111,7 +99,7 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   await expect(rows).toHaveCount(3);
   const newest = rows.filter({ hasText: 'learning rate 0.3' });
   await view.getByRole('checkbox', { name: 'Choose all' }).check();
-  await view.getByRole('button', { name: 'Delete 3' }).click();
+  await unhurried(page, () => view.getByRole('button', { name: 'Delete 3' }).click());
   await expect(view).toContainText('3 jobs will be deleted.');
   await expect(view.getByRole('button', { name: 'Undo' })).toBeFocused();
   await page.keyboard.press('Enter');

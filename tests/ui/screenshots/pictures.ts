@@ -4,7 +4,7 @@ import type { Locator, Page } from '@playwright/test';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'fs';
 import { join, resolve } from 'path';
 
-import { expect } from '../fixtures';
+import { expect, settled } from '../fixtures';
 import type { LabServer } from '../server';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
@@ -29,8 +29,7 @@ export async function setTheme(page: Page, theme: Theme): Promise<void> {
     'data-jp-theme-light',
     theme === 'dark' ? 'false' : 'true'
   );
-  // Colours fade over.
-  await page.waitForTimeout(500);
+  await settled(page);
 }
 
 /** Draw the panel as wide as a person would, by the handle beside it. */
@@ -45,7 +44,7 @@ export async function setWidth(page: Page, panel: Locator, width: number): Promi
     await page.mouse.down();
     await page.mouse.move(box.x - 3 + (box.width - width), y, { steps: 4 });
     await page.mouse.up();
-    await page.waitForTimeout(300);
+    await settled(page);
   }
 }
 
