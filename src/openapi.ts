@@ -1155,6 +1155,7 @@ export interface components {
          *
          *     Attributes:
          *         device_ids: on which it starts, or for which it waits; empty where the engine gives out its devices itself.
+         *         shares: of the memory of each of `device_ids`; empty: they are the job's as a whole.
          *         reason: why, and what next: the sentence that all faces say.
          *         notes: what else is worth knowing.
          *         ways: what would make it fit, the nearest to what was asked first.
@@ -1168,6 +1169,8 @@ export interface components {
             reason: components["schemas"]["Message"];
             /** @default [] */
             device_ids: string[];
+            /** @default [] */
+            shares: components["schemas"]["DeviceShare"][];
             /** @default [] */
             notes: components["schemas"]["Message"][];
             /** @default [] */
@@ -1197,6 +1200,7 @@ export interface components {
          *         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
          *             of the hardware's own that it reported while we looked.
          *         holder: the job that was given it, of this store or, by its claim, of another one; None: none that is known.
+         *         sharers: the jobs that have a share of its memory, known in the same way.
          */
         Device: {
             id: string;
@@ -1242,6 +1246,8 @@ export interface components {
             fault_time: number | null;
             /** @default null */
             holder: components["schemas"]["DeviceHolder"] | null;
+            /** @default [] */
+            sharers: components["schemas"]["DeviceHolder"][];
         };
         /**
          * DeviceDetails
@@ -1324,6 +1330,7 @@ export interface components {
          *     Attributes:
          *         name: of a job of this store; another user's is nobody's business.
          *         ends: the command that ends a container that was started by hand.
+         *         bytes: of its share of the device's memory; None: it has the whole device.
          */
         DeviceHolder: {
             job: string;
@@ -1333,6 +1340,8 @@ export interface components {
             name: string;
             /** @default  */
             ends: string;
+            /** @default null */
+            bytes: number | null;
         };
         /**
          * DeviceLink
@@ -1466,6 +1475,20 @@ export interface components {
             memory_used: (number | null)[];
             temperature: (number | null)[];
             power: (number | null)[];
+        };
+        /**
+         * DeviceShare
+         * @description A job's share of a device's memory, in bytes.
+         *
+         *     Attributes:
+         *         bytes: what the job may take.
+         *         most: what all shares of this device may take together: its memory under the policy's threshold.
+         *         total: all of the device's memory.
+         */
+        DeviceShare: {
+            bytes: number;
+            most: number;
+            total: number;
         };
         /**
          * DeviceSummary
@@ -1881,6 +1904,7 @@ export interface components {
          *
          *     Attributes:
          *         name: as it stands in submissions, policy and rows; `title` what people call it.
+         *         shares: it can keep a job to a share of a device's memory.
          *         own_devices: its jobs run on devices that are not this machine's.
          *         assigns_devices: it gives each job its devices itself, so none of them can be chosen.
          */
@@ -1894,6 +1918,8 @@ export interface components {
             several_devices: boolean;
             statistics: boolean;
             available: boolean;
+            /** @default false */
+            shares: boolean;
             /** @default false */
             own_devices: boolean;
             /** @default false */
@@ -2052,6 +2078,7 @@ export interface components {
          * @description A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
          *
          *     Attributes:
+         *         shares: of the memory of each of `device_ids`; empty: they are its own as a whole.
          *         attempts: how often it was started; more than one after a passing fault.
          *         not_before: earliest time of the next attempt.
          *         force: the person asked to end it without saving.
@@ -2078,6 +2105,8 @@ export interface components {
             handle: Record<string, never>;
             /** @default [] */
             device_ids: string[];
+            /** @default [] */
+            shares: components["schemas"]["DeviceShare"][];
             /**
              * @default {
              *       "cell": null,
@@ -2239,6 +2268,7 @@ export interface components {
              *       "gpus": 0,
              *       "device_ids": [],
              *       "gpu_memory_bytes": null,
+             *       "share": null,
              *       "memory_bytes": null,
              *       "cpus": null,
              *       "shm_bytes": null,
@@ -2955,6 +2985,8 @@ export interface components {
          *         gpus: number of devices; 0 runs on the CPU.
          *         device_ids: devices the person chose; empty lets the match choose.
          *         gpu_memory_bytes: what must be free on each device, whatever the estimate says.
+         *         share: of each device's memory, which the job then shares with others: up to 1 a fraction of what may be planned
+         *             for there (1: all of it, alone), above 1 bytes. None: whole devices, or what the policy gives.
          *         memory_bytes, cpus, shm_bytes: host memory, processors, shared memory.
          *         seconds: wall time after which the job is stopped.
          */
@@ -2965,6 +2997,8 @@ export interface components {
             device_ids: string[];
             /** @default null */
             gpu_memory_bytes: number | null;
+            /** @default null */
+            share: number | null;
             /** @default null */
             memory_bytes: number | null;
             /** @default null */
@@ -2985,6 +3019,8 @@ export interface components {
             device_ids: string[];
             /** @default null */
             gpu_memory_bytes: number | null;
+            /** @default null */
+            share: number | null;
             /** @default null */
             memory_bytes: number | null;
             /** @default null */

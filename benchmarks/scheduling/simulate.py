@@ -21,9 +21,10 @@ from jupyter_paddle_gpu.domain.decisions import Choice
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.learned import LearnedRun
 from jupyter_paddle_gpu.jobs.scheduling.timeline import Timeline
-from jupyter_paddle_gpu.matching.decision import Offer, decide
+from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.learned.experience import Experience
 from jupyter_paddle_gpu.matching.learned.proof import prove, replay
+from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 
 from .workload import NOISE, REFERENCE, Place, Task

@@ -7,7 +7,8 @@ import time
 
 from jupyter_paddle_gpu.domain.decisions import Choice, Need
 from jupyter_paddle_gpu.domain.devices import Device
-from jupyter_paddle_gpu.matching.decision import Offer, decide
+from jupyter_paddle_gpu.matching.decision import decide
+from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.pool import Pool
 

@@ -44,6 +44,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         count: how many devices it wants; `devices`: those that were named, if any.
         low, high: bytes that it needs of each, at least and at most; None: not known.
+        share: of each one's memory, as `Resources.share`; None: it wants them as a whole.
         seconds: how long it is expected to run.
         priority: as `fairness.Place` has it.
     """
@@ -53,6 +54,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     devices: Devices = ()
     low: _Bytes | None = None
     high: _Bytes | None = None
+    share: Annotated[float, msgspec.Meta(gt=0, le=1 << 50)] | None = None
     seconds: _Seconds | None = None
     priority: Annotated[int, msgspec.Meta(ge=-1000, le=1000)] = 0
 

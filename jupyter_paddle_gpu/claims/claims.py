@@ -3,7 +3,8 @@
 Each store writes its own file and reads all others'. Who wants devices writes so first (`wanted`), then looks: where
 somebody has one of them, or asked for it before, he takes his word back; where nobody else wants one, he has them
 (`held`). Of two who want the same at the same moment at least one sees the other, since both write before they look.
-So no two hold one device, whatever a third writes into his own file.
+So no two hold one device, whatever a third writes into his own file. Of shares of a device's memory, too, whoever wrote
+last sees all others, and has his only where the sum is not beyond what there is.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from ..domain.devices import DeviceHolder
+from ..domain.devices import DeviceHolder, DeviceShare
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import reasons
 from . import folder as shared
@@ -55,40 +57,76 @@ class Claims:
         self._lock = threading.Lock()
         self._kept: Active | None = None
 
-    def held(self) -> dict[str, DeviceHolder]:
-        """Device -> the job and the user that have it or are about to, of all stores but this one."""
-        found: dict[str, DeviceHolder] = {}
+    def held(self) -> dict[str, tuple[DeviceHolder, ...]]:
+        """Device -> the jobs and users that have it, or shares of it, or are about to, of all stores but this one."""
+        found: dict[str, tuple[DeviceHolder, ...]] = {}
         for one in self._others():
-            for device in one.claim.devices:
-                found.setdefault(device, _holder(one))
+            for device in dict.fromkeys(one.claim.devices):
+                found[device] = (*found.get(device, ()), _holder(one, device))
         return found
 
-    def take(self, job: str, devices: tuple[str, ...]) -> None:
+    def processes(self) -> dict[int, str]:
+        """Process -> the job for which it holds devices, of all stores: what is below it is the job's, too.
+
+        Of processes of this machine as this one numbers them; not of those that look after a queue, which hold devices
+        only until the job has a process of its own.
+        """
+        if shared.fault(self._folder) is not None:
+            return {}
+        here = this_process()
+        seen = [one.claim for one in written(self._folder) if is_alive(one.claim.process, one.user)]
+        of_each = Counter(claim.process.pid for claim in seen)
+        return {
+            claim.process.pid: claim.job
+            for claim in seen
+            if claim.process.namespace == here.namespace and of_each[claim.process.pid] == 1 and claim.process != here
+        }
+
+    def take(
+        self,
+        job: str,
+        devices: tuple[str, ...],
+        shares: Sequence[DeviceShare] = (),
+        beside: Mapping[str, int] | None = None,
+    ) -> None:
         """Have devices for a job that is about to start, for the life of this process (`keep` says for whose then).
+
+        Args:
+            shares: of each device's memory; empty: the devices as a whole.
+            beside: device -> bytes that other jobs of this store have of it.
 
         Raises:
             PaddleGpuError: `device_held`.
         """
         if not devices:
             return
-        mine = Claim(job=job, devices=devices, state="wanted", since=time.time(), process=this_process())
+        now, parts = time.time(), tuple(part.bytes for part in shares)
+        mine = Claim(job=job, devices=devices, state="wanted", since=now, process=this_process(), shares=parts)
+        left = {
+            device: part.most - part.bytes - (beside or {}).get(device, 0)
+            for device, part in zip(devices, shares, strict=False)
+        }
         if not self._put(mine):
             return  # there is no folder, or the disk is full: what the others wrote still counts (`held`)
-        ahead = self._wait(mine)
+        ahead = self._wait(mine, left)
         if ahead is None:
             self._put(_change(mine, state="held"))
         else:
             self.release(job)
-            holder, device = _holder(ahead), min(set(ahead.claim.devices) & set(devices))
-            raise PaddleGpuError.of(reasons.device_held(device, holder), status=409)
+            device = min(set(ahead.claim.devices) & set(devices))
+            raise PaddleGpuError.of(reasons.device_held(device, _holder(ahead, device)), status=409)
 
-    def _wait(self, mine: Claim) -> Written | None:
-        """Until nobody else wants one of its devices; whoever has one, or goes first."""
+    def _wait(self, mine: Claim, left: Mapping[str, int]) -> Written | None:
+        """Until nobody else wants one of its devices, or there is room for all; whoever has one, or goes first.
+
+        Args:
+            left: device -> bytes that others may have beside this one.
+        """
         deadline = time.monotonic() + CONTEST_SECONDS
-        while rivals := [one for one in self._others() if set(one.claim.devices) & set(mine.devices)]:
-            ahead = next((one for one in rivals if _goes_before(one, mine)), None)
-            if ahead is not None or time.monotonic() > deadline:
-                return ahead or rivals[0]
+        while rivals := _rivals(others := list(self._others()), mine, left):
+            ahead = _rivals((one for one in others if _goes_before(one, mine)), mine, left)
+            if ahead or time.monotonic() > deadline:
+                return (ahead or rivals)[0]
             time.sleep(LOOK_SECONDS)
         return None
 
@@ -153,6 +191,17 @@ class Claims:
             yield
 
 
+def _rivals(others: Iterable[Written], mine: Claim, left: Mapping[str, int]) -> list[Written]:
+    """Who else has or wants so much of one of its devices that it cannot be had beside them."""
+    written, found = list(others), list[Written]()
+    for device in mine.devices:
+        there = [one for one in written if device in one.claim.devices]
+        parts = [one.claim.bytes_of(device) for one in there]
+        together = device in left and None not in parts and sum(part or 0 for part in parts) <= left[device]
+        found += [] if together else there
+    return found
+
+
 def _kept(job: str, given: Given, claim: Claim | None) -> Claim | None:
     """The claim of a job that is under way."""
     if not given.runs:  # one that is being prepared takes what it gets (`take`)
@@ -160,7 +209,8 @@ def _kept(job: str, given: Given, claim: Claim | None) -> Claim | None:
     process: Process | None = process_of(given.pid) if given.pid is not None else None
     if claim is None:  # it runs, so it has them: the folder was made since, or somebody removed the file
         now = process or this_process()
-        return Claim(job=job, devices=given.devices, state="held", since=time.time(), process=now)
+        since = time.time()
+        return Claim(job=job, devices=given.devices, state="held", since=since, process=now, shares=given.shares)
     if process is None and not is_alive(claim.process):
         process = this_process()
     return claim if process is None else _change(claim, process=process)
@@ -178,5 +228,5 @@ def written(folder: Path) -> Iterator[Written]:
             yield Written(file.user, file.inode, claim)
 
 
-def _holder(one: Written) -> DeviceHolder:
-    return DeviceHolder(job=one.claim.job, owner=shared.name_of(one.user))
+def _holder(one: Written, device: str) -> DeviceHolder:
+    return DeviceHolder(job=one.claim.job, owner=shared.name_of(one.user), bytes=one.claim.bytes_of(device))

@@ -24,6 +24,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
         state: `wanted`: asked for, while the others are looked at; `held`: the job has them.
         since: when it was asked for, in seconds since the epoch: who asked first goes first.
         process: for whose life they are held.
+        shares: bytes of the memory of each of them; empty: they are held as a whole.
     """
 
     job: Name
@@ -31,17 +32,26 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["wanted", "held"]
     since: float
     process: Process
+    shares: Annotated[tuple[Annotated[int, msgspec.Meta(ge=0, le=1 << 50)], ...], msgspec.Meta(max_length=64)] = ()
+
+    def bytes_of(self, device: str) -> int | None:
+        """Its share of a device; None: all of it."""
+        if len(self.shares) != len(self.devices):  # whatever somebody wrote there
+            return None
+        return self.shares[self.devices.index(device)]
 
 
 class Given(NamedTuple):
     """A job of this store that has devices, or is being prepared with some.
 
-    `runs`: it was seen to run; `pid`: of a process that lives as long as it does, where that is known.
+    `runs`: it was seen to run; `pid`: of a process that lives as long as it does, where that is known; `shares`: as a
+    claim has them.
     """
 
     devices: tuple[str, ...]
     runs: bool = False
     pid: int | None = None
+    shares: tuple[int, ...] = ()
 
 
 Active = Mapping[str, Given]

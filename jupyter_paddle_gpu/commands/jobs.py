@@ -26,8 +26,7 @@ _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until 
 @WHAT
 @options.for_jobs
 @click.option("--engine", default="", metavar="NAME", help="Where the job runs; doctor lists the engines.")
-@click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
-@click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")
+@options.for_devices
 @click.option("--memory", "memory_bytes", callback=options.parse_bytes, metavar="SIZE", help="Limit of host memory.")
 @click.option("--cpus", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Limit of processors.")
 @click.option(

@@ -77,6 +77,21 @@ def parse_bytes(context: click.Context, _option: click.Parameter, text: str | No
     return int(amount)
 
 
+def parse_share(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """`0.5`, `50%`, `12GiB` as `Resources.share`."""
+    if text is None or text.strip()[-1:].lower() in "kmgtb":
+        size = parse_bytes(context, option, text)
+        return None if size is None else float(size)
+    plain = text.strip()
+    try:
+        share = float(plain.removesuffix("%")) / (100 if plain.endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share <= 1:
+        raise click.BadParameter(_say(context)("“{text}” is no share of a device like 0.5, 50% or 12GiB.", text=text))
+    return share
+
+
 def _option(row: WhatIf) -> Callable[[F], F]:
     """A what-if's option: `--batch-size N`, `--recompute/--no-recompute`, `--amp [off|O1|O2]`, `--device NAME`."""
     flag = flag_of(row)
@@ -148,6 +163,19 @@ def for_fits(function: F) -> F:
     """`--set`, devices by name, and every what-if but those that a search for the largest batch answers itself."""
     rows = (row for row in WHAT_IFS if row.name not in _SOUGHT)
     return _stack([_set, _devices, *map(_option, rows)])(function)
+
+
+def for_devices(function: F) -> F:
+    """Which devices a job is to have, and how much of each."""
+    gpus = click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
+    ids = click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")
+    share = click.option(
+        "--share",
+        callback=parse_share,
+        metavar="SHARE",
+        help="Share of each device's memory (0.5, 50%, 12GiB) instead of whole devices; 1 is all of it, alone.",
+    )
+    return _stack([gpus, ids, share])(function)
 
 
 def for_jobs(function: F) -> F:

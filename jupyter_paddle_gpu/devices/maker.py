@@ -22,6 +22,10 @@ from .tool import Tool
 Standing = Literal["read", "documented", "reported"]
 """How the facts of a row are known: read on a device, from the maker's or Paddle's documents, from users' reports."""
 Version = tuple[int, int]
+MEMORY_LIMIT = "FLAGS_gpu_memory_limit_mb"
+"""Paddle's own flag, of all its builds whose devices are called `gpu`: so many MiB a process's allocator takes of each
+device; beyond that it is out of memory, whatever is free (the help text of the flag in Paddle 3.3)."""
+_MIB = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,6 +282,19 @@ class Maker:
     def checked(self) -> bool:
         """Whether somebody saw these facts on the maker's hardware."""
         return self.standing == "read"
+
+    @property
+    def limits_memory(self) -> bool:
+        """Whether a process can be kept to a share of a device's memory."""
+        return self.set_device == "gpu"
+
+    def limit(self, share: int) -> dict[str, str]:
+        """The variables that keep a process to a share (bytes) of each of its devices.
+
+        What it takes beside its tensors is no allocator's: the upper end of that is left free.
+        """
+        left = share - self.context(None, None).high
+        return {MEMORY_LIMIT: str(max(1, left // _MIB))} if self.limits_memory else {}
 
     def owns(self, device_id: str) -> bool:
         """Whether an id is that of one of its devices."""

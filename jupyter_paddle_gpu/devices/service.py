@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
-
-from ..domain.devices import Device, DeviceHistory, DeviceHolder, Inventory
+from ..domain.devices import DeviceHistory, Inventory
 from .history import KEPT_SECONDS, History
+from .holders import Held, nobody, with_holders
 from .host import HostReader
 from .makers.registry import makers
+from .processes import numbered_by_host
 from .reader import Reader
 from .sampler import DEFAULT_INTERVAL, Sampler
 from .simulated import VARIABLE, SimulatedReader
@@ -27,7 +27,7 @@ class DeviceService:
         interval: seconds between samples while somebody subscribes.
         simulate: cards to show for teaching (`A100 80GB x2, T4`); None takes `PADDLE_GPU_SIMULATE`.
         readers: one a maker; None takes all there are.
-        holders: device id -> the job that has it; asked once for each sample, must not raise.
+        holders: which jobs have which devices; asked once for each sample, must not raise.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class DeviceService:
         interval: float = DEFAULT_INTERVAL,
         simulate: str | None = None,
         readers: Sequence[Reader] | None = None,
-        holders: Callable[[], Mapping[str, DeviceHolder]] = dict,
+        holders: Callable[[], Held] = nobody,
     ) -> None:
         description = os.environ.get(VARIABLE, "") if simulate is None else simulate
         self._readers: list[Reader] = makers().readers() if readers is None else list(readers)
@@ -45,7 +45,7 @@ class DeviceService:
             self._readers.append(SimulatedReader(description))
         self._host = HostReader(data_folder)
         self._interval = interval
-        self._holders = holders
+        self._holders, self._on_host = holders, numbered_by_host()
         self._reading = threading.Lock()
         self._latest: Inventory | None = None
         self._history = History()
@@ -84,7 +84,7 @@ class DeviceService:
         with self._reading:
             readings = [reader.read() for reader in self._readers]
             devices = tuple(device for reading in readings for device in reading.devices)
-            devices = tuple(_held(device, held) for device in devices)
+            devices = tuple(with_holders(device, held, on_host=self._on_host) for device in devices)
             problems = tuple(problem for reading in readings for problem in reading.problems)
             if any(not device.simulated for device in devices):
                 # "No GPU here" would be wrong beside a card of another vendor.
@@ -104,8 +104,3 @@ class DeviceService:
         with self._reading:
             for reader in self._readers:
                 reader.close()
-
-
-def _held(device: Device, held: Mapping[str, DeviceHolder]) -> Device:
-    holder = held.get(device.id)
-    return device if holder is None else msgspec.structs.replace(device, holder=holder)

@@ -18,7 +18,7 @@ MOST = (1 << 53) - 1
 OF_RESOURCES = {"gpus": 0, "gpu_memory_bytes": 1, "memory_bytes": 1, "shm_bytes": 1}
 OF_REQUEST = {row.name: row.least for row in WHAT_IFS if row.kind == "count"}
 """Whole numbers: the least that each may be."""
-POSITIVE = ("cpus", "seconds")
+POSITIVE = ("cpus", "seconds", "share")
 """What may have a fraction and must be more than 0."""
 
 _DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}")

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from .devices import DeviceShare
 from .errors import PaddleGpuError
 from .estimates import Estimate
 from .messages import Message
@@ -67,10 +68,12 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         gpus: how many devices; None: one where one is here; 0: the CPU.
         device_ids: these devices and no others, by the identity under which they are claimed.
         anyway: to be started though it will not fit: the person was told and insists.
+        share: of each device's memory, as `Resources.share` says it; None: whole devices.
     """
 
     gpus: int | None = None
     device_ids: tuple[str, ...] = ()
+    share: float | None = None
     anyway: bool = False
 
 
@@ -118,6 +121,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         device_ids: on which it starts, or for which it waits; empty where the engine gives out its devices itself.
+        shares: of the memory of each of `device_ids`; empty: they are the job's as a whole.
         reason: why, and what next: the sentence that all faces say.
         notes: what else is worth knowing.
         ways: what would make it fit, the nearest to what was asked first.
@@ -129,6 +133,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     reason: Message
     device_ids: tuple[str, ...] = ()
+    shares: tuple[DeviceShare, ...] = ()
     notes: tuple[Message, ...] = ()
     ways: tuple[Way, ...] = ()
     searched: bool = False

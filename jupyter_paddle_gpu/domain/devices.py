@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -103,12 +103,28 @@ class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         name: of a job of this store; another user's is nobody's business.
         ends: the command that ends a container that was started by hand.
+        bytes: of its share of the device's memory; None: it has the whole device.
     """
 
     job: str
     owner: str = ""
     name: str = ""
     ends: str = ""
+    bytes: int | None = None
+
+
+class DeviceShare(msgspec.Struct, frozen=True, kw_only=True):
+    """A job's share of a device's memory, in bytes.
+
+    Attributes:
+        bytes: what the job may take.
+        most: what all shares of this device may take together: its memory under the policy's threshold.
+        total: all of the device's memory.
+    """
+
+    bytes: int
+    most: int
+    total: int
 
 
 class Device(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,6 +144,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         fault, fault_time: the driver's word (NVIDIA: `Xid 79`) and time (seconds since the epoch) of the newest error
             of the hardware's own that it reported while we looked.
         holder: the job that was given it, of this store or, by its claim, of another one; None: none that is known.
+        sharers: the jobs that have a share of its memory, known in the same way.
     """
 
     id: str
@@ -152,6 +169,23 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     fault: str | None = None
     fault_time: float | None = None
     holder: DeviceHolder | None = None
+    sharers: tuple[DeviceHolder, ...] = ()
+
+
+Holders = Mapping[str, tuple[DeviceHolder, ...]]
+"""Device id -> who has it as a whole, or shares of its memory."""
+
+
+def whole_of(holders: Holders) -> dict[str, DeviceHolder]:
+    """Of each device who has it as a whole."""
+    found = {device: next((one for one in those if one.bytes is None), None) for device, those in holders.items()}
+    return {device: one for device, one in found.items() if one is not None}
+
+
+def shares_of(holders: Holders) -> dict[str, tuple[DeviceHolder, ...]]:
+    """Of each device who has shares of its memory."""
+    found = {device: tuple(one for one in those if one.bytes is not None) for device, those in holders.items()}
+    return {device: those for device, those in found.items() if those}
 
 
 class HostSample(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: as it stands in submissions, policy and rows; `title` what people call it.
+        shares: it can keep a job to a share of a device's memory.
         own_devices: its jobs run on devices that are not this machine's.
         assigns_devices: it gives each job its devices itself, so none of them can be chosen.
     """
@@ -25,6 +26,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
     several_devices: bool
     statistics: bool
     available: bool
+    shares: bool = False
     own_devices: bool = False
     assigns_devices: bool = False
     problems: tuple[Message, ...] = ()

@@ -136,12 +136,17 @@ def runner_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> dict[str
         "checkpoints": str(folder.checkpoints),
         "kernel_name": job.spec.kernel_name,
         "sets": job.spec.sets,
-        "environment": job.spec.environment,
+        "environment": {**job.spec.environment, **_kept_to_shares(job)},
         "seconds": job.spec.resources.seconds,
         "memory_bytes": job.spec.resources.memory_bytes,
         "stop_seconds": stop_seconds,
         "device_memory_words": makers().words("memory"),
     }
+
+
+def _kept_to_shares(job: Job) -> dict[str, str]:
+    """The variables by which Paddle keeps to the job's shares of its devices."""
+    return makers().limited(job.device_ids, (part.bytes for part in job.shares))
 
 
 def write_spec(job: Job, folder: JobFolder, *, stop_seconds: float) -> None:

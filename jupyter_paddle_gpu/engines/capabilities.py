@@ -6,14 +6,14 @@ which know what holds for an engine that does not offer it. So nothing outside a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
 from ..domain.containers.images import LocalImage
 from ..domain.decisions import Limits
-from ..domain.devices import Device, DeviceHolder, Inventory
+from ..domain.devices import Device, Holders, Inventory
 from ..domain.engines import Features
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
@@ -121,8 +121,11 @@ class Explainer(Protocol):
 class Sharer(Protocol):
     """An engine that several users, or several stores of one, run jobs on: it knows who has which device."""
 
-    def held_by_others(self) -> Mapping[str, DeviceHolder]:
-        """Device id -> the job that has it, of every job here but this store's own. Raises `PaddleGpuError`."""
+    def held_by_others(self) -> Holders:
+        """Device id -> the jobs that have it, or shares of it, of every job here but this store's own.
+
+        Raises `PaddleGpuError`.
+        """
         ...
 
 

@@ -126,7 +126,8 @@ class Reconciler:
             now = seen.get(job.id)
             running = isinstance(now, Observation) and now.state == "running"
             if job.device_ids:
-                given[job.id] = Given(job.device_ids, running, now.pid if isinstance(now, Observation) else None)
+                pid = now.pid if isinstance(now, Observation) else None
+                given[job.id] = Given(job.device_ids, running, pid, tuple(part.bytes for part in job.shares))
         self._claims.keep(given)
 
     # ---- dispatching
@@ -143,18 +144,19 @@ class Reconciler:
                 if (told := no_longer(turn.reason)) != turn.job.reason:
                     rows.tell(self._store, turn.job, told)
             elif turn.start:
-                rows.guard(self._store, turn.job, partial(self._begin, device_ids=turn.device_ids))
+                rows.guard(self._store, turn.job, partial(self._begin, turn=turn))
             else:
                 rows.tell_place(self._store, turn.job, turn.reason, place_of(turn, turn.job.place, time.time()))
 
-    def _begin(self, job: Job, device_ids: tuple[str, ...]) -> None:
+    def _begin(self, job: Job, turn: queue.Turn) -> None:
         def make(now: Job) -> Job:
             if now.state != "queued":  # cancelled since the queue was read, or begun by another reconciler
                 raise PaddleGpuError("bad_move", "Job {id} is {state} already.", status=409, id=now.id, state=now.state)
             return _change(
                 now,
                 state="preparing",
-                device_ids=device_ids,
+                device_ids=turn.device_ids,
+                shares=turn.shares,
                 # It still stands while this one tries whether the engine answers again.
                 reason=now.reason if now.reason and now.reason.code == reasons.ENGINE_AWAY else None,
                 attempts=now.attempts + 1,
@@ -163,7 +165,7 @@ class Reconciler:
                 place=None,
             )
 
-        self._starting.begin(self._store.change(job.id, make, claim=device_ids))
+        self._starting.begin(self._store.change(job.id, make, claim=turn.device_ids, shares=turn.shares))
 
     # ---- reconciling
 

@@ -192,9 +192,9 @@ class JobService(JobReader):
         self._nudge()
         return stored
 
-    def standing(self, engine: str, devices: Inventory) -> Standing:
+    def standing(self, engine: str, devices: Inventory, share: float | None = None) -> Standing:
         """What a job for an engine with these devices would find, behind all jobs of this store."""
-        return self._reconciler.planner.standing(engine, devices)
+        return self._reconciler.planner.standing(engine, devices, share)
 
     def preflight(self, spec: JobSpec, source_content: Mapping[str, Any] | str | bytes) -> tuple[Message, ...]:
         """Everything that `submit` would refuse this with now, and what is only to be known (`reasons.is_note`)."""

@@ -5,22 +5,22 @@ Panel, preflight, placement, submit and queue all ask `decide`; they differ in w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from ..domain.decisions import Choice, Decision, Need, Way
-from ..domain.devices import Device, DeviceHolder, DeviceLink
-from ..domain.jobs import reasons
+from ..domain.devices import Device
 from ..domain.messages import Message
 from ..domain.placements import Fit
 from . import sentences
-from .candidates import allowed_bytes, is_failed, room_bytes, usable
-from .fit import fit_of
+from .candidates import is_failed, usable
 from .learned.bandit import why
+from .offer import Offer
 from .policy import Policy
 from .score import best_group, scores
+from .seats import Seat, part_of, seat_of
 
 _ORDER: dict[Fit, int] = {"fits": 0, "tight": 1, "unknown": 2, "short": 3, "never": 4}
 
@@ -32,62 +32,6 @@ Ways = Callable[[int], tuple[Way, ...] | None]
 """What would fit into so many bytes; None where nobody looked for it."""
 
 
-class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """What is here for a job: its engine's devices at one moment.
-
-    Attributes:
-        taken: device id -> the job of this queue that has it, or waits for it further ahead.
-        held: device id -> the job of another user that has it.
-        links: how each two of the devices are joined.
-        kept: device id -> the job ahead in this queue for which it is kept; whoever comes later may not start on it.
-        ahead: a job of this queue that waits for any of these devices; empty: none does.
-        left: job -> seconds until it is thought to end, of those that have a device.
-        trouble: why not all devices can be seen just now; it passes.
-        assigned: the engine gives out its devices itself, and has a queue for them.
-        memory: bytes of the machine's memory that a job may have at most; None: nothing limits it.
-        judged: names of devices that are not seen from here are the engine's to judge; else there are none.
-    """
-
-    devices: tuple[Device, ...] = ()
-    taken: Mapping[str, str] = {}
-    held: Mapping[str, DeviceHolder] = {}
-    kept: Mapping[str, str] = {}
-    links: tuple[DeviceLink, ...] = ()
-    ahead: str = ""
-    left: Mapping[str, float] = {}
-    trouble: Message | None = None
-    assigned: bool = False
-    memory: int | None = None
-    judged: bool = False
-
-    def blocking(self, device: str) -> Message | None:
-        """Who else has a device or waits for it; None where it is free."""
-        if (job := self.taken.get(device) or self.kept.get(device)) is not None:
-            return sentences.claimed(device, job, self.left.get(job))
-        if (holder := self.held.get(device)) is not None:
-            return reasons.device_held(device, holder)
-        return None
-
-    def is_free(self, device: str) -> bool:
-        """Whether nobody else has it or waits for it."""
-        return device not in self.taken and device not in self.held and device not in self.kept
-
-
-class _Seat(NamedTuple):
-    """One device as the training would find it.
-
-    `starts`: a job may start on it as it is now; `possible`: one may when it is empty.
-    """
-
-    device: Device
-    room: int | None
-    allowed: int | None
-    fit: Fit
-    starts: bool
-    possible: bool
-    seconds: float | None
-
-
 class _Case(NamedTuple):
     """What is asked about, with the devices that come into question, the best first."""
 
@@ -95,7 +39,7 @@ class _Case(NamedTuple):
     offer: Offer
     choice: Choice
     policy: Policy
-    seats: Sequence[_Seat] = ()
+    seats: Sequence[Seat] = ()
 
     @property
     def wanted(self) -> int:
@@ -103,12 +47,12 @@ class _Case(NamedTuple):
         return len(self.choice.device_ids) or self.choice.gpus or 1
 
     @property
-    def possible(self) -> list[_Seat]:
+    def possible(self) -> list[Seat]:
         """Devices on which it may start when they are empty."""
         return [seat for seat in self.seats if seat.possible]
 
     @property
-    def starting(self) -> list[_Seat]:
+    def starting(self) -> list[Seat]:
         """Devices on which it may start now."""
         return [seat for seat in self.seats if seat.starts and self.offer.is_free(seat.device.id)]
 
@@ -132,6 +76,8 @@ def decide(
         smaller: asked where it has to wait for memory, with the bytes that are free now.
         host: bytes that a step takes of the machine's memory where it runs on the CPU.
     """
+    if choice.share is None and offer.shared:
+        offer = offer.whole()
     case = _Case(need, offer, choice, policy)
     if choice.gpus == 0 and not choice.device_ids:
         return _on_cpu(case, sentences.ON_REQUEST, host, ways)
@@ -147,7 +93,7 @@ def decide(
         if choice.gpus is None and not candidates:
             return _on_cpu(case, sentences.NONE_USABLE if real else sentences.NO_DEVICE, host, ways)
     asked = None if choice.anyway else need
-    return _on_devices(case._replace(seats=_seats(asked, candidates, policy)), ways, smaller)
+    return _on_devices(case._replace(seats=_seats(asked, candidates, policy, choice, offer)), ways, smaller)
 
 
 def openings(need: Need | None, offer: Offer, policy: Policy, choice: Choice) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -160,7 +106,7 @@ def openings(need: Need | None, offer: Offer, policy: Policy, choice: Choice) ->
     # Of named ones that are gone no other takes the place.
     named = [here[name] for name in choice.device_ids if name in here]
     wanted = named if choice.device_ids else usable(here.values(), policy, count)
-    seats = _seats(None if choice.anyway else need, wanted, policy)
+    seats = _seats(None if choice.anyway else need, wanted, policy, choice, offer)
     possible = tuple(seat.device.id for seat in seats if seat.possible)
     return possible, frozenset(seat.device.id for seat in seats if seat.starts)
 
@@ -196,10 +142,13 @@ def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
     if len(best) < case.wanted:
         return _with_ways_out(case, _wait(case), smaller)
     ids = case.choice.device_ids or tuple(seat.device.id for seat in best)
-    return Decision(outcome="run", device_ids=ids, reason=_why(case, best[-1]), notes=_learned(case, best))
+    parts = {seat.device.id: seat.part for seat in best}
+    shares = tuple(part for name in ids if (part := parts[name]) is not None)
+    notes = (*(sentences.has_share(seat.device, seat.part) for seat in best[:1] if seat.part), *_learned(case, best))
+    return Decision(outcome="run", device_ids=ids, shares=shares, reason=_why(case, best[-1]), notes=notes)
 
 
-def _best(case: _Case) -> list[_Seat]:
+def _best(case: _Case) -> list[Seat]:
     """Of the devices on which it may start now as many as are wanted: the first ones, or those that are joined best."""
     free = {seat.device.id: seat for seat in case.starting}
     joined = case.wanted > 1 and case.offer.links
@@ -210,11 +159,15 @@ def _best(case: _Case) -> list[_Seat]:
     return [free[name] for name in group]
 
 
-def _seats(need: Need | None, devices: Sequence[Device], policy: Policy) -> list[_Seat]:
-    seats = [_seat(need, device, policy) for device in devices]
+def _seats(need: Need | None, devices: Sequence[Device], policy: Policy, choice: Choice, offer: Offer) -> list[Seat]:
+    if choice.share is None:
+        seats = [seat_of(need, device, policy) for device in devices]
+    else:
+        sharers = offer.shared
+        seats = [part_of(need, device, policy, choice.share, sharers.get(device.id, ())) for device in devices]
     scored = scores(need, [seat.device for seat in seats if seat.starts], policy) if policy.scored else {}
 
-    def order(one: _Seat) -> tuple[float, float]:
+    def order(one: Seat) -> tuple[float, float]:
         found = scored.get(one.device.id)
         return _preference(one, policy) if found is None else (-(found.score or 0.0), 0.0)
 
@@ -222,24 +175,7 @@ def _seats(need: Need | None, devices: Sequence[Device], policy: Policy) -> list
     return seats
 
 
-def _seat(need: Need | None, device: Device, policy: Policy) -> _Seat:
-    room, allowed = room_bytes(device, policy), allowed_bytes(device, policy)
-    planned = 0 if need is None else need.low if policy.plan_for == "low" else need.high
-    failed = is_failed(device)
-    fit = "unknown" if failed else fit_of(need, room, allowed)
-    starts = not failed and _starts(fit, policy)
-    possible = failed or starts or allowed is None or planned <= allowed
-    fastest = need is not None and policy.prefer == "fastest"
-    expected = policy.experience.expect(need, device.name) if need is not None and fastest else None
-    return _Seat(device, room, allowed, fit, starts, possible, None if expected is None else expected.likely)
-
-
-def _starts(fit: Fit, policy: Policy) -> bool:
-    """Whether a job may start on a device with this verdict."""
-    return fit in ("fits", "unknown") or (fit == "tight" and policy.plan_for == "low")
-
-
-def _preference(seat: _Seat, policy: Policy) -> tuple[float, float]:
+def _preference(seat: Seat, policy: Policy) -> tuple[float, float]:
     if seat.room is None:  # one that tells nothing comes last
         return float("inf"), 0.0
     room = float(seat.room)
@@ -250,7 +186,7 @@ def _preference(seat: _Seat, policy: Policy) -> tuple[float, float]:
     return -room, 0.0  # where it is scarce, memory alone counts
 
 
-def _why(case: _Case, last: _Seat) -> Message:
+def _why(case: _Case, last: Seat) -> Message:
     """Why it starts where it does. `last`: the least of its devices."""
     if case.choice.anyway:
         return sentences.ANYWAY
@@ -264,7 +200,7 @@ def _why(case: _Case, last: _Seat) -> Message:
     return sentences.your_choice(last.device)
 
 
-def _learned(case: _Case, best: Sequence[_Seat]) -> tuple[Message, ...]:
+def _learned(case: _Case, best: Sequence[Seat]) -> tuple[Message, ...]:
     """What was learned of the devices that are chosen, where that decided, and what the rules would have chosen."""
     need, policy = case.need, case.policy
     if need is None or not policy.experience.active or case.choice.device_ids or case.choice.anyway:
@@ -275,7 +211,8 @@ def _learned(case: _Case, best: Sequence[_Seat]) -> tuple[Message, ...]:
         return ()
     notes = [why(expected, min(known, key=lambda one: one.likely, default=None))]
     ruled = msgspec.structs.replace(policy, experience=msgspec.structs.replace(policy.experience, active=False))
-    other = _best(case._replace(policy=ruled, seats=_seats(need, [seat.device for seat in case.seats], ruled)))
+    devices = [seat.device for seat in case.seats]
+    other = _best(case._replace(policy=ruled, seats=_seats(need, devices, ruled, case.choice, case.offer)))
     if other and other[0].device.name != best[0].device.name:
         notes.append(sentences.by_the_rules(other[0].device))
     return tuple(notes)
@@ -307,6 +244,8 @@ def _impossible(case: _Case, ways: Ways) -> Decision:
     trouble = case.offer.trouble or next((one.problem for one in case.offer.devices if is_failed(one)), None)
     if trouble is not None and not case.choice.device_ids:  # what does not answer now may be what could
         return Decision(outcome="wait", reason=trouble)
+    if case.choice.share is not None and len(seats) >= count:
+        return Decision(outcome="refuse", reason=_share_impossible(case))
     if len(seats) < count or need is None:
         reason = sentences.too_few(count, len(seats))
         return Decision(outcome="wait" if case.choice.anyway else "refuse", reason=reason)
@@ -315,6 +254,17 @@ def _impossible(case: _Case, ways: Ways) -> Decision:
     only = seats[0].device if case.choice.device_ids and count == 1 else None
     reason = sentences.fits_nowhere(need, most, count, found, only=only)
     return Decision(outcome="refuse", reason=reason, ways=found or (), searched=found is not None)
+
+
+def _share_impossible(case: _Case) -> Message:
+    """Why a share that was asked for is none of any device here."""
+    parts = [(seat.device, seat.part) for seat in case.seats if seat.part is not None]
+    if not parts:
+        return sentences.NO_SHARES
+    device, part = max(parts, key=lambda one: (one[1].bytes <= one[1].most, one[1].bytes))
+    if part.bytes > part.most or case.need is None:
+        return sentences.share_too_large(device, part)
+    return sentences.share_too_small(case.need, device, part)
 
 
 def _wait(case: _Case) -> Decision:
@@ -331,9 +281,12 @@ def _wait(case: _Case) -> Decision:
         if blocking is not None:
             return Decision(outcome="wait", reason=blocking, device_ids=expected)
     full = [seat for seat in possible if not seat.starts and offer.is_free(seat.device.id)]
-    if need is not None and full and (choice.device_ids or (case.wanted == 1 and len(full) == len(possible))):
+    asked = None if need is None else need.high
+    if full and full[0].part is not None:
+        asked = full[0].part.bytes
+    if asked is not None and full and (choice.device_ids or (case.wanted == 1 and len(full) == len(possible))):
         first, only = full[0], bool(choice.device_ids)
-        reason = sentences.short(first.device, need.high, first.room or 0, only=only)
+        reason = sentences.short(first.device, asked, first.room or 0, only=only)
         return Decision(outcome="wait", reason=reason, device_ids=choice.device_ids or (first.device.id,))
     holders = [offer.held[seat.device.id] for seat in possible if seat.device.id in offer.held]
     others = sorted({holder.owner or holder.job for holder in holders})
@@ -354,6 +307,8 @@ def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:
     """A wait with what would start sooner, and until about when others have the devices that it waits for."""
     offer = case.offer
     jobs = {offer.taken[seat.device.id]: seat.device for seat in case.possible if seat.device.id in offer.taken}
+    for seat in case.possible:
+        jobs.update(dict.fromkeys((one.job for one in offer.shared.get(seat.device.id, ())), seat.device))
     known = sorted((offer.left[job], place, job) for place, job in enumerate(jobs) if job in offer.left)
     told = [sentences.has_until(jobs[job], job, left) for left, _, job in known]
     if len(told) > 1 and case.wanted == 1 and not case.choice.device_ids:

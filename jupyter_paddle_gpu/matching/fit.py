@@ -42,9 +42,22 @@ def fit_of(need: Need | None, room: int | None, allowed: int | None) -> Fit:
     return "short" if allowed is None or need.low <= allowed else "never"
 
 
-def judge(device: Device, estimate: Estimate | None, policy: Policy, accelerator: Accelerator | None = None) -> Verdict:
-    """The verdict on one live (or simulated) device; `accelerator` is its row of the catalogue, for the step time."""
+def judge(
+    device: Device,
+    estimate: Estimate | None,
+    policy: Policy,
+    accelerator: Accelerator | None = None,
+    *,
+    promised: int = 0,
+) -> Verdict:
+    """The verdict on one live (or simulated) device.
+
+    Args:
+        accelerator: its row of the catalogue, for the step time.
+        promised: bytes of it that are jobs' shares and not in use yet.
+    """
     room = room_bytes(device, policy)
+    room = None if room is None else max(0, room - promised)
     if room is None or is_failed(device):
         verdict = _unknown(device.id, device.name, device.problem or _NO_FIGURES)
     else:

@@ -13,11 +13,13 @@ from ..domain.estimates import Estimate
 from ..domain.messages import Message
 from ..domain.placements import Placement, Verdict
 from .candidates import named
-from .decision import Offer, decide
+from .decision import decide
 from .fit import judge, judge_model
+from .offer import Offer
 from .policy import Policy
 from .score import table
 from .sentences import claimed, host_short
+from .shares import unfilled
 from .ways import ways_now, ways_out
 
 
@@ -46,14 +48,21 @@ def match(
     offer = msgspec.structs.replace(offer, devices=inventory.devices, links=inventory.links)
     choice = resolved(choice or Choice(), inventory.devices)
     cut = divided(inventory.devices)
+
+    def promised(device: Device) -> int:
+        return unfilled(device, offer.shared.get(device.id, ())) if choice.share is not None else 0
+
     verdicts = {
-        device.id: _divided(device) if device.id in cut else judge(device, estimate, policy, find(device.name))
+        device.id: _divided(device)
+        if device.id in cut
+        else judge(device, estimate, policy, find(device.name), promised=promised(device))
         for device in inventory.devices
     }
-    for name, holder in offer.held.items():
+    seen = offer.whole() if choice.share is None else offer
+    for name, holder in seen.held.items():
         if name in verdicts:
             verdicts[name] = _held(verdicts[name], holder)
-    for name, job in offer.taken.items():
+    for name, job in seen.taken.items():
         if name in verdicts and verdicts[name].fit != "never":
             reason = claimed(name, job, offer.left.get(job))
             verdicts[name] = msgspec.structs.replace(verdicts[name], fit="short", reason=reason)
@@ -78,7 +87,7 @@ def match(
         verdicts=tuple(verdicts.values()),
         catalogue=tuple(judge_model(model, estimate, policy) for model in by_memory),
         reasons=(decision.reason, *decision.notes),
-        table=table(need_of(estimate), inventory.devices, policy, decision, taken=offer.taken, held=offer.held),
+        table=table(need_of(estimate), inventory.devices, policy, decision, offer=offer, share=choice.share),
     )
 
 

@@ -43,7 +43,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         price_ceiling: devices that cost more an hour are not chosen by themselves; those without a price may be.
         power_ceiling: cards whose limit or board power is more (watts) are not chosen by themselves.
         heat_ceiling: nor those that are hotter now (degrees Celsius).
-        sharing: `exclusive`: nor those on which a process of somebody else runs.
+        sharing: `exclusive`: nor those on which a process of somebody else runs, and nobody has a share of a device.
+        default_share: what a job has that asks for no share: `whole` devices, or so much of their memory as its
+            `estimate` says at most.
         prices: an hour of a card by its name, in `currency`.
         weights: how much each aim counts.
         market, market_date: prices of the cards that `prices` does not name, as a catalogue had them at a date; no
@@ -63,6 +65,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     power_ceiling: Positive | None = None
     heat_ceiling: Positive | None = None
     sharing: Literal["shared", "exclusive"] = "shared"
+    default_share: Literal["whole", "estimate"] = "whole"
     prices: dict[str, Weight] = {}
     currency: str = "USD"
     weights: Weights = Weights()

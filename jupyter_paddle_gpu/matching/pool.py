@@ -16,7 +16,8 @@ import msgspec
 from ..domain.decisions import Choice, Decision, Need
 from ..domain.devices import Device, divided
 from .candidates import is_failed, room_bytes, usable
-from .decision import Offer, decide
+from .decision import decide
+from .offer import Offer
 from .policy import Policy
 
 _Key = tuple[float, int]

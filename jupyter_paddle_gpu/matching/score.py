@@ -15,15 +15,16 @@ import msgspec
 
 from ..devices.catalogue import covers, find
 from ..domain.decisions import Decision, Need
-from ..domain.devices import Device, DeviceHolder, DeviceLink, Joint, divided
+from ..domain.devices import Device, DeviceLink, Joint, divided
 from ..domain.learned import StepSeconds
 from ..domain.messages import Message
 from ..domain.placements import Aim, AimName, DeviceScore, Standing
-from .candidates import allowed_bytes, is_excluded, is_failed, room_bytes
+from .candidates import is_excluded, is_failed, room_bytes
 from .filters import price_of, ruled_out
-from .fit import fit_of
 from .learned.bandit import hopeful_seconds
+from .offer import Offer
 from .policy import Policy
+from .seats import part_of, seat_of
 
 UNKNOWN = 0.5
 """Value of an aim that cannot be told."""
@@ -91,12 +92,17 @@ def table(
     policy: Policy,
     decision: Decision,
     *,
-    taken: Mapping[str, str],
-    held: Mapping[str, DeviceHolder],
+    offer: Offer,
+    share: float | None = None,
 ) -> tuple[DeviceScore, ...]:
-    """Every device: chosen, possible with its score, or ruled out by what. The chosen ones first, then by score."""
+    """Every device: chosen, possible with its score, or ruled out by what. The chosen ones first, then by score.
+
+    Args:
+        offer: who has which of them; `share`: of their memory, that is asked for (None: whole devices).
+    """
     cut = divided(devices)
-    reasons = {device.id: _out(need, device, policy, cut=cut, taken=taken, held=held) for device in devices}
+    offer = offer.whole() if share is None else offer
+    reasons = {device.id: _out(need, device, policy, cut=cut, offer=offer, share=share) for device in devices}
     chosen = set(decision.device_ids) if decision.outcome == "run" else set()
     scored = scores(need, [device for device in devices if reasons[device.id] is None], policy)
     rows = [_row(device, scored.get(device.id), reasons[device.id], chosen=device.id in chosen) for device in devices]
@@ -117,11 +123,11 @@ def _out(
     policy: Policy,
     *,
     cut: frozenset[str],
-    taken: Mapping[str, str],
-    held: Mapping[str, DeviceHolder],
+    offer: Offer,
+    share: float | None,
 ) -> Message | None:
     """Why a device is not for this training now."""
-    return _barred(device, policy, cut) or _occupied(need, device, policy, taken, held)
+    return _barred(device, policy, cut) or _occupied(need, device, policy, offer, share)
 
 
 def _barred(device: Device, policy: Policy, cut: frozenset[str]) -> Message | None:
@@ -137,11 +143,13 @@ def _barred(device: Device, policy: Policy, cut: frozenset[str]) -> Message | No
     return ruled_out(device, policy)
 
 
-def _occupied(
-    need: Need | None, device: Device, policy: Policy, taken: Mapping[str, str], held: Mapping[str, DeviceHolder]
-) -> Message | None:
+def _occupied(need: Need | None, device: Device, policy: Policy, offer: Offer, share: float | None) -> Message | None:
     """By what this training needs, and by others."""
-    fit = fit_of(need, room_bytes(device, policy), allowed_bytes(device, policy))
+    taken, held = offer.taken, offer.held
+    if share is None:
+        fit = seat_of(need, device, policy).fit
+    else:
+        fit = part_of(need, device, policy, share, offer.shared.get(device.id, ())).fit
     if fit == "never":
         return Message(code="too_small", text="The training does not fit, even on the empty card.")
     if device.id in taken:

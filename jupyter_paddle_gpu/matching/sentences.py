@@ -8,7 +8,7 @@ from math import ceil
 import msgspec
 
 from ..domain.decisions import Need, Way
-from ..domain.devices import Device
+from ..domain.devices import Device, DeviceShare
 from ..domain.messages import Message, Param
 from ..domain.placements import Fit
 from ..domain.sizes import human
@@ -215,6 +215,42 @@ def none_to_name(device: str) -> Message:
         text="Device {device} was asked for, and there is no GPU here.",
         hint="Leave the device out, then it runs on the CPU; or submit it where the device is.",
         params={"device": device},
+    )
+
+
+NO_SHARES = Message(
+    code="no_shares",
+    text="No device here tells how much memory it has, so none can be shared by it.",
+    hint="Ask for whole devices.",
+)
+
+
+def has_share(device: Device, part: DeviceShare) -> Message:
+    """What of a device a job has."""
+    return Message(
+        code="has_share",
+        text="It has {share} of the {total} of GPU {index} ({device}), and others may have the rest.",
+        params={"device": device.name, "index": device.index, "share": human(part.bytes), "total": human(part.total)},
+    )
+
+
+def share_too_large(device: Device, part: DeviceShare) -> Message:
+    """More than a device has for all shares together."""
+    return Message(
+        code="share_too_large",
+        text="A share of {share} was asked for; GPU {index} ({device}) has {most} for all shares together.",
+        hint="Ask for less, or for whole devices.",
+        params={"device": device.name, "index": device.index, "share": human(part.bytes), "most": human(part.most)},
+    )
+
+
+def share_too_small(need: Need, device: Device, part: DeviceShare) -> Message:
+    """The training would run into the end of its share."""
+    return Message(
+        code="share_too_small",
+        text="Needs {needed}, and its share of GPU {index} ({device}) is {share}.",
+        hint="Ask for a larger share, or for whole devices.",
+        params={"device": device.name, "index": device.index, "share": human(part.bytes), "needed": human(need.high)},
     )
 
 

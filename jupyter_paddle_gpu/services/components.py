@@ -219,7 +219,7 @@ class Components:
 
         return local_images_of(self.engines.values())
 
-    def standing(self, engine: str, devices: Inventory) -> Standing:
+    def standing(self, engine: str, devices: Inventory, share: float | None = None, /) -> Standing:
         """What a job for an engine with these devices would find, behind all jobs of this store.
 
         A store that cannot be read holds up no placement: whoever submits is told what is wrong with it.
@@ -227,7 +227,7 @@ class Components:
         from ..jobs.scheduling.queue import Standing
 
         try:
-            return self.jobs.standing(engine, devices)
+            return self.jobs.standing(engine, devices, share)
         except (OSError, sqlite3.Error, PaddleGpuError):
             return Standing()
 

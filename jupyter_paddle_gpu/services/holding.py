@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from ..devices.holders import Held
 from ..domain.devices import DeviceHolder
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs.job import ACTIVE
+from ..domain.jobs.job import ACTIVE, Job
 
 if TYPE_CHECKING:
     from ..claims.claims import Claims
@@ -19,7 +24,7 @@ BUSY_SECONDS = 1.0
 
 
 class Holding:
-    """Called for a mapping of device ids: the jobs of this store by its rows, those of others by their claims.
+    """Called for who has what: the jobs of this store by its rows, those of others by their claims.
 
     It opens the store by itself and only where there is one: whoever looks at devices makes none, and the job service
     asks for devices while it is being built.
@@ -29,19 +34,25 @@ class Holding:
         self._file, self._claims = data_folder / "jobs.sqlite", claims
         self._store: JobStore | None = None
 
-    def __call__(self) -> dict[str, DeviceHolder]:
-        """Device id -> who has it; nothing of a store or folder that cannot be read."""
-        found: dict[str, DeviceHolder] = {}
+    def __call__(self) -> Held:
+        """Devices and processes; nothing of a store or folder that cannot be read."""
+        found: dict[str, tuple[DeviceHolder, ...]] = {}
+        containers: dict[str, str] = {}
+        processes: dict[int, str] = {}
         try:
             if self._claims is not None:
                 found.update(self._claims.held())
+                processes = self._claims.processes()
             if (store := self._opened()) is not None:
                 for job in store.select(states=ACTIVE):
-                    holder = DeviceHolder(job=job.id, owner=job.owner, name=job.spec.name)
-                    found.update(dict.fromkeys(job.device_ids, holder))
+                    for device, holder in _own(job):
+                        # Its own word on a device that it has as a whole; shares stand beside each other.
+                        found[device] = (*(found.get(device, ()) if holder.bytes is not None else ()), holder)
+                    if container := job.handle.get("container"):
+                        containers[str(container)[:12]] = job.id
         except (OSError, sqlite3.Error, PaddleGpuError):
-            return found
-        return found
+            pass
+        return Held(found, containers, processes)
 
     def _opened(self) -> JobStore | None:
         if self._store is None and self._file.exists():
@@ -54,3 +65,10 @@ class Holding:
         """Let go of the store."""
         if self._store is not None:
             self._store.close()
+
+
+def _own(job: Job) -> Iterator[tuple[str, DeviceHolder]]:
+    """The devices of one of this store's jobs."""
+    holder = DeviceHolder(job=job.id, owner=job.owner, name=job.spec.name)
+    for device, part in zip_longest(job.device_ids, job.shares[: len(job.device_ids)]):
+        yield device, msgspec.structs.replace(holder, bytes=None if part is None else part.bytes)

@@ -76,7 +76,7 @@ class Person:
 
     def sees(self) -> dict[str, str]:
         """Device -> who has it, of those that others have."""
-        out = self.run("print({d: h.owner + ' ' + h.job for d, h in claims.held().items()})")
+        out = self.run("print({d: h.owner + ' ' + h.job for d, (h, *_) in claims.held().items()})")
         found: dict[str, str] = eval(out)
         return found
 

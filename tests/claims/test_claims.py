@@ -291,3 +291,76 @@ def test_two_stores_of_one_user(shared, tmp_path):
         stores[1].take("other", ("A",))
     stores[0].release("job")
     stores[1].take("other", ("A",))
+
+
+PARTS = """
+import fcntl, os, random
+from jupyter_paddle_gpu.domain.devices import DeviceShare
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+witness, done, jobs = sys.argv[1], sys.argv[2], int(sys.argv[3])
+random.seed()
+print("up", flush=True)
+while len(finished := os.listdir(done)) < jobs:
+    job, size = str(len(finished)), random.choice((3, 4, 5))
+    try:
+        claims.take(job, ("card",), (DeviceShare(bytes=size, most=10, total=10),))
+    except PaddleGpuError as error:
+        assert error.code == "device_held", error
+        time.sleep(random.random() / 50)
+        continue
+    slots = []
+    for number in range(10):
+        file = open(f"{witness}/{number}", "ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            slots.append(file)
+        except OSError:
+            file.close()
+        if len(slots) == size:
+            break
+    assert len(slots) == size, f"{len(slots)} of {size} were left"
+    time.sleep(random.random() / 50)
+    open(f"{done}/{job}", "w").close()
+    for file in slots:
+        file.close()
+    claims.release(job)
+"""
+
+
+def test_shares_of_a_card_never_come_to_more_than_it_has(people, tmp_path, processes=4, jobs=8):
+    """Ten bytes, each a file that who has it locks: three users' processes take three to five of them."""
+    witness = tmp_path / "witness"
+    witness.mkdir()
+    for number in range(10):
+        (witness / str(number)).touch()
+        (witness / str(number)).chmod(0o666)
+    racers = []
+    for number in range(processes):
+        done = tmp_path / f"done-{number}"
+        done.mkdir()
+        done.chmod(0o777)
+        racers.append(people(number % 3).start(PARTS, witness, done, jobs, store=number))
+        assert racers[-1].stdout.readline() == "up\n"
+    assert [racer.wait() for racer in racers] == [0] * processes
+    assert people(0).sees() == {}
+
+
+def test_a_whole_card_waits_for_shares_and_they_for_it(people):
+    holder = people(0).start(
+        "from jupyter_paddle_gpu.domain.devices import DeviceShare\n"
+        "claims.take('a', ('A', 'B'), [DeviceShare(bytes=4, most=10, total=10)] * 2)\n"
+        "print('has', flush=True); sys.stdin.readline()"
+    )
+    assert holder.stdout.readline() == "has\n"
+    told = people(1).run(
+        "from jupyter_paddle_gpu.domain.devices import DeviceShare as S\n"
+        "from jupyter_paddle_gpu.domain.errors import PaddleGpuError\n"
+        "def take(job, *args):\n"
+        "    try: claims.take(job, *args); return 'has'\n"
+        "    except PaddleGpuError as error: return error.code\n"
+        "part = lambda size: [S(bytes=size, most=10, total=10)]\n"
+        "print(take('b', ('A',)), take('c', ('A',), part(7)), take('d', ('A',), part(6)),\n"
+        "      take('e', ('B',), part(6), {'B': 1}), claims.held()['A'][0].bytes)"
+    )
+    assert told == "device_held device_held has device_held 4"
+    assert holder.communicate("\n")[0] is not None

@@ -60,6 +60,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
         gpus: 0,
         device_ids: [],
         gpu_memory_bytes: null,
+        share: null,
         memory_bytes: null,
         cpus: null,
         shm_bytes: null,
@@ -99,6 +100,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     reason: null,
     handle: {},
     device_ids: [],
+    shares: [],
     progress: {
       cell: null,
       cells_done: 0,

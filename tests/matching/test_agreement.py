@@ -14,8 +14,9 @@ from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.placements import Placement
 from jupyter_paddle_gpu.jobs.scheduling import queue
 from jupyter_paddle_gpu.jobs.settings import JobSettings
-from jupyter_paddle_gpu.matching.decision import Offer, decide
+from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.match import match, resolved
+from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 from tests.matching.situations import GIB, HOST, spec_of
 from tests.strategies.placing import choices, devices, estimates, policies

@@ -12,8 +12,9 @@ from jupyter_paddle_gpu.domain.jobs.job import Job
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs.scheduling import queue
 from jupyter_paddle_gpu.jobs.settings import JobSettings
-from jupyter_paddle_gpu.matching.decision import Offer, decide
+from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.match import match
+from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.ways import ways_out
 from tests.matching.situations import GIB, HOST, SMALL, spec_of

@@ -8,8 +8,8 @@ from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder, HostSample, 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.placements import Placement
-from jupyter_paddle_gpu.matching.decision import Offer
 from jupyter_paddle_gpu.matching.match import match
+from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 
 GB = 10**9

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from jupyter_paddle_gpu.domain.decisions import Choice, Need
 from jupyter_paddle_gpu.domain.devices import Device, DeviceDetails, DeviceHolder, DeviceLink, DeviceProcess
 from jupyter_paddle_gpu.domain.messages import Message
-from jupyter_paddle_gpu.matching.decision import Offer, decide
+from jupyter_paddle_gpu.matching.decision import decide
+from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy, Weights
 from jupyter_paddle_gpu.matching.score import scores, table
 
@@ -247,7 +248,7 @@ def test_the_table_has_every_device_with_its_reason() -> None:
     )
     rules = policy(prices=PRICES, price_ceiling=3, excluded=("4",))
     decision = decide(NEED, Offer(devices=devices, taken={"t4-1": "j1"}), rules, Choice())
-    rows = table(NEED, devices, rules, decision, taken={"t4-1": "j1"}, held={})
+    rows = table(NEED, devices, rules, decision, offer=Offer(taken={"t4-1": "j1"}))
     told = {row.device_id: (row.state, row.ruled_out.code if row.ruled_out else None) for row in rows}
     assert told == {
         "a100-0": ("chosen", None),
@@ -261,7 +262,7 @@ def test_the_table_has_every_device_with_its_reason() -> None:
     chosen = rows[0]
     assert (chosen.device_id, chosen.price) == ("a100-0", 2.0)
     assert {aim.name for aim in chosen.aims} == {"cost", "time", "balance"}
-    held = table(NEED, devices, rules, decision, taken={}, held={"t4-1": DeviceHolder(job="j", owner="eve")})
+    held = table(NEED, devices, rules, decision, offer=Offer(held={"t4-1": DeviceHolder(job="j", owner="eve")}))
     assert next(row for row in held if row.device_id == "t4-1").ruled_out.render() == "j of eve has it now."  # type: ignore[union-attr]
 
 

@@ -58,7 +58,7 @@ def test_ones_own_job_and_another_stores_are_named(services: Services, tmp_path:
     assert view.head(say)[-1] == "Held by"
     said = [row[-1] for row in view.rows(say)]
     assert said[-3:] == ["ann · digits (cafe)", f"{found[second].owner} · beef", "–"]
-    assert view.json(say)["devices"][-3]["holder"] == {"job": row.id, "owner": "ann", "name": "digits"}
+    assert view.json(say)["devices"][-3]["holder"]["name"] == "digits"
     other.release("20260101-120000-beef")
     store.change(row.id, lambda job: msgspec.structs.replace(job, state="cancelled"))
     assert set(holders(services.inventory()).values()) == {None}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -130,7 +131,7 @@ class JobView(TableView):
         if job.progress.seconds_left is not None:
             rows.append((say("Time left"), duration(job.progress.seconds_left)))
         if job.device_ids:
-            rows.append((say("Devices"), ", ".join(job.device_ids)))
+            rows.append((say("Devices"), ", ".join(_devices(say, job))))
         if job.spec.insisted is not None:
             rows.append((say("Submitted anyway"), job.spec.insisted.render(say.translate)))
         if job.spec.would_stop is not None and job.state not in FOLLOW_STATUS:
@@ -184,3 +185,10 @@ class DoneView(View):
     def html(self, say: Speech) -> str:
         """The sentence."""
         return f"<p>{escape(self._sentence)}</p>"
+
+
+def _devices(say: Speech, job: Job) -> Iterator[str]:
+    """The devices' ids, each with the job's share of it."""
+    for device, part in zip_longest(job.device_ids, job.shares[: len(job.device_ids)]):
+        share = None if part is None else say("{share} of {total}", share=size(part.bytes), total=size(part.total))
+        yield str(device) if share is None else f"{device} ({share})"

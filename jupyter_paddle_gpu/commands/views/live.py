@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ...domain.devices import Device, DeviceHistory, DeviceProcess, Inventory
+from ...domain.devices import Device, DeviceHistory, DeviceHolder, DeviceProcess, Inventory
 from .. import markup
 from ..speech import Speech, size
 from .machine import InventoryView, device_name
@@ -94,7 +94,7 @@ class LiveView(InventoryView):
         ]
 
     def _is_held(self) -> bool:
-        return any(device.holder is not None for device in self.data.devices)
+        return any(device.holder is not None or device.sharers for device in self.data.devices)
 
     def _processes(self, say: Speech) -> list[Sequence[str]]:
         rows = [_process(device, process) for device in self.data.devices for process in device.processes]
@@ -118,12 +118,16 @@ def _process(device: Device, process: DeviceProcess) -> Sequence[str]:
 
 
 def _holder(device: Device) -> str:
-    """The user and the job that have it: one's own by its name, another's by the end of its id."""
-    if device.holder is None:
-        return "–"
-    short = device.holder.job.rsplit("-", 1)[-1]
-    job = f"{device.holder.name} ({short})" if device.holder.name else short
-    return " · ".join(part for part in (device.holder.owner, job) if part)
+    """The users and the jobs that have it or shares of it: one's own by its name, another's by the end of its id."""
+    holders = device.sharers if device.holder is None else (device.holder,)
+    return "\n".join(_one_holder(one) for one in holders) or "–"
+
+
+def _one_holder(holder: DeviceHolder) -> str:
+    short = holder.job.rsplit("-", 1)[-1]
+    job = f"{holder.name} ({short})" if holder.name else short
+    share = None if holder.bytes is None else size(holder.bytes)
+    return " · ".join(part for part in (holder.owner, job, share) if part)
 
 
 def _clock(device: Device) -> str:

@@ -93,6 +93,11 @@ class Makers:
             found[maker.visible_devices] = maker.visible(device_ids, root)
         return found
 
+    def limited(self, device_ids: tuple[str, ...], shares: Iterable[int]) -> dict[str, str]:
+        """The variables of a process that has these shares (bytes) of its devices' memory; none: the whole devices."""
+        least = min(shares, default=None)
+        return {} if least is None or not device_ids else self.of_device(device_ids[0]).limit(least)
+
 
 def context_range(vendor: str | None, capability: tuple[int, int] | None) -> ContextRange:
     """What a process takes of a device of this maker beside its tensors; None: of the first maker's."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..decisions import Limits, Need
+from ..devices import DeviceShare
 from ..errors import PaddleGpuError
 from ..estimates import DeviceTerms
 from ..messages import Message
@@ -46,6 +47,8 @@ class Resources(msgspec.Struct, frozen=True, kw_only=True):
         gpus: number of devices; 0 runs on the CPU.
         device_ids: devices the person chose; empty lets the match choose.
         gpu_memory_bytes: what must be free on each device, whatever the estimate says.
+        share: of each device's memory, which the job then shares with others: up to 1 a fraction of what may be planned
+            for there (1: all of it, alone), above 1 bytes. None: whole devices, or what the policy gives.
         memory_bytes, cpus, shm_bytes: host memory, processors, shared memory.
         seconds: wall time after which the job is stopped.
     """
@@ -53,6 +56,7 @@ class Resources(msgspec.Struct, frozen=True, kw_only=True):
     gpus: int = 0
     device_ids: tuple[str, ...] = ()
     gpu_memory_bytes: int | None = None
+    share: float | None = None
     memory_bytes: int | None = None
     cpus: float | None = None
     shm_bytes: int | None = None
@@ -219,6 +223,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
 
     Attributes:
+        shares: of the memory of each of `device_ids`; empty: they are its own as a whole.
         attempts: how often it was started; more than one after a passing fault.
         not_before: earliest time of the next attempt.
         force: the person asked to end it without saving.
@@ -240,6 +245,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Why it is where it is: what it waits for, or why it ended."""
     handle: dict[str, Any] = {}
     device_ids: tuple[str, ...] = ()
+    shares: tuple[DeviceShare, ...] = ()
     progress: Progress = Progress()
     result: JobResult | None = None
     attempts: int = 0

@@ -15,7 +15,16 @@ from .connection.daemon import DaemonFacts
 from .devices import DeviceAccess
 from .folders import Mount, is_below
 from .identity import identity_of
-from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_SERVER, LABEL_STORE, owner
+from .labels import (
+    LABEL_DEVICES,
+    LABEL_JOB,
+    LABEL_OWNER,
+    LABEL_ROLE,
+    LABEL_SERVER,
+    LABEL_SHARES,
+    LABEL_STORE,
+    owner,
+)
 from .limits import given_memory, given_processors
 from .policy import Grant
 from .settings import DockerSettings
@@ -83,6 +92,7 @@ def compose(
             LABEL_SERVER: settings.server or job.server_id,
             LABEL_ROLE: "job",
             **({LABEL_DEVICES: ",".join(device_ids)} if device_ids else {}),
+            **({LABEL_SHARES: ",".join(str(part.bytes) for part in job.shares)} if job.shares else {}),
         },
         "Tty": False,
         "OpenStdin": False,

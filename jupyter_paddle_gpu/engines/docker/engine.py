@@ -12,7 +12,7 @@ from typing import Any
 
 from ...domain.containers.images import LocalImage
 from ...domain.decisions import Limits
-from ...domain.devices import DeviceHolder, Inventory
+from ...domain.devices import Holders, Inventory
 from ...domain.engines import Features
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
@@ -91,6 +91,7 @@ class DockerEngine:
             time_limit=True,
             several_devices=gpus,
             statistics=True,
+            shares=True,
             available=available,
             problems=problems,
         )
@@ -195,10 +196,11 @@ class DockerEngine:
                     if error.status not in (404, 409):  # gone, or not running any more: what was wanted
                         raise
 
-    def held_by_others(self) -> Mapping[str, DeviceHolder]:
+    def held_by_others(self) -> Holders:
         """By the labels of other users' and stores' containers, and by what containers asked for that are no jobs."""
         with self._passing():
-            return {**self.by_hand.held(), **held(self.daemon, owner(), store_label(self.settings))}
+            by_hand = {device: (holder,) for device, holder in self.by_hand.held().items()}
+            return {**by_hand, **held(self.daemon, owner(), store_label(self.settings))}
 
     def adopt(self) -> dict[str, Handle]:
         """Job id -> handle of every container of this user (and of this store, where the settings name one)."""
@@ -283,9 +285,10 @@ class DockerEngine:
         """The id of the container that was started: another one, where the first had waited too long for its turn."""
         try:
             place.take_turn()
+            left = {one: part.most - part.bytes for one, part in zip(job.device_ids, job.shares, strict=False)}
             shared = bool(job.device_ids or job.spec.resources.device_ids)
             while shared and not has_won(
-                self.daemon, container, owner(), store_label(self.settings, folder), place.take_turn
+                self.daemon, container, owner(), store_label(self.settings, folder), place.take_turn, left=left
             ):
                 self._remove(container)
                 container = str(self._create(container_name(job.id), self.composer.composed(job, folder, handle))["Id"])

@@ -17,7 +17,7 @@ from ...domain.devices import DeviceHolder, Inventory
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import reasons
 from .connection.daemon import Daemon
-from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner_name
+from .labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_SHARES, LABEL_STORE, owner_name
 
 RUNNING = ("restarting", "running", "paused")
 LIVE = ("created", *RUNNING)
@@ -32,16 +32,27 @@ Row = Mapping[str, Any]
 """A container as Docker lists it."""
 
 
-def held(daemon: Daemon, owner: str, store: str) -> dict[str, DeviceHolder]:
-    """Device id -> who has it, of all jobs on the daemon but this store's own. Raises `PaddleGpuError`."""
-    found: dict[str, DeviceHolder] = {}
+def held(daemon: Daemon, owner: str, store: str) -> dict[str, tuple[DeviceHolder, ...]]:
+    """Device id -> who has it or shares of it, of all jobs on the daemon but this store's own.
+
+    Raises `PaddleGpuError`.
+    """
+    found: dict[str, tuple[DeviceHolder, ...]] = {}
     for row in _others(_rows(daemon), owner, store):
-        for device in _devices(row):
-            found.setdefault(device, _holder(row))
+        for device in sorted(_devices(row)):
+            found[device] = (*found.get(device, ()), _holder(row, device))
     return found
 
 
-def has_won(daemon: Daemon, container: str, owner: str, store: str, wanted: Callable[[], None]) -> bool:
+def has_won(
+    daemon: Daemon,
+    container: str,
+    owner: str,
+    store: str,
+    wanted: Callable[[], None],
+    *,
+    left: Mapping[str, int] | None = None,
+) -> bool:
     """Whether a container that was made may be started: nobody else's has one of its devices.
 
     Of those that were made at the same moment the oldest wins (the lower id, where the second is the same). It waits
@@ -49,6 +60,7 @@ def has_won(daemon: Daemon, container: str, owner: str, store: str, wanted: Call
 
     Args:
         wanted: called while it waits; raises where the job is not wanted any more.
+        left: device -> bytes that others may have beside its share; nothing of devices that it has as a whole.
 
     Returns:
         False where the container is too old to be counted by the others, or gone: it is to be made anew.
@@ -64,15 +76,38 @@ def has_won(daemon: Daemon, container: str, owner: str, store: str, wanted: Call
         # Half of the time that it is counted: the rest is left for the start.
         if mine is None or _age(mine) > CREATED_SECONDS / 2:
             return False
-        rivals = [row for row in _others(rows, owner, store) if _devices(row) & _devices(mine)]
-        ahead = next((row for row in rivals if row["State"] != "created" or _place(row) < _place(mine)), None)
-        if ahead is not None:
-            device = min(_devices(ahead) & _devices(mine))
-            raise PaddleGpuError.of(reasons.device_held(device, _holder(ahead)), status=409)
+        others, place = _others(rows, owner, store), _place(mine)
+        ids = {row["Id"] for row in others}
+        room = _beside([row for row in rows if row["Id"] not in ids and row is not mine], left or {})
+        rivals = _rivals(others, mine, room)
+        before = [row for row in others if row["State"] != "created" or _place(row) < place]
+        if ahead := _rivals(before, mine, room):
+            device = min(_devices(ahead[0]) & _devices(mine))
+            raise PaddleGpuError.of(reasons.device_held(device, _holder(ahead[0], device)), status=409)
         if not rivals:
             return True
         wanted()
         time.sleep(LOOK_SECONDS)
+
+
+def _beside(own: Iterable[Row], left: Mapping[str, int]) -> dict[str, int]:
+    """What of `left` this store's other containers leave."""
+    room = dict(left)
+    for row in own:
+        for device in _devices(row) & set(room):
+            room[device] -= _holder(row, device).bytes or 0
+    return room
+
+
+def _rivals(others: Iterable[Row], mine: Row, left: Mapping[str, int]) -> list[Row]:
+    """Who else has so much of one of its devices that it cannot be had beside them."""
+    rows, found = list(others), list[Row]()
+    for device in sorted(_devices(mine)):
+        there = [row for row in rows if device in _devices(row)]
+        parts = [_holder(row, device).bytes for row in there]
+        together = device in left and None not in parts and sum(part or 0 for part in parts) <= left[device]
+        found += [] if together else there
+    return found
 
 
 _EVERY = "all"
@@ -160,6 +195,9 @@ def _age(row: Row) -> float:
     return time.time() - float(row["Created"])
 
 
-def _holder(row: Row) -> DeviceHolder:
+def _holder(row: Row, device: str) -> DeviceHolder:
     labels = row["Labels"]
-    return DeviceHolder(job=labels.get(LABEL_JOB, ""), owner=owner_name(labels.get(LABEL_OWNER, "")))
+    names, parts = labels[LABEL_DEVICES].split(","), labels.get(LABEL_SHARES, "").split(",")
+    part = dict(zip(names, parts, strict=False)).get(device, "")
+    size = int(part) if part.isdecimal() else None
+    return DeviceHolder(job=labels.get(LABEL_JOB, ""), owner=owner_name(labels.get(LABEL_OWNER, "")), bytes=size)

@@ -12,6 +12,8 @@ LABEL_SERVER = "jupyter-paddle-gpu.server"
 LABEL_ROLE = "jupyter-paddle-gpu.role"
 LABEL_DEVICES = "jupyter-paddle-gpu.devices"
 """The devices that a job was given, by the ids under which they are claimed, with commas between them."""
+LABEL_SHARES = "jupyter-paddle-gpu.shares"
+"""Bytes of the memory of each of them that the job may take; without it they are the job's as a whole."""
 
 
 def owner() -> str:

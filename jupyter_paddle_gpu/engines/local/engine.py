@@ -56,6 +56,7 @@ class LocalEngine:
             time_limit=True,
             several_devices=False,
             statistics=processes.supported(),
+            shares=True,
             available=not problems,
             problems=problems,
         )

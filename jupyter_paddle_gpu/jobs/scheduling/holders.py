@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ...domain.devices import DeviceHolder
+from ...domain.devices import DeviceHolder, Holders
 from ...domain.errors import PaddleGpuError
 from ...engines.base import Engine
 from ...engines.capabilities import Sharer
@@ -28,23 +28,25 @@ class DeviceHolders:
         self._engines, self._claims, self._patience = tuple(engines), claims, patience
         self._late: dict[str, threading.Thread] = {}
 
-    def ask(self) -> dict[str, DeviceHolder]:
-        """Device id -> the job of another user, or of another store, that has it."""
-        found = self._claims.held() if self._claims is not None else {}
+    def ask(self) -> Holders:
+        """Device id -> the jobs of other users, or of other stores, that have it or shares of it."""
+        found: dict[str, tuple[DeviceHolder, ...]] = self._claims.held() if self._claims is not None else {}
         for engine in self._engines:
             if not isinstance(engine, Sharer) or ((late := self._late.get(engine.name)) and late.is_alive()):
                 continue
-            answer: dict[str, DeviceHolder] = {}
+            answer: dict[str, tuple[DeviceHolder, ...]] = {}
             thread = threading.Thread(target=_ask, args=(engine, answer), name=f"holders {engine.name}", daemon=True)
             thread.start()
             thread.join(self._patience)
             self._late[engine.name] = thread
             if not thread.is_alive():
-                found.update(answer)
+                for device, holders in answer.items():
+                    # The same job may be in both.
+                    found[device] = tuple(dict.fromkeys((*found.get(device, ()), *holders)))
         return found
 
 
-def _ask(engine: Sharer, found: dict[str, DeviceHolder]) -> None:
+def _ask(engine: Sharer, found: dict[str, tuple[DeviceHolder, ...]]) -> None:
     try:
         found.update(engine.held_by_others())
     except PaddleGpuError:

@@ -21,20 +21,34 @@ class Kept(NamedTuple):
     hopeless: bool = False
 
 
-def kept(job: Job, order: SchedulerPolicy, now: float, used: Mapping[str, int]) -> Kept | None:
+_ROUNDING = 1e-6
+"""Of shares that come to whole devices together."""
+
+
+def kept(
+    job: Job, order: SchedulerPolicy, now: float, used: Mapping[str, float], wanted: float | None = None
+) -> Kept | None:
     """What keeps a queued job from starting; None where nothing does.
 
     Args:
         now: seconds since the epoch.
-        used: user -> devices that jobs of theirs have.
+        used: user -> devices that jobs of theirs have, of shared ones their shares.
+        wanted: how many the job counts for; None: as many as it wants.
     """
-    return _waited(job, order, now) or (_devices(job, order, used) or _quiet(job, order, now) if devices(job) else None)
+    if (waited := _waited(job, order, now)) is not None or not devices(job):
+        return waited
+    return _devices(job, order, used, devices(job) if wanted is None else wanted) or _quiet(job, order, now)
 
 
 def devices(job: Job) -> int:
     """How many devices a job wants."""
     wanted = job.spec.resources
     return len(wanted.device_ids) or wanted.gpus
+
+
+def weight(job: Job) -> float:
+    """How many devices a job has, of shared ones its shares."""
+    return sum(part.bytes / part.most for part in job.shares) if job.shares else devices(job)
 
 
 def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
@@ -49,11 +63,11 @@ def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
     return Kept(reason, hopeless=True)
 
 
-def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, int]) -> Kept | None:
+def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, float], wanted: float) -> Kept | None:
     most = order.quotas.get(job.owner, order.quotas.get(EVERYBODY))
     if most is None:
         return None
-    if devices(job) > most:
+    if wanted > most + _ROUNDING:
         reason = Message(
             code="quota_exceeded",
             text="It wants {wanted} devices, and the policy gives {user} {most} at once.",
@@ -63,7 +77,7 @@ def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, int]) -> Kept 
             params={"wanted": devices(job), "user": job.owner or EVERYBODY, "most": most},
         )
         return Kept(reason, hopeless=True)
-    if used.get(job.owner, 0) + devices(job) <= most:
+    if used.get(job.owner, 0.0) + wanted <= most + _ROUNDING:
         return None
     reason = Message(
         code="waits_quota",

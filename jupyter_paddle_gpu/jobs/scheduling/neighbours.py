@@ -13,13 +13,13 @@ import msgspec
 
 from ...claims.boards import MOST_RUNNING, MOST_SECONDS, MOST_WAITING, Board, Boards, Posted, Running, Waiting
 from ...domain.decisions import Need
-from ...domain.devices import DeviceHolder
+from ...domain.devices import Holders
 from ...domain.jobs.job import Job, JobSpec, Resources
 from ..settings import JobSettings
 from . import fairness, house_rules
 from .fairness import Line, Place, Rules
 from .own_order import ordered
-from .queue import ANOTHERS, Known, Turn, need_of, seconds_left
+from .queue import ANOTHERS, Known, Turn, choice_of, need_of, seconds_left
 
 DAY = 86400.0
 """Half of what was used counts after so long."""
@@ -83,7 +83,7 @@ class Neighbours:
             before = self._boards.own()
             self._usage = before.usage * _faded(now - before.at) + used_since(before.at, now, (*active, *past()))
         else:
-            had = sum(len(job.device_ids) for job in active if job.started is not None)
+            had = sum(house_rules.weight(job) for job in active if job.started is not None and job.device_ids)
             self._usage = self._usage * _faded(clock - self._used_at) + had * (clock - self._used_at)
         self._used_at = self._told_at = clock
         self._told = told
@@ -91,9 +91,7 @@ class Neighbours:
         starting = (job.id for job in active if job.state == "preparing" and job.device_ids)
         self._boards.tell(board, {*(job.id for job in waiting), *starting})
 
-    def look(
-        self, queued: Sequence[Job], active: Sequence[Job], held: Mapping[str, DeviceHolder], user: str = ""
-    ) -> Seen:
+    def look(self, queued: Sequence[Job], active: Sequence[Job], held: Holders, user: str = "") -> Seen:
         """All jobs in order.
 
         Args:
@@ -146,6 +144,7 @@ class Neighbours:
             devices=job.spec.resources.device_ids[:16],
             low=None if need is None else need.low,
             high=None if need is None else need.high,
+            share=choice_of(job).share,
             seconds=None if seconds is None else min(MOST_SECONDS, seconds),
             priority=max(-1000, min(1000, job.priority)),
         )
@@ -159,7 +158,7 @@ def used_since(since: float, until: float, jobs: Iterable[Job]) -> float:
             continue
         first, last = max(begin, job.started), min(until, job.ended or until)
         if last > first:
-            used += len(job.device_ids) * (last - first) * _faded(until - (first + last) / 2)
+            used += house_rules.weight(job) * (last - first) * _faded(until - (first + last) / 2)
     return used
 
 
@@ -180,14 +179,14 @@ def _running(job: Job, now: float, expected: float | None) -> Running:
     return Running(job=job.id, devices=job.device_ids[:16], ends=ends)
 
 
-def _ends(others: Iterable[Posted], held: Mapping[str, DeviceHolder]) -> dict[str, float]:
-    """When devices become free, by the word of those that really have them."""
+def _ends(others: Iterable[Posted], held: Holders) -> dict[tuple[str, str], float]:
+    """When jobs that have devices or shares of them end, by the word of those that really have them."""
     return {
-        device: job.ends
+        (device, job.job): job.ends
         for one in others
         for job in one.board.running
         for device in job.devices
-        if job.ends is not None and held.get(device) == DeviceHolder(job=job.job, owner=one.user)
+        if job.ends is not None and any((it.job, it.owner) == (job.job, one.user) for it in held.get(device, ()))
     }
 
 
@@ -226,7 +225,7 @@ def _line(one: Posted, pseudo: Mapping[str, Job]) -> Line:
 def _jobs(one: Posted) -> Iterable[Job]:
     for job, since in zip(one.board.waiting, one.since, strict=True):
         need = None if job.high is None else Need(low=job.high if job.low is None else job.low, high=job.high)
-        resources = Resources(gpus=len(job.devices) or job.count, device_ids=job.devices)
+        resources = Resources(gpus=len(job.devices) or job.count, device_ids=job.devices, share=job.share)
         spec = JobSpec(name="", notebook="", output="", folder="", engine=ANOTHERS, resources=resources, need=need)
         at = since or one.board.at
         yield Job(id=job.job, spec=spec, state="queued", created=at, updated=at, owner=one.user, priority=job.priority)

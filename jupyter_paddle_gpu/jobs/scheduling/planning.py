@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...domain.devices import Inventory
+from ...domain.devices import Holders, Inventory, shares_of, whole_of
 from ...domain.jobs.job import ACTIVE, Job
 from ...engines.base import Engine
 from ...engines.capabilities import OwnDevices
@@ -73,7 +73,7 @@ class Planner:
             queued: in the order of their submission.
         """
         wanting = {job.spec.engine for job in queued if wants_device(job)}
-        held = self._holders.ask() if wanting else {}
+        held: Holders = self._holders.ask() if wanting else {}
         seen = self._neighbours.look(queued, active, held)
         if any(job.spec.engine == queue.ANOTHERS for job in seen.order):
             wanting |= {queue.ANOTHERS}
@@ -82,7 +82,8 @@ class Planner:
             active,
             claims=self._store.claims(),
             supply=self._supplies.ask(wanting),
-            held=held,
+            held=whole_of(held),
+            shared=shares_of(held),
             settings=self._settings,
             now=time.time(),
             policy=self.policy,
@@ -108,8 +109,12 @@ class Planner:
         (turn,) = queue.turns((job,), (), claims={}, supply=supply, settings=settings, now=now, policy=self.policy)
         return turn
 
-    def standing(self, engine: str, devices: Inventory) -> queue.Standing:
-        """What a job for an engine with these devices would find behind all that wait."""
+    def standing(self, engine: str, devices: Inventory, share: float | None = None) -> queue.Standing:
+        """What a job for an engine with these devices would find behind all that wait.
+
+        Args:
+            share: of each device's memory, that it wants; None: whole devices.
+        """
         queued = self._store.select(states=("queued",), oldest_first=True)
         active = self._store.select(states=ACTIVE)
         supply = supply_of(self._engines[engine], engine, devices)
@@ -125,6 +130,7 @@ class Planner:
             now=time.time(),
             policy=self.policy,
             known=seen.known,
+            share=share,
         )
 
     def _share(self, one: str, other: str) -> bool:

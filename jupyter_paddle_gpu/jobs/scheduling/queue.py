@@ -9,12 +9,14 @@ from typing import NamedTuple
 import msgspec
 
 from ...domain.decisions import Choice, Need
-from ...domain.devices import Device, DeviceHolder, DeviceLink
+from ...domain.devices import Device, DeviceHolder, DeviceLink, DeviceShare
 from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
-from ...matching.decision import Offer, decide, openings
+from ...matching.decision import decide, openings
+from ...matching.offer import Offer
 from ...matching.policy import Policy
+from ...matching.shares import is_shared, share_on
 from ..settings import JobSettings
 from . import house_rules
 from .timeline import Timeline
@@ -29,7 +31,8 @@ HELD = Message(
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One queued job's turn: it starts on `device_ids`, waits for `reason`, or never can (`hopeless`).
+    """One queued job's turn: it starts on `device_ids` (or on `shares` of them), waits for `reason`, or never can
+    (`hopeless`).
 
     A job that waits for its next attempt has no `reason` here: the fault that it waits after stays readable.
 
@@ -41,6 +44,7 @@ class Turn(msgspec.Struct, frozen=True):
     job: Job
     start: bool
     device_ids: tuple[str, ...] = ()
+    shares: tuple[DeviceShare, ...] = ()
     reason: Message | None = None
     hopeless: bool = False
     place: int | None = None
@@ -52,11 +56,12 @@ class Known(NamedTuple):
 
     Attributes:
         seconds: job id -> how long it is expected to run in all.
-        ends: device id -> when the job of another store that has it is thought to end (seconds since the epoch).
+        ends: (device id, job) -> when a job of another store that has it, or a share of it, is thought to end (seconds
+            since the epoch).
     """
 
     seconds: Mapping[str, float] = {}
-    ends: Mapping[str, float] = {}
+    ends: Mapping[tuple[str, str], float] = {}
 
 
 class Supply(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,12 +91,14 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         taken: device id -> the job that has it or gets it now.
-        kept: device id -> the waiting job for which it is kept.
+        shared: device id -> the jobs that have shares of it, or get them now.
+        kept: device id -> the waiting job for which it is kept, for who asks for as much as was said.
         ahead: a job that waits for any device of the pool; empty: none does.
         left: job -> seconds until it is thought to end, of those that have devices, as far as something says so.
     """
 
     taken: Mapping[str, str] = {}
+    shared: Mapping[str, tuple[DeviceHolder, ...]] = {}
     kept: Mapping[str, str] = {}
     ahead: str = ""
     left: Mapping[str, float] = {}
@@ -105,22 +112,25 @@ def standing(
     claims: Mapping[str, str],
     supply: Callable[[str], Supply],
     held: Mapping[str, DeviceHolder] | None = None,
+    shared: Mapping[str, tuple[DeviceHolder, ...]] | None = None,
     settings: JobSettings,
     now: float,
     policy: Policy | None = None,
     known: Known = Known(),  # noqa: B008  # a value
+    share: float | None = None,
 ) -> Standing:
-    """What a job for an engine would find behind these; arguments as of `turns`."""
-    at_work = tuple(active)
+    """What a job for an engine would find behind these, which wants a share or whole devices; else as of `turns`."""
+    waiting, at_work = tuple(queued), tuple(active)
     state = _State(claims, held or {}, supply, settings=settings, now=now, policy=policy or Policy(), known=known)
-    state.look_at(at_work)
-    for job in queued:
+    state.look_at(at_work, shared or {}, engines={engine, *(job.spec.engine for job in waiting)})
+    for job in waiting:
         if not job.held:
             state.turn(job)
     left = {job.id: state.left[job.id] for job in at_work if job.device_ids and job.id in state.left}
     mine = supply(engine)
-    kept = {} if mine.assigned else state.timeline.ahead(None, None)
-    return Standing(taken=state.busy, kept=kept, ahead=state.any_wanted.get(mine.pool, ""), left=left)
+    kept = {} if mine.assigned else state.timeline.ahead(None, None, asked=state.asked(engine, share))
+    ahead = state.any_wanted.get(mine.pool, "") if share is None else ""
+    return Standing(taken=state.busy, shared=state.sharers(), kept=kept, ahead=ahead, left=left)
 
 
 def seconds_left(job: Job, now: float, expected: float | None = None) -> float | None:
@@ -138,6 +148,7 @@ def turns(
     claims: Mapping[str, str],
     supply: Callable[[str], Supply],
     held: Mapping[str, DeviceHolder] | None = None,
+    shared: Mapping[str, tuple[DeviceHolder, ...]] | None = None,
     settings: JobSettings,
     now: float,
     policy: Policy | None = None,
@@ -149,15 +160,17 @@ def turns(
 
     Args:
         queued: in the order in which they wait, those of other stores (`ANOTHERS`) among them.
-        claims: device id -> the job that has it.
+        active: their rows say of which devices they have a share.
+        claims: device id -> the job that has it as a whole.
         supply: what an engine has, by its name.
-        held: device id -> who has it that is none of this queue's.
+        held: device id -> who has it that is none of this queue's; `shared`: who has a share of it.
         now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
         policy: which devices may be chosen for a job that names none, and in which order.
     """
+    waiting = tuple(queued)
     state = _State(claims, held or {}, supply, settings=settings, now=now, policy=policy or Policy(), known=known)
-    state.look_at(active)
-    return [Turn(job, False, reason=HELD) if job.held else state.turn(job) for job in queued]
+    state.look_at(active, shared or {}, engines={job.spec.engine for job in waiting})
+    return [Turn(job, False, reason=HELD) if job.held else state.turn(job) for job in waiting]
 
 
 class _State:
@@ -179,28 +192,81 @@ class _State:
         self.used: dict[str, int] = {}
         self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
-        self.given: Counter[str] = Counter()  # devices that each user's jobs have
+        self.capacity: dict[str, int] = {}  # by device bytes that jobs may have of it, where it tells
+        self.given: dict[str, float] = {}  # devices that each user's jobs have
+        self.shared: dict[str, dict[tuple[str, str], DeviceHolder]] = {}  # by device and by (owner, job) the shares
         self.away: dict[str, str] = {}  # engines that answered nobody, and the job that tries whether they do again
         self.waiting: Counter[str] = Counter()  # by pool, and by engine for jobs without a device
         self.timeline = Timeline(now, {})
         self.left: dict[str, float] = {}
 
-    def look_at(self, active: Iterable[Job]) -> None:
-        """What jobs have that do not wait any more."""
-        ends: dict[str, float | None] = {device: self.known.ends.get(device) for device in self.held}
+    def look_at(
+        self, active: Iterable[Job], shared: Mapping[str, tuple[DeviceHolder, ...]], *, engines: Iterable[str]
+    ) -> None:
+        """What jobs have that do not wait any more.
+
+        Args:
+            shared: what those of others have shares of.
+            engines: on which somebody waits.
+        """
+        supplies = [self.supply(name) for name in engines]
+        known = [device for supply in supplies for device in supply.devices or ()]
+        self.capacity = {one.id: self.policy.allowed(one.memory_total) for one in known if one.memory_total}
+        ends = {device: self.known.ends.get((device, holder.job)) for device, holder in self.held.items()}
         for job in active:
             if not job.spec.resources.gpus:
                 self.used[job.spec.engine] = self.used.get(job.spec.engine, 0) + 1
             else:
-                self.given[job.owner] += house_rules.devices(job)
+                self.give(job.owner, house_rules.weight(job))
+            self.share(job, job.device_ids, job.shares)
             if (left := seconds_left(job, self.now, self.known.seconds.get(job.id))) is not None:
                 self.left[job.id] = left
             self.note_away(job)
         for holder in self.held.values():
-            self.given[holder.owner] += 1
+            self.give(holder.owner, 1)
         for device, name in self.busy.items():
             ends[device] = None if name not in self.left else self.now + self.left[name]
-        self.timeline = Timeline(self.now, ends)
+        parts = {device: [self._part(device, one) for one in those.values()] for device, those in self.shared.items()}
+        for device, holders in shared.items():
+            for one in holders:
+                if (one.owner, one.job) not in self.shared.get(device, {}):
+                    self.shared.setdefault(device, {})[one.owner, one.job] = one
+                    parts.setdefault(device, []).append((self.known.ends.get((device, one.job)), one.bytes or 0))
+                    self.give(one.owner, (one.bytes or 0) / self.capacity.get(device, one.bytes or 1))
+        self.timeline = Timeline(self.now, ends, capacity=self.capacity, shared=parts)
+
+    def give(self, owner: str, devices: float) -> None:
+        """A user's jobs have so many devices more."""
+        self.given[owner] = self.given.get(owner, 0.0) + devices
+
+    def share(self, job: Job, devices: Iterable[str], shares: Iterable[DeviceShare]) -> None:
+        """A job has shares of these devices; without shares it has them as a whole."""
+        for device, part in zip(devices, shares, strict=False):
+            one = DeviceHolder(job=job.id, owner=job.owner, name=job.spec.name, bytes=part.bytes)
+            self.shared.setdefault(device, {})[job.owner, job.id] = one
+
+    def sharers(self) -> dict[str, tuple[DeviceHolder, ...]]:
+        """Device id -> who has shares of it."""
+        return {device: tuple(those.values()) for device, those in self.shared.items()}
+
+    def asked(self, engine: str, share: float | None) -> dict[str, int]:
+        """Device id -> bytes of it that a share comes to; empty for whole devices."""
+        if share is None:
+            return {}
+        devices = self.supply(engine).devices or ()
+        parts = {device.id: share_on(device, share, self.policy) for device in devices}
+        return {device: part.bytes for device, part in parts.items() if part is not None}
+
+    def _part(self, device: str, one: DeviceHolder) -> tuple[float | None, int]:
+        return (None if one.job not in self.left else self.now + self.left[one.job]), one.bytes or 0
+
+    def _weight(self, job: Job) -> float:
+        """How many devices a waiting job counts for: of shares at most so much as on the smallest that would do."""
+        share, count = choice_of(job).share, house_rules.devices(job)
+        if share is None or share <= 1:
+            return count if share is None else count * share
+        enough = [most for most in self.capacity.values() if most >= share]
+        return count * share / min(enough) if enough else count
 
     def turn(self, job: Job) -> Turn:
         if _put_off(job, self.settings, self.now):
@@ -216,7 +282,7 @@ class _State:
     def _turn(self, job: Job) -> Turn:
         """Of a job whose engine answers, as far as is known."""
         order = self.settings.common if job.spec.engine == ANOTHERS else self.settings.order
-        if (bound := house_rules.kept(job, order, self.now, self.given)) is not None:
+        if (bound := house_rules.kept(job, order, self.now, self.given, self._weight(job))) is not None:
             return Turn(job, False, reason=bound.reason, hopeless=bound.hopeless)
         if house_rules.devices(job):
             return self._device_turn(job)
@@ -236,13 +302,21 @@ class _State:
     def _device_turn(self, job: Job) -> Turn:
         supply, wanted = self.supply(job.spec.engine), job.spec.resources
         need, choice, seconds = need_of(job), choice_of(job), self.known.seconds.get(job.id)
+        asked = self.asked(job.spec.engine, choice.share)
+        mine = (job.owner, job.id)
         offer = Offer(
             devices=supply.devices or (),
             links=supply.links,
-            kept={} if supply.assigned else self.timeline.ahead(None, seconds),
-            ahead=self.any_wanted.get(supply.pool, ""),
+            kept={} if supply.assigned else self.timeline.ahead(None, seconds, asked=asked),
+            # Who shares stands behind what is kept, not behind everybody who waits for any device.
+            ahead=self.any_wanted.get(supply.pool, "") if choice.share is None else "",
             taken={device: holder for device, holder in self.busy.items() if holder != job.id},
             held={device: holder for device, holder in self.held.items() if self.busy.get(device) != job.id},
+            shared={
+                device: found
+                for device, those in self.shared.items()
+                if (found := tuple(one for key, one in those.items() if key != mine))
+            },
             left=self.left,
             trouble=supply.trouble,
             assigned=supply.assigned,
@@ -252,15 +326,18 @@ class _State:
         if decision.outcome == "refuse":
             return Turn(job, False, reason=decision.reason, hopeless=True)
         if decision.outcome == "run":
-            self.busy.update(dict.fromkeys(decision.device_ids, job.id))
-            self.timeline.occupy(job.id, decision.device_ids, seconds)
-            self.given[job.owner] += house_rules.devices(job)
-            return Turn(job, True, device_ids=decision.device_ids, starts=self.now)
+            if decision.shares:
+                self.share(job, decision.device_ids, decision.shares)
+            else:
+                self.busy.update(dict.fromkeys(decision.device_ids, job.id))
+            self.timeline.occupy(job.id, decision.device_ids, seconds, asked=asked)
+            self.give(job.owner, self._weight(job))
+            return Turn(job, True, device_ids=decision.device_ids, shares=decision.shares, starts=self.now)
         self.waiting[supply.pool] += 1
         place, starts = self.waiting[supply.pool], None
         if decision.device_ids:  # else it waits for what is not here
             possible, ready = openings(need, offer, self.policy, choice)
-            starts = self.timeline.keep(job.id, house_rules.devices(job), possible, ready, seconds)
+            starts = self.timeline.keep(job.id, house_rules.devices(job), possible, ready, seconds, asked=asked)
             if not wanted.device_ids:
                 self.any_wanted.setdefault(supply.pool, job.id)
         return Turn(job, False, reason=decision.reason, place=place, starts=starts)
@@ -276,7 +353,8 @@ def choice_of(job: Job) -> Choice:
     """What the person chose for it."""
     wanted = job.spec.resources
     gpus = len(wanted.device_ids) or wanted.gpus
-    return Choice(gpus=gpus, device_ids=wanted.device_ids, anyway=job.spec.insisted is not None)
+    share = wanted.share if is_shared(wanted.share) else None
+    return Choice(gpus=gpus, device_ids=wanted.device_ids, anyway=job.spec.insisted is not None, share=share)
 
 
 def _is_for_engine(job: Job) -> bool:

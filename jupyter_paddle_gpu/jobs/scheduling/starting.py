@@ -11,7 +11,7 @@ import msgspec
 
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import reasons
-from ...domain.jobs.job import Job
+from ...domain.jobs.job import ACTIVE, Job
 from ...domain.messages import Message
 from ...engines import own_files
 from ...engines.base import Engine, JobFolder, Say, write_spec
@@ -90,7 +90,7 @@ class Starting:
             seen = engine.observe(job, folder)
             if seen.state in ("absent", "starting"):
                 if self._claims is not None:
-                    self._claims.take(job.id, job.device_ids)
+                    self._claims.take(job.id, job.device_ids, job.shares, self._beside(job))
                 if job.attempts > 1:
                     _clear_attempt(folder)
                 self._copy_checkpoints(job, folder, place)
@@ -193,9 +193,19 @@ class Starting:
         free = 1 if reason.code == reasons.DEVICE_HELD else 0
 
         def make(now: Job) -> Job:
-            return _change(now, state="queued", device_ids=(), reason=reason, attempts=now.attempts - free)
+            attempts = now.attempts - free
+            return _change(now, state="queued", device_ids=(), shares=(), reason=reason, attempts=attempts)
 
         self._store.change(job.id, make)
+
+    def _beside(self, job: Job) -> dict[str, int]:
+        """Device id -> bytes that other jobs of this store have of it."""
+        found: dict[str, int] = {}
+        for other in self._store.select(states=ACTIVE) if job.shares else ():
+            if other.id != job.id:
+                for device, part in zip(other.device_ids, other.shares, strict=False):
+                    found[device] = found.get(device, 0) + part.bytes
+        return found
 
     def _is_wanted(self, job_id: str) -> bool:
         try:

@@ -2,7 +2,8 @@
 
 Each waiting job is given the earliest time at which as many devices are free as it wants, behind everybody ahead of it
 (conservative back-fill; Mu'alem and Feitelson, 2001). A later job may use a device before that only where it is thought
-to have left by then, so it delays nobody ahead of it.
+to have left by then, so it delays nobody ahead of it. A device is its memory: who wants it as a whole wants all of
+that, who wants a share so many bytes.
 """
 
 from __future__ import annotations
@@ -13,79 +14,135 @@ from typing import NamedTuple
 
 MARGIN = 1.25
 """So many times its expected time must pass before a place that is kept: who fills a gap may take a little longer."""
+_ALL = 1
+"""What there is of a device of which no memory is known: it is had as a whole or not at all."""
 
 
 class _Span(NamedTuple):
+    """So much of a device is somebody's for a time. `hoped`: he waits for whoever is there to leave."""
+
     begin: float
     end: float
     job: str
+    size: int
+    hoped: bool = False
 
 
 class Timeline:
     """What is known of each device's future; times in seconds since the epoch.
 
     Args:
-        busy: device -> when its job is thought to end; None: nobody knows.
+        busy: device -> when the job that has it as a whole is thought to end; None: nobody knows.
+        capacity: device -> bytes that jobs may have of it; without it there are no shares.
+        shared: device -> of each job that has a share when it is thought to end, and the share's bytes.
     """
 
-    def __init__(self, now: float, busy: Mapping[str, float | None]) -> None:
-        self._now = now
-        # Who was to have ended is not gone before he is: when he will be nobody knows then.
-        self._busy = {one: end if end is not None and end > now else inf for one, end in busy.items()}
+    def __init__(
+        self,
+        now: float,
+        busy: Mapping[str, float | None],
+        *,
+        capacity: Mapping[str, int] | None = None,
+        shared: Mapping[str, Iterable[tuple[float | None, int]]] | None = None,
+    ) -> None:
+        self._now, self._capacity = now, capacity or {}
+        self._busy: dict[str, list[_Span]] = {}
         self._kept: dict[str, list[_Span]] = {}
+        for device, end in busy.items():
+            self._have(device, "", end, self._size(device, {}))
+        for device, parts in (shared or {}).items():
+            for end, size in parts:
+                self._have(device, "", end, size)
 
-    def ahead(self, devices: Iterable[str] | None, seconds: float | None) -> dict[str, str]:
+    def ahead(
+        self, devices: Iterable[str] | None, seconds: float | None, *, asked: Mapping[str, int] | None = None
+    ) -> dict[str, str]:
         """Of these devices (None: all) those that are kept for somebody who may want them within so many seconds, and
-        who."""
-        until = self._now + MARGIN * (inf if seconds is None else seconds)
-        return {
-            device: first.job
-            for device in (self._kept if devices is None else devices)
-            if (first := min(self._kept.get(device, ()), default=None)) is not None and first.begin < until
-        }
+        who.
 
-    def occupy(self, job: str, devices: Collection[str], seconds: float | None) -> None:
+        Args:
+            asked: device -> bytes that are wanted of it; whole where it says nothing.
+        """
+        until = self._now + MARGIN * (inf if seconds is None else seconds)
+        found: dict[str, str] = {}
+        for device in self._kept if devices is None else devices:
+            size = self._size(device, asked or {})
+            for span in sorted(self._kept.get(device, ())):
+                if span.begin < until and not self._fits(device, span.begin, size):
+                    found[device] = span.job
+                    break
+        return found
+
+    def occupy(
+        self, job: str, devices: Collection[str], seconds: float | None, *, asked: Mapping[str, int] | None = None
+    ) -> None:
         """A job begins now."""
         for device in devices:
-            self._busy[device] = inf if seconds is None else self._now + seconds
+            self._have(device, job, None if seconds is None else self._now + seconds, self._size(device, asked or {}))
 
     def keep(
-        self, job: str, count: int, possible: Sequence[str], ready: Collection[str], seconds: float | None
+        self,
+        job: str,
+        count: int,
+        possible: Sequence[str],
+        ready: Collection[str],
+        seconds: float | None,
+        *,
+        asked: Mapping[str, int] | None = None,
     ) -> float | None:
         """Keep devices for a job that waits; when it will start, None where nobody knows.
 
         Args:
             possible: devices on which it may start when they are empty, the best first.
             ready: those of them on which it may start as they are.
+            asked: as of `ahead`.
         """
         if len(possible) < count:
             return None  # what it waits for is not here: nobody can take it away
-        length = inf if seconds is None else seconds
+        length, sizes = inf if seconds is None else seconds, {one: self._size(one, asked or {}) for one in possible}
         for begin in self._times(possible):
-            found = [device for device in possible if self._is_free(device, begin, length, device in ready)]
+            found = [one for one in possible if self._is_free(one, begin, length, sizes[one], one in ready)]
             if len(found) >= count:
-                self._put(found[:count], _Span(begin, begin + length, job))
+                for device in found[:count]:
+                    self._keep(device, _Span(begin, begin + length, job, sizes[device]))
                 return begin
-        # Any moment may be the one: what is empty of them stays so.
-        self._put([device for device in possible if device not in self._busy], _Span(self._now, inf, job))
+        # Any moment may be the one: what is left of them stays so.
+        for device in possible:
+            if all(span.size < self._capacity.get(device, _ALL) for span in self._busy.get(device, ())):
+                self._keep(device, _Span(self._now, inf, job, sizes[device], hoped=True))
         return None
 
-    def _put(self, devices: Iterable[str], span: _Span) -> None:
-        for device in devices:
-            self._kept.setdefault(device, []).append(span)
+    def _size(self, device: str, asked: Mapping[str, int]) -> int:
+        return asked.get(device, self._capacity.get(device, _ALL))
+
+    def _have(self, device: str, job: str, end: float | None, size: int) -> None:
+        # Who was to have ended is not gone before he is: when he will be nobody knows then.
+        known = end if end is not None and end > self._now else inf
+        self._busy.setdefault(device, []).append(_Span(self._now, known, job, size))
+
+    def _keep(self, device: str, span: _Span) -> None:
+        self._kept.setdefault(device, []).append(span)
 
     def _times(self, devices: Iterable[str]) -> list[float]:
         ends = {self._now}
         for device in devices:
-            ends.add(self._busy.get(device, self._now))
-            ends.update(span.end for span in self._kept.get(device, ()))
+            ends.update(span.end for span in (*self._busy.get(device, ()), *self._kept.get(device, ())))
         return sorted(end for end in ends if end < inf)
 
-    def _is_free(self, device: str, begin: float, length: float, ready: bool) -> bool:
-        """Whether nobody has it or is to have it from a time on; of one that is full of others' memory nobody knows."""
-        if device in self._busy:
-            if self._busy[device] > begin:
-                return False
-        elif not ready:
+    def _is_free(self, device: str, begin: float, length: float, size: int, ready: bool) -> bool:
+        """Whether there is room for so long; of a device that is full of others' memory nobody knows until when."""
+        busy = self._busy.get(device, ())
+        if not ready and (not busy or begin <= self._now):
             return False
-        return all(span.end <= begin or span.begin >= begin + MARGIN * length for span in self._kept.get(device, ()))
+        until = begin + MARGIN * length
+        kept = (span.begin for span in self._kept.get(device, ()) if begin < span.begin < until)
+        return all(self._fits(device, moment, size) for moment in (begin, *kept))
+
+    def _fits(self, device: str, moment: float, size: int) -> bool:
+        """Whether so many bytes more have room then: beside who is there and who is to come, and beside those who wait
+        for the others to leave."""
+        most = self._capacity.get(device, _ALL)
+        there = sum(span.size for span in self._busy.get(device, ()) if span.end > moment)
+        kept = [span for span in self._kept.get(device, ()) if span.begin <= moment < span.end]
+        planned = sum(span.size for span in kept if not span.hoped)
+        return there + planned + size <= most and sum(span.size for span in kept) + size <= most

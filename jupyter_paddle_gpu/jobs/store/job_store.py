@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from ...domain.devices import DeviceShare
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import ENDED, Job, JobState, check_move
 from ...domain.jobs.notices import OPEN, Notice
@@ -32,6 +33,9 @@ _TABLES = (
     """CREATE TABLE IF NOT EXISTS claims (
         device_id VARCHAR NOT NULL PRIMARY KEY, job_id VARCHAR NOT NULL, since FLOAT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS ix_claims_job_id ON claims (job_id)",
+    """CREATE TABLE IF NOT EXISTS shares (
+        device_id VARCHAR NOT NULL, job_id VARCHAR NOT NULL, bytes INTEGER NOT NULL,
+        PRIMARY KEY (device_id, job_id))""",
     "CREATE TABLE IF NOT EXISTS outbox (job_id VARCHAR NOT NULL PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS numbers (name VARCHAR NOT NULL PRIMARY KEY, value INTEGER NOT NULL)",
 )
@@ -142,14 +146,22 @@ class JobStore:
         rows = self._database.read(lambda connection: connection.execute(query, values).fetchall())
         return tuple(_decode(data) for (data,) in rows)
 
-    def change(self, job_id: str, make: Callable[[Job], Job], *, claim: Iterable[str] = ()) -> Job:
+    def change(
+        self,
+        job_id: str,
+        make: Callable[[Job], Job],
+        *,
+        claim: Iterable[str] = (),
+        shares: Iterable[DeviceShare] = (),
+    ) -> Job:
         """Read a job, let `make` give the new one, check the move, write; all in one transaction.
 
-        `claim` gives these devices to the job in the same transaction. An ended job holds none any more. `make` may be
-        called again where the disk is full. Raises `PaddleGpuError`: `no_such_job`, `bad_move`, `device_busy` (nothing
-        is changed then).
+        `claim` gives these devices to the job in the same transaction, or, where there are `shares`, so much of the
+        memory of each. An ended job holds none any more. `make` may be called again where the disk is full.
+
+        Raises `PaddleGpuError`: `no_such_job`, `bad_move`, `device_busy` (nothing is changed then).
         """
-        devices = tuple(claim)
+        devices, parts = tuple(claim), tuple(shares)
 
         def work(connection: Connection) -> Job:
             old = _read(connection, job_id)
@@ -161,10 +173,10 @@ class JobStore:
             new = msgspec.structs.replace(new, updated=max(time.time(), math.nextafter(old.updated, math.inf)))
             if new.state in ENDED:
                 new = _with_notices(connection, old, new)
-            for device in devices:
-                _claim(connection, device, job_id)
+            for device, part in zip(devices, parts or (None,) * len(devices), strict=True):
+                _claim(connection, device, job_id, part)
             if new.state in ENDED or new.state == "queued":
-                connection.execute("DELETE FROM claims WHERE job_id = ?", (job_id,))
+                _let_go(connection, job_id)
             connection.execute(
                 "UPDATE jobs SET revision = ?, state = ?, data = ? WHERE id = ?",
                 (next_revision(connection), new.state, _encode(new), job_id),
@@ -189,7 +201,7 @@ class JobStore:
                 )
             revision = next_revision(connection)
             connection.execute("DELETE FROM jobs WHERE id = ?", (job_id,))
-            connection.execute("DELETE FROM claims WHERE job_id = ?", (job_id,))
+            _let_go(connection, job_id)
             connection.execute("DELETE FROM outbox WHERE job_id = ?", (job_id,))
             connection.execute("INSERT INTO deleted (revision, id) VALUES (?, ?)", (revision, job_id))
             connection.execute("DELETE FROM deleted WHERE revision < ?", (revision - _MOST_TOMBSTONES,))
@@ -204,7 +216,7 @@ class JobStore:
         return tuple(_decode(data) for (data,) in rows)
 
     def claims(self) -> dict[str, str]:
-        """Device id -> id of the job it is given to."""
+        """Device id -> id of the job it is given to as a whole; of shares the jobs' own rows tell."""
         return self._database.read(
             lambda connection: dict(connection.execute("SELECT device_id, job_id FROM claims").fetchall())
         )
@@ -264,19 +276,31 @@ def _with_notices(connection: Connection, old: Job, new: Job) -> Job:
     return new
 
 
-def _claim(connection: Connection, device_id: str, job_id: str) -> None:
+def _claim(connection: Connection, device_id: str, job_id: str, part: DeviceShare | None) -> None:
     row = connection.execute("SELECT job_id FROM claims WHERE device_id = ?", (device_id,)).fetchone()
-    if row is not None and row[0] != job_id:
+    query = "SELECT job_id, bytes FROM shares WHERE device_id = ? AND job_id != ? ORDER BY rowid"
+    others = connection.execute(query, (device_id, job_id)).fetchall()
+    holder = row[0] if row is not None and row[0] != job_id else None
+    if others and (part is None or sum(size for _, size in others) + part.bytes > part.most):
+        holder = holder or others[0][0]
+    if holder is not None:
         raise PaddleGpuError(
             "device_busy",
             "The device {device} is given to job {job}.",
             hint="Wait for that job, or choose another device.",
             status=409,
             device=device_id,
-            job=row[0],
+            job=holder,
         )
-    if row is None:
+    if part is not None:
+        connection.execute("INSERT OR REPLACE INTO shares VALUES (?, ?, ?)", (device_id, job_id, part.bytes))
+    elif row is None:
         connection.execute("INSERT INTO claims VALUES (?, ?, ?)", (device_id, job_id, time.time()))
+
+
+def _let_go(connection: Connection, job_id: str) -> None:
+    connection.execute("DELETE FROM claims WHERE job_id = ?", (job_id,))
+    connection.execute("DELETE FROM shares WHERE job_id = ?", (job_id,))
 
 
 def _number(connection: Connection, name: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from ...domain.decisions import Decision
-from ...domain.devices import Inventory
+from ...domain.devices import Device, DeviceHolder, Inventory
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...domain.placements import DeviceScore
@@ -17,7 +17,15 @@ from ...jobs.scheduling.queue import choice_of, need_of
 from ...matching.decision import decide
 from ...matching.policy import Policy
 from ...matching.score import table
+from ...matching.sentences import has_share
 from .placing import offer_of
+
+
+def has_devices(job: Job, devices: Iterable[Device]) -> Message:
+    """What a job has that has started."""
+    here = {device.id: device for device in devices}
+    known = [(here[name], part) for name, part in zip(job.device_ids, job.shares, strict=False) if name in here]
+    return has_share(*known[0]) if known else Message(code="job_has", text="It has these devices.")
 
 
 class JobExplained(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,17 +52,22 @@ def explain(
         jobs: all of this store, of which those at work have their devices.
     """
     inventory = inventory_of(engine, here)
-    taken = {
-        device: other.id for other in jobs if other.id != job.id and not other.ended for device in other.device_ids
-    }
-    offer = msgspec.structs.replace(offer_of(engine, inventory), taken=taken, links=inventory.links)
+    others = [other for other in jobs if other.id != job.id and not other.ended]
+    taken = {device: other.id for other in others if not other.shares for device in other.device_ids}
+    shared: dict[str, tuple[DeviceHolder, ...]] = {}
+    for other in others:
+        for device, part in zip(other.device_ids, other.shares, strict=False):
+            one = DeviceHolder(job=other.id, owner=other.owner, name=other.spec.name, bytes=part.bytes)
+            shared[device] = (*shared.get(device, ()), one)
+    offer = offer_of(engine, inventory)
+    offer = msgspec.structs.replace(offer, taken=taken, shared={**offer.shared, **shared}, links=inventory.links)
     need = need_of(job)
     if job.device_ids:
-        reason = Message(code="job_has", text="It has these devices.")
+        reason = has_devices(job, inventory.devices)
         decision = Decision(outcome="run", reason=reason, device_ids=job.device_ids)
     elif job.spec.on_cpu is not None:
         decision = Decision(outcome="cpu", reason=job.spec.on_cpu)
     else:
         decision = decide(need, offer, policy, choice_of(job))
-    rows = table(need, inventory.devices, policy, decision, taken=taken, held=offer.held)
+    rows = table(need, inventory.devices, policy, decision, offer=offer, share=choice_of(job).share)
     return JobExplained(job_id=job.id, reason=decision.reason, devices=rows, notes=decision.notes)

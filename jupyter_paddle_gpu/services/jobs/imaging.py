@@ -13,7 +13,8 @@ from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import Job
 from ...domain.placements import ImageChoice
 from ...domain.what_ifs import EstimateRequest
-from ...matching.decision import Offer, decide
+from ...matching.decision import decide
+from ...matching.offer import Offer
 from ...matching.policy import Policy
 from ..estimates import targets
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from ...devices import catalogue
-from ...domain.decisions import Choice, Decision, Limits
-from ...domain.devices import Inventory, divided
+from ...domain.decisions import Choice, Decision, Limits, need_of
+from ...domain.devices import Inventory, divided, shares_of, whole_of
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate, processes_of
 from ...domain.jobs.job import Resources
@@ -28,9 +28,10 @@ from ...engines.capabilities import (
 )
 from ...jobs.scheduling.queue import Standing
 from ...matching.candidates import usable
-from ...matching.decision import Offer
 from ...matching.match import resolved
+from ...matching.offer import Offer
 from ...matching.policy import Policy
+from ...matching.shares import is_shared, wanted_share
 from ..policies.files import Policies
 from .imaging import image_for
 
@@ -43,7 +44,12 @@ HOLDERS_SECONDS = 2.0
 """How long an engine may take to say which devices other users' jobs have; somebody waits for the answer."""
 
 
-Standings = Callable[[str, Inventory], Standing]
+class Standings(Protocol):
+    """What a job for an engine with these devices would find, that wants a share of them or whole ones."""
+
+    def __call__(self, engine: str, devices: Inventory, share: float | None = None, /) -> Standing:
+        """See `jobs.scheduling.planning.Planner.standing`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,12 @@ def offer_of(
     from ...jobs.scheduling.holders import DeviceHolders
     from ...jobs.scheduling.supplies import trouble_of
 
-    held = DeviceHolders(others, claims, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
+    holders = DeviceHolders(others, claims, patience=HOLDERS_SECONDS).ask() if accelerators(inventory) else {}
+    shared = shares_of(holders)
     offer = Offer(
         devices=inventory.devices,
-        held=held,
+        held=whole_of(holders),
+        shared=shared,
         trouble=trouble_of(inventory),
         assigned=assigns_devices(chosen),
         memory=inventory.host.memory_total or None,
@@ -108,8 +116,10 @@ def offer_of(
     )
     if standing is None:
         return offer
+    mine = standing.shared
+    both = {device: (*mine.get(device, ()), *shared.get(device, ())) for device in {**mine, **shared}}
     return msgspec.structs.replace(
-        offer, taken=standing.taken, kept=standing.kept, ahead=standing.ahead, left=standing.left
+        offer, taken=standing.taken, shared=both, kept=standing.kept, ahead=standing.ahead, left=standing.left
     )
 
 
@@ -150,8 +160,13 @@ def choice_of(
     request: EstimateRequest,
     gpus: int | None = None,
     device_ids: tuple[str, ...] = (),
+    *,
+    share: float | None = None,
 ) -> Choice:
     """What a person chose of an engine's devices. Who says nothing chose as many as are to train together.
+
+    Args:
+        share: as `Resources.share`.
 
     Raises `PaddleGpuError` for a device that cannot be chosen.
     """
@@ -159,7 +174,32 @@ def choice_of(
         gpus = 0  # who asks for devices in spite of that is told by the engine why it gives none
     elif gpus is None and (request.devices or 1) > 1 and accelerators(inventory):
         gpus = request.devices
-    return resolved(Choice(gpus=gpus, device_ids=device_ids), inventory.devices)
+    part = share if is_shared(share) else None
+    return resolved(Choice(gpus=gpus, device_ids=device_ids, share=part), inventory.devices)
+
+
+def check_share(engine: Engine, share: float | None, policy: Policy) -> None:
+    """Refuse a share of a device's memory where none can be had.
+
+    Raises:
+        PaddleGpuError: `share_not_allowed` (403), `share_unknown` (400).
+    """
+    if not is_shared(share):
+        return
+    if policy.sharing == "exclusive":
+        raise PaddleGpuError(
+            "share_not_allowed",
+            "The policy gives whole devices, and a share of one is asked for.",
+            hint="Leave the share out, or change `sharing` in the policy.",
+            status=403,
+        )
+    if not engine.supported_features().shares:
+        raise PaddleGpuError(
+            "share_unknown",
+            "The engine {engine} gives whole devices, and a share of one is asked for.",
+            hint="Leave the share out, or choose another engine.",
+            engine=engine.name,
+        )
 
 
 def place(
@@ -183,7 +223,10 @@ def place(
     name = engine_name(site.engines, engine)
     chosen = site.engines[name]
     features, inventory = chosen.supported_features(), inventory_of(chosen, site.inventory)
-    standing = site.standing(name, inventory) if accelerators(inventory) else None
+    if features.shares:
+        share = wanted_share(choice.share, need_of(estimate), inventory.devices, site.policies.matching)
+        choice = msgspec.structs.replace(choice, share=share if is_shared(share) else None)
+    standing = site.standing(name, inventory, choice.share) if accelerators(inventory) else None
     resources = Resources(gpus=0 if choice.gpus == 0 else choice.gpus or 1, device_ids=choice.device_ids)
     limits = limits_of(chosen, resources, estimate, whole_devices(inventory))
     placement = match(

@@ -28,12 +28,15 @@ from ...engines.capabilities import (
     takes_options,
 )
 from ...matching.decision import decide
+from ...matching.offer import Offer
+from ...matching.policy import Policy
+from ...matching.shares import wanted_share
 from ...matching.ways import ways_now, ways_out
 from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
 from ..policies.files import Policies
 from ..requests import Submission
-from .placing import Standings, choice_of, engine_name, granted, limited, offer_of, whole_devices
+from .placing import Standings, check_share, choice_of, engine_name, granted, limited, offer_of, whole_devices
 
 if TYPE_CHECKING:
     from ...claims.claims import Claims
@@ -108,26 +111,18 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     _check_unused(engine, submission)
     answers = answers_for_job(facts, submission.request.answers)
     policy, asked = desk.policies.matching, submission.resources
-    if submission.request.amp in ("O1", "O2") and not policy.allow_mixed_precision:
-        raise PaddleGpuError(
-            "precision_not_allowed",
-            "The policy allows no mixed precision, and {level} is asked for.",
-            hint="Submit it without, or change `allow_mixed_precision` in {file}.",
-            status=403,
-            level=submission.request.amp,
-            file=desk.policies.beside_file or desk.policies.policy_file,
-        )
+    _check_precision(submission, desk.policies)
+
     # What others have now is for who only asks: a job that is made takes its place in the queue, which knows.
-    standing = None if runs or not accelerators(inventory) else desk.standing(name, inventory)
-    others, claims = ((), None) if runs else (desk.engines.values(), desk.claims)
-    offer = offer_of(engine, inventory, others, claims, standing)
-    gpus, ids = (None, ()) if asked is None else (asked.gpus, asked.device_ids)
-    if ids and gpus is None:
-        gpus = len(ids)
-    choice = choice_of(engine, inventory, submission.request, gpus, ids)
+    def offered(share: float | None) -> Offer:
+        standing = None if runs or not accelerators(inventory) else desk.standing(name, inventory, share)
+        others, claims = ((), None) if runs else (desk.engines.values(), desk.claims)
+        return offer_of(engine, inventory, others, claims, standing)
+
+    choice, share = _chosen(engine, inventory, submission, policy)
+    offer = offered(choice.share)
     on_gpu = decide(None, offer, policy, choice).outcome != "cpu"
-    most = partial(host_bytes_of, engine, asked or Resources(), inventory)
-    where = Where(lambda: inventory, choice, host_bytes=most)
+    where = Where(lambda: inventory, choice, host_bytes=partial(host_bytes_of, engine, asked or Resources(), inventory))
     request = _request(submission.request, on_gpu=on_gpu)
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     for refusal in changed.refused:
@@ -137,7 +132,11 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     found = _estimate(desk.estimates, source, copy, request, where, may_run=wanted and runs) if shown else None
     estimate = found if found is not None and found.status == "ok" else None
     need, insisted = _need(submission, estimate), None
-    resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids)
+    if on_gpu and engine.supported_features().shares:
+        usual = wanted_share(share, need, inventory.devices, policy)
+        if usual != share:
+            share, choice, offer = usual, msgspec.structs.replace(choice, share=usual), offered(usual)
+    resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids, share if on_gpu else None)
     limits = limits_of(engine, resources, estimate, whole_devices(inventory))
     offer, host = limited(offer, limits, resources), estimate.allocated_peak_bytes if estimate else None
 
@@ -197,6 +196,31 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     return Settled(spec, copy.content, decision)
 
 
+def _check_precision(submission: Submission, policies: Policies) -> None:
+    """Refuse (403) a precision that the policy does not allow."""
+    if submission.request.amp in ("O1", "O2") and not policies.matching.allow_mixed_precision:
+        raise PaddleGpuError(
+            "precision_not_allowed",
+            "The policy allows no mixed precision, and {level} is asked for.",
+            hint="Submit it without, or change `allow_mixed_precision` in {file}.",
+            status=403,
+            level=submission.request.amp,
+            file=policies.beside_file or policies.policy_file,
+        )
+
+
+def _chosen(
+    engine: Engine, inventory: Inventory, submission: Submission, policy: Policy
+) -> tuple[Choice, float | None]:
+    """The person's choice of devices, and the share of them as it was asked for."""
+    asked = submission.resources
+    gpus, ids, share = (None, (), None) if asked is None else (asked.gpus, asked.device_ids, asked.share)
+    if ids and gpus is None:
+        gpus = len(ids)
+    check_share(engine, share, policy)
+    return choice_of(engine, inventory, submission.request, gpus, ids, share=share), share
+
+
 def _notify(policy: NoticePolicy, asked: tuple[str, ...] | None) -> tuple[str, ...]:
     """Who is told. Raises `PaddleGpuError` (400) where nobody can be."""
     names = policy.usual if asked is None else asked
@@ -248,10 +272,10 @@ def _need(submission: Submission, estimate: Estimate | None) -> Need | None:
     return Need(low=asked, high=asked) if asked else need_of(estimate)
 
 
-def _resources(asked: Resources | None, gpus: int, device_ids: tuple[str, ...]) -> Resources:
+def _resources(asked: Resources | None, gpus: int, device_ids: tuple[str, ...], share: float | None) -> Resources:
     """The limits that were asked for, with the devices that were settled."""
     limits = {name: getattr(asked, name) for name in Resources.__struct_fields__} if asked is not None else {}
-    return Resources(**{**limits, "gpus": gpus, "device_ids": device_ids})
+    return Resources(**{**limits, "gpus": gpus, "device_ids": device_ids, "share": share})
 
 
 def _estimate(

@@ -38,7 +38,8 @@ resource_policy:
   # price_ceiling: 2.0         # devices that cost more are not chosen by themselves
   # power_ceiling: 400         # nor those of more watts
   # heat_ceiling: 85           # nor those hotter now
-  # sharing: exclusive         # nor those on which others' processes run
+  # sharing: exclusive         # nor those on which others' processes run; whole cards only
+  # default_share: estimate    # jobs share cards: each has what its estimate says at most
   # weights: {{cost: 1, time: 1, balance: 0.5, topology: 0.5, preference: 2, home_grown: 2}}
 # scheduler:
 #   timeout: 86400             # seconds after which a job that has not started fails

@@ -100,16 +100,20 @@ function Holder(props: { device: IDevice; model: PanelModel }): JSX.Element | nu
   const [first] = [...device.processes].sort(
     (a, b) => (b.memory_bytes ?? 0) - (a.memory_bytes ?? 0)
   );
-  const { holder } = device;
+  const [holder, ...others] = device.holder ? [device.holder] : device.sharers;
   if (!first && !holder) {
     return null;
   }
   const job = first?.job_id ? model.jobs.get(first.job_id) : undefined;
   const program = first?.command?.split(/\s/)[0].split('/').pop() ?? '';
   const words = holder
-    ? [holder.owner, holder.name || trans.__('Job %1', holder.job.split('-').pop() ?? '')]
+    ? [
+        holder.owner,
+        holder.name || trans.__('Job %1', holder.job.split('-').pop() ?? ''),
+        holder.bytes === null ? '' : bytes(holder.bytes)
+      ]
     : [first.user, job?.spec.name ?? program];
-  const rest = holder ? 0 : device.processes.length - 1;
+  const rest = holder ? others.length : device.processes.length - 1;
   return (
     <div
       className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-name"

@@ -3,6 +3,7 @@
 import * as React from 'react';
 
 import type { IEngineFeatures, IImageChoice, IReceiver } from '../../domain';
+import { percent } from '../../format';
 import {
   type IChoice,
   movedTo,
@@ -16,6 +17,8 @@ import { Prose } from '../common/pieces';
 import { DeviceChoice } from './deviceChoice';
 
 const GIB = 2 ** 30;
+/** So much of a device is offered; others by the terminal. */
+const SHARES = [0.75, 0.5, 0.25];
 const HOUR = 3600;
 
 export interface IChoiceFormProps {
@@ -47,6 +50,18 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
         choice={choice}
         change={change}
       />
+      {engine?.shares && choice.gpus !== 0 && (
+        <Select
+          label={trans.__('Memory of each GPU')}
+          value={choice.share === null ? '' : String(choice.share)}
+          options={[
+            ['', trans.__('as usual')],
+            ['1', trans.__('all of it, alone')],
+            ...SHARES.map(one => [String(one), percent(100 * one)] as const)
+          ]}
+          onChange={value => change({ share: value ? Number(value) : null })}
+        />
+      )}
       {engine?.containers && (
         <Images images={images} chosen={choice.image} onChoose={image => change({ image })} />
       )}
@@ -66,6 +81,16 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
           onChange={seconds => change({ seconds })}
         />
       )}
+      <Select
+        label={trans.__('Priority')}
+        value={String(choice.priority)}
+        options={[
+          ['10', trans.__('before your other jobs')],
+          ['0', trans.__('in its turn')],
+          ['-10', trans.__('others may pass')]
+        ]}
+        onChange={value => change({ priority: Number(value) })}
+      />
       <Lines
         label={trans.__('Environment, NAME=value on each line')}
         text={writeEnvironment(choice.environment)}
@@ -84,17 +109,15 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
           }}
         />
       )}
-      <label>
-        <span>{trans.__('When it is done')}</span>
-        <select
-          className="jp-PaddleGpu-input"
-          value={choice.result}
-          onChange={event => change({ result: event.target.value as IChoice['result'] })}
-        >
-          <option value="">{trans.__('tell me')}</option>
-          <option value="open">{trans.__('open the executed notebook')}</option>
-        </select>
-      </label>
+      <Select
+        label={trans.__('When it is done')}
+        value={choice.result}
+        options={[
+          ['', trans.__('tell me')],
+          ['open', trans.__('open the executed notebook')]
+        ]}
+        onChange={result => change({ result: result as IChoice['result'] })}
+      />
       {props.receivers.length > 0 && (
         <Receivers
           receivers={props.receivers}
@@ -103,6 +126,31 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
         />
       )}
     </div>
+  );
+}
+
+/** One of some values, each with its words. */
+function Select(props: {
+  label: string;
+  value: string;
+  options: (readonly [value: string, words: string])[];
+  onChange: (value: string) => void;
+}): JSX.Element {
+  return (
+    <label>
+      <span>{props.label}</span>
+      <select
+        className="jp-PaddleGpu-input"
+        value={props.value}
+        onChange={event => props.onChange(event.target.value)}
+      >
+        {props.options.map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { IEngineFeatures, IMessage } from '../../domain';
-import { bytes, duration } from '../../format';
+import { bytes, duration, percent } from '../../format';
 import { otherwise } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
@@ -143,6 +143,14 @@ function differences(training: Training, trans: TranslationBundle): string[] {
   const asked = askedFor(training).flatMap(({ label, inJobs }) => (inJobs ? [label] : []));
   return [
     ...asked,
+    other.share === 1 ? trans.__('whole GPUs') : '',
+    other.share && other.share !== 1
+      ? trans.__(
+          '%1 of each GPU',
+          other.share < 1 ? percent(100 * other.share) : bytes(other.share)
+        )
+      : '',
+    other.priority ? trans.__('priority %1', other.priority) : '',
     other.image ?? '',
     other.memoryBytes ? trans.__('at most %1', bytes(other.memoryBytes)) : '',
     other.seconds ? trans.__('at most %1', duration(other.seconds, trans)) : '',

@@ -7,6 +7,10 @@ export interface IChoice {
   /** null: as the policy says; 0: on the CPU. */
   gpus: number | null;
   deviceIds: string[];
+  /** Of each device's memory: a fraction, or bytes above 1. null: as the policy says; 1: whole devices. */
+  share: number | null;
+  /** Among one's own jobs the larger the earlier; below 0 others pass as well. */
+  priority: number;
   /** Empty: the first of the list. */
   image: string;
   /** Bytes of the machine's memory at most. */
@@ -27,6 +31,8 @@ export const AS_USUAL: IChoice = {
   engine: '',
   gpus: null,
   deviceIds: [],
+  share: null,
+  priority: 0,
   image: '',
   memoryBytes: null,
   seconds: null,
@@ -48,16 +54,18 @@ export function otherwise(choice: IChoice): Partial<IChoice> {
 
 /** The fields of a submit that a choice fills. */
 export function submissionOf(choice: IChoice): ISubmission {
-  const { engine, gpus, deviceIds, image, memoryBytes, seconds, environment, data, notify } =
-    choice;
+  const { engine, gpus, deviceIds, share, priority, image, memoryBytes, seconds } = choice;
+  const { environment, data, notify } = choice;
   const resources = {
     ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
+    ...(share !== null ? { share } : {}),
     ...(memoryBytes !== null ? { memory_bytes: memoryBytes } : {}),
     ...(seconds !== null ? { seconds } : {})
   };
   return {
     ...(engine ? { engine } : {}),
     ...(image ? { image } : {}),
+    ...(priority ? { priority } : {}),
     ...(Object.keys(environment).length ? { environment } : {}),
     ...(data ? { options: { data } } : {}),
     ...(notify ? { notify } : {}),
@@ -76,6 +84,7 @@ export function movedTo(
     ...choice,
     engine: to.name,
     ...(strangers ? { gpus: null, deviceIds: [] } : {}),
+    ...(to.shares ? {} : { share: null }),
     ...(to.containers ? {} : { image: '', data: null }),
     ...(to.memory_limit ? {} : { memoryBytes: null }),
     ...(to.time_limit ? {} : { seconds: null })

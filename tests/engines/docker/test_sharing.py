@@ -173,8 +173,8 @@ def test_who_was_first_waits_until_the_others_have_gone(bench, daemon, stranger)
 
 def test_a_container_that_nobody_starts_holds_its_card_for_a_while_only(bench, stranger, monkeypatch):
     stranger("left-behind")
-    assert bench.engine.held_by_others()[CARD].job == "theirs"
-    assert bench.engine.held_by_others()["GPU-x"].owner == "4711"
+    assert bench.engine.held_by_others()[CARD][0].job == "theirs"
+    assert bench.engine.held_by_others()["GPU-x"][0].owner == "4711"
     monkeypatch.setattr(holders, "CREATED_SECONDS", 0.0)
     assert bench.engine.held_by_others() == {}
 
@@ -187,7 +187,7 @@ def test_ones_own_jobs_are_the_queues_own_business(bench):
     assert container in Path(f"/proc/{pid}/cgroup").read_text(), "a process for whose life its devices are claimed"
     assert bench.engine.held_by_others() == {}
     other = bench.another(store="/another/store")
-    assert other.held_by_others()[CARD].job == job.id
+    assert other.held_by_others()[CARD][0].job == job.id
 
 
 def test_a_container_that_was_started_by_hand_has_its_card(bench, daemon, tmp_path):
@@ -195,7 +195,7 @@ def test_a_container_that_was_started_by_hand_has_its_card(bench, daemon, tmp_pa
     api, made = daemon.api(), []
 
     def holders():
-        return {name: holder.job for name, holder in engine.held_by_others().items()}
+        return {name: holder.job for name, (holder,) in engine.held_by_others().items()}
 
     def start(name, **request):
         host = {"DeviceRequests": [{"Capabilities": [["gpu"]], **request}], "NetworkMode": "none"}
@@ -274,7 +274,7 @@ def test_a_card_is_shared_with_jobs_of_other_engines_by_claims(bench, daemon, tm
             theirs.take("another", (CARD,))
         until(lambda: container["State"]["Pid"] in {one.claim.process.pid for one in written(shared)})
         queue.stop()  # whoever looked after it may go
-        assert theirs.held()[CARD].job == job
+        assert theirs.held()[CARD][0].job == job
         (bench.work / "go").touch()
         until(lambda: CARD not in theirs.held())
         theirs.take("another", (CARD,))

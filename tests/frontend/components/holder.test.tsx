@@ -28,6 +28,7 @@ function said(more: object): string[] {
     memory_used: null,
     processes: [],
     holder: null,
+    sharers: [],
     problem: null,
     ...more
   } as unknown as IDevice;
@@ -44,14 +45,22 @@ test('nobody has it', () => {
 });
 
 test('a job of another user is named by its user and the end of its id', () => {
-  expect(said({ holder: { job: '20260101-beef', owner: 'ann', name: '' } })).toEqual([
-    'ann · Job beef'
-  ]);
+  expect(
+    said({ holder: { job: '20260101-beef', owner: 'ann', name: '', bytes: null } })
+  ).toEqual(['ann · Job beef']);
 });
 
 test('a job of ones own is named by its name, whatever processes it has', () => {
-  const holder = { job: '20260101-a', owner: 'me', name: 'digits' };
+  const holder = { job: '20260101-a', owner: 'me', name: 'digits', bytes: null };
   expect(said({ holder, processes: [process, process] })).toEqual(['me · digits']);
+});
+
+test('jobs that share it: the first with its share, and how many more', () => {
+  const sharers = [
+    { job: '20260101-a', owner: 'me', name: 'digits', bytes: 12 * 2 ** 30 },
+    { job: '20260101-beef', owner: 'ann', name: '', bytes: 2 ** 30 }
+  ];
+  expect(said({ sharers })).toEqual(['me · digits · 12.0 GiB and 1 more']);
 });
 
 test('where no job has it, the largest process', () => {

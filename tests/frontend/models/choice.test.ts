@@ -16,6 +16,8 @@ test('what is as usual is not sent', () => {
 });
 
 test('a limit is sent without choosing devices', () => {
+  const some = { ...AS_USUAL, share: 0.5, priority: -10 };
+  expect(submissionOf(some)).toEqual({ priority: -10, resources: { share: 0.5 } });
   const choice = { ...AS_USUAL, seconds: 7200, image: 'paddle:3', data: ['/data'] };
   expect(submissionOf(choice)).toEqual({
     image: 'paddle:3',

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_paddle_gpu.claims.claims import Claims
+from jupyter_paddle_gpu.devices.makers.registry import makers
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.engines.local import LocalEngine
@@ -26,7 +28,7 @@ NOTEBOOK: dict[str, Any] = {
 
 
 def inventory() -> Inventory:
-    card = Device(id="GPU-one", index=0, vendor="nvidia", name="Stand-in", memory_total=1 << 30, memory_free=1 << 30)
+    card = Device(id="GPU-one", index=0, vendor="nvidia", name="Stand-in", memory_total=10 << 30, memory_free=10 << 30)
     host = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
     return Inventory(time=0.0, host=host, devices=(card,))
 
@@ -58,11 +60,11 @@ def serve(tmp_path: Path) -> Iterator[Callable[[str], JobService]]:
         service.stop()
 
 
-def submit(service: JobService, folder: Path) -> str:
+def submit(service: JobService, folder: Path, share: float | None = None) -> str:
     folder.mkdir(exist_ok=True)
     path = str(folder / "n.ipynb")
     spec = JobSpec(name="n", notebook=path, output=path + "-out", folder=str(folder), engine="local",
-                   resources=Resources(gpus=1))  # fmt: skip
+                   resources=Resources(gpus=1, share=share))  # fmt: skip
     return service.submit(spec, NOTEBOOK).id
 
 
@@ -72,6 +74,28 @@ def until(service: JobService, job: str, done: Callable[[Job], Any]) -> Job:
         assert time.monotonic() < deadline, now
         time.sleep(0.05)
     return now
+
+
+def test_two_users_train_on_one_card_at_once_each_kept_to_its_share(serve, tmp_path):
+    mine, theirs = serve("mine"), serve("theirs")
+    first = submit(mine, tmp_path / "a", 0.5)
+    until(mine, first, lambda job: job.state == "running")
+    whole = submit(mine, tmp_path / "w")
+    second = submit(theirs, tmp_path / "b", 4e9)
+    ran = until(theirs, second, lambda job: job.state == "running")
+    (part,) = ran.shares
+    assert (part.bytes, part.total) == (4_000_000_000, 10 << 30)
+    spec = msgspec.json.decode((tmp_path / "theirs" / "jobs" / second / "spec.json").read_bytes())
+    left = 4_000_000_000 - makers().of_device("GPU-one").context(None, None).high
+    assert spec["environment"] == {"FLAGS_gpu_memory_limit_mb": str(left >> 20)}
+    third = submit(theirs, tmp_path / "c", 1e9)
+    waits = until(theirs, third, lambda job: job.reason)
+    assert waits.reason.code == "chosen_later", "beside both there are 0.5 GiB"
+    assert until(mine, whole, lambda job: job.reason).reason.code in ("device_held", "waits_device")
+    (tmp_path / "b" / "go").touch()
+    until(theirs, second, lambda job: job.state == "succeeded")
+    until(theirs, third, lambda job: job.state == "running")
+    assert mine.get(first).state == "running"
 
 
 def test_the_second_waits_for_the_first_and_starts_when_it_has_ended(serve, tmp_path):
@@ -84,7 +108,7 @@ def test_the_second_waits_for_the_first_and_starts_when_it_has_ended(serve, tmp_
     assert dict(waits.reason.params) == {"device": "GPU-one", "job": first, "owner": "root"}
     # Whoever looked after the first one's queue is gone: the job goes on, and has its card.
     mine.stop()
-    assert Claims(tmp_path / "claims", tmp_path / "third").held()["GPU-one"].job == first
+    assert Claims(tmp_path / "claims", tmp_path / "third").held()["GPU-one"][0].job == first
     (tmp_path / "a" / "go").touch()
     (tmp_path / "b" / "go").touch()
     assert until(theirs, second, lambda job: job.state in ("succeeded", "failed")).state == "succeeded"

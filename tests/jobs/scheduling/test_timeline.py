@@ -40,7 +40,7 @@ def plan(
         held=held,
         settings=JobSettings(common=order or SchedulerPolicy()),
         now=now,
-        known=Known(seconds or {}, ends or {}),
+        known=Known(seconds or {}, {(device, (held or {})[device].job): end for device, end in (ends or {}).items()}),
     )
     return {turn.job.id: turn for turn in found}
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_paddle_gpu.domain.devices import DeviceShare
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
 from jupyter_paddle_gpu.jobs.store.job_store import JobStore
@@ -165,3 +166,24 @@ def test_store_is_the_users_own(tmp_path: Path) -> None:
     path = tmp_path / "data" / "jobs.sqlite"
     JobStore(path)
     assert path.stat().st_mode & 0o077 == 0 and path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_shares_of_a_device_are_given_while_there_is_room(tmp_path: Path) -> None:
+    store = JobStore(tmp_path / "jobs.sqlite")
+
+    def take(name: str, size: int | None) -> str:
+        shares = () if size is None else (DeviceShare(bytes=size, most=10, total=12),)
+        try:
+            store.change(name, lambda now: _change(now, state="preparing"), claim=("g0",), shares=shares)
+        except PaddleGpuError as error:
+            return error.code
+        return "has"
+
+    for name in "abcd":
+        store.add(job(name))
+    assert [take("a", 6), take("b", 5), take("c", None), take("d", 4)] == ["has", "device_busy", "device_busy", "has"]
+    assert store.get("b").state == "queued"
+    for name in "ad":
+        store.change(name, lambda now: _change(now, state="failed"))
+    assert (take("c", None), store.claims()) == ("has", {"g0": "c"})
+    assert take("b", 1) == "device_busy"

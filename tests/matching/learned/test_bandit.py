@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from jupyter_paddle_gpu.domain.decisions import Choice, Need
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.learned import LearnedRun
-from jupyter_paddle_gpu.matching.decision import Offer, decide
+from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.learned.experience import Experience
 from jupyter_paddle_gpu.matching.learned.proof import FIRST, LEAST, prove, replay
+from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.roofline import seconds_per_step
 

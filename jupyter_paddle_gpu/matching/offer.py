@@ -1,0 +1,62 @@
+"""What is here for a job at one moment: its engine's devices, and who has which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ..domain.devices import Device, DeviceHolder, DeviceLink
+from ..domain.jobs import reasons
+from ..domain.messages import Message
+from . import sentences
+
+
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is here for a job: its engine's devices at one moment.
+
+    Attributes:
+        taken: device id -> the job of this queue that has it, or waits for it further ahead.
+        held: device id -> the job of another user that has it.
+        shared: device id -> the jobs, of whomever, that have a share of its memory.
+        links: how each two of the devices are joined.
+        kept: device id -> the job ahead in this queue for which it is kept; whoever comes later may not start on it.
+        ahead: a job of this queue that waits for any of these devices; empty: none does.
+        left: job -> seconds until it is thought to end, of those that have a device.
+        trouble: why not all devices can be seen just now; it passes.
+        assigned: the engine gives out its devices itself, and has a queue for them.
+        memory: bytes of the machine's memory that a job may have at most; None: nothing limits it.
+        judged: names of devices that are not seen from here are the engine's to judge; else there are none.
+    """
+
+    devices: tuple[Device, ...] = ()
+    taken: Mapping[str, str] = {}
+    held: Mapping[str, DeviceHolder] = {}
+    shared: Mapping[str, tuple[DeviceHolder, ...]] = {}
+    kept: Mapping[str, str] = {}
+    links: tuple[DeviceLink, ...] = ()
+    ahead: str = ""
+    left: Mapping[str, float] = {}
+    trouble: Message | None = None
+    assigned: bool = False
+    memory: int | None = None
+    judged: bool = False
+
+    def blocking(self, device: str) -> Message | None:
+        """Who else has a device or waits for it; None where it is free."""
+        if (job := self.taken.get(device) or self.kept.get(device)) is not None:
+            return sentences.claimed(device, job, self.left.get(job))
+        if (holder := self.held.get(device)) is not None:
+            return reasons.device_held(device, holder)
+        return None
+
+    def whole(self) -> Offer:
+        """The same for who wants devices as a whole: of which somebody has a share, that one has it."""
+        first = {device: holders[0] for device, holders in self.shared.items() if holders}
+        mine = {device: one.job for device, one in first.items() if one.job in self.left}
+        others = {device: one for device, one in first.items() if device not in mine}
+        return msgspec.structs.replace(self, taken={**mine, **self.taken}, held={**others, **self.held}, shared={})
+
+    def is_free(self, device: str) -> bool:
+        """Whether nobody else has it or waits for it."""
+        return device not in self.taken and device not in self.held and device not in self.kept
