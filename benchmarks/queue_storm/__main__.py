@@ -1,4 +1,5 @@
-"""Two hundred jobs of eight stores of three Unix users on eight stand-in cards of two makers, under kills and jumps.
+"""Two hundred jobs of eight stores of three Unix users on eight stand-in cards of two makers, under kills and jumps,
+beside a fourth user who does to the shared folders whatever the system lets him.
 
 `sudo .venv/bin/python -m benchmarks.queue_storm [--seed N]` writes `benchmarks/results/queue_storm.json`. Needs root
 (for users) and `setpriv`; the store, the queue, claims and boards are the real ones (`tests/claims/storm.py`).
@@ -13,11 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tests.claims.conftest import USERS, Person
-from tests.claims.storm import Storm, cards_of
+from tests.claims.storm import Ran, Storm, beside, cards_of
 
 STORES, JOBS, CARDS, KILLS = 8, 25, 8, 40
 RESULTS = Path(__file__).parents[1] / "results" / "queue_storm.json"
@@ -43,7 +44,7 @@ def main() -> int:
             (witness / file).chmod(0o666)
         people = [Person(root, shared, user) for user in USERS]
         plans = [
-            [(chance.choice((1, 1, 1, 2, 4)), chance.choice((0.1, 0.3, 1.0))) for _ in range(JOBS)]
+            [(chance.choice((1, 1, 1, 2, 4)), chance.choice((0.5, 1.0, 2.0))) for _ in range(JOBS)]
             for _ in range(STORES)
         ]
 
@@ -52,15 +53,15 @@ def main() -> int:
             fixed = [str(person.store(number)), str(shared), str(witness), str(CARDS), str(STORES)]
             return person.popen(sys.executable, "-m", "tests.claims.storm", *fixed, *arguments)
 
-        began, storm = time.monotonic(), Storm(start, witness, plans, seed)
-        storm.run(kills=KILLS, pause=1.0)
+        began, storm = time.monotonic(), Storm(start, witness, plans, seed, queue=shared / "queue", cards=CARDS)
+        with beside(people[3], shared, CARDS):
+            storm.run(kills=KILLS, pause=1.0)
         whose = {
             job.name: number % 3
             for number in range(STORES)
             for job in (people[number % 3].store(number) / "jobs").iterdir()
         }
-        ended = [whose[job] for job in storm.ended()]
-        half = Counter(ended[: len(ended) // 2])
+        runs = storm.runs()
         found = {
             "seed": seed,
             "jobs": STORES * JOBS,
@@ -68,12 +69,27 @@ def main() -> int:
             "kills_and_stops": storm.kills,
             "cards_twice": len(twice.read_text().splitlines()) if (twice := witness / "twice").exists() else 0,
             "seconds": round(time.monotonic() - began, 1),
-            "ends_in_the_first_half_by_user": [half[user] for user in range(3)],
+            **_shares(runs, whose),
         }
     print(json.dumps(found, indent=1))
     assert found["ended_once"] == STORES * JOBS
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
     return 0
+
+
+def _shares(runs: list[Ran], whose: dict[str, int]) -> dict[str, Any]:
+    """What each user had of the cards as long as all three had jobs left, and how busy the cards were meanwhile."""
+    first, last = min(run.began for run in runs), dict.fromkeys(range(3), 0.0)
+    for run in runs:
+        last[whose[run.job]] = max(last[whose[run.job]], run.began)
+    until, had = min(last.values()), dict.fromkeys(range(3), 0.0)
+    for run in runs:
+        had[whose[run.job]] += run.cards * max(0.0, min(run.ended, until) - run.began)
+    return {
+        "seconds_with_three_users": round(until - first, 1),
+        "device_seconds_by_user": [round(had[user], 1) for user in range(3)],
+        "cards_busy": round(sum(had.values()) / (CARDS * (until - first)), 3),
+    }
 
 
 if __name__ == "__main__":

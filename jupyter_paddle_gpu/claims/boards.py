@@ -73,6 +73,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         waiting: in its user's own order.
         usage: device-seconds of this store's jobs until `at`, halved a day.
+        at: seconds since the epoch, as the wall clock said; `clock`: by the monotonic one of the process's boot.
         process: who looks after the queue. Nobody waits for jobs that nobody would start.
     """
 
@@ -80,6 +81,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     running: Annotated[tuple[Running, ...], msgspec.Meta(max_length=MOST_RUNNING)] = ()
     usage: Annotated[float, msgspec.Meta(ge=0, le=1e12)] = 0.0
     at: _Time = 0.0
+    clock: _Time | None = None
     process: Process | None = None
 
 

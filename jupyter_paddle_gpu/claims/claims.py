@@ -26,11 +26,14 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs import reasons
 from . import folder as shared
 from . import records
-from .processes import Process, is_alive, process_of, this_process
+from .processes import Process, boot_id, is_alive, process_of, this_process
 from .records import Active, Claim, Given
 
 CONTEST_SECONDS = 5.0
 """As long somebody who asked later is waited for to take his word back; then he counts as the holder."""
+STARTING_SECONDS = 120.0
+"""As long the devices of a job that was just being started are left to it when the process that started it has died:
+until then its successor has looked, and says who really has them."""
 LOOK_SECONDS = 0.01
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
@@ -130,6 +133,16 @@ class Claims:
             time.sleep(LOOK_SECONDS)
         return None
 
+    def starting(self, job: str) -> None:
+        """The job's own process is about to be made. Should this one die before it has seen that one, the devices stay
+        claimed for a while (`STARTING_SECONDS`)."""
+
+        def change(claims: dict[str, Claim]) -> dict[str, Claim]:
+            claim = claims.get(job)
+            return claims if claim is None else {**claims, job: _change(claim, starting=time.monotonic())}
+
+        self._changed(change)
+
     def release(self, job: str) -> None:
         """A job has its devices no more."""
         self._changed(lambda claims: {name: claim for name, claim in claims.items() if name != job})
@@ -153,7 +166,7 @@ class Claims:
         if shared.fault(self._folder) is None:
             own = shared.own_inode(self._folder, self._store)
             others = (one for one in written(self._folder) if one.inode != own)
-            yield from (one for one in others if is_alive(one.claim.process, one.user))
+            yield from (one for one in others if _counts(one))
 
     def _put(self, claim: Claim) -> bool:
         return self._changed(lambda claims: {**claims, claim.job: claim})
@@ -213,7 +226,17 @@ def _kept(job: str, given: Given, claim: Claim | None) -> Claim | None:
         return Claim(job=job, devices=given.devices, state="held", since=since, process=now, shares=given.shares)
     if process is None and not is_alive(claim.process):
         process = this_process()
-    return claim if process is None else _change(claim, process=process)
+    return claim if process is None else _change(claim, process=process, starting=None)
+
+
+def _counts(one: Written) -> bool:
+    """Whether somebody lives for whom a claim was made, or may: who died in the moment in which his job began."""
+    claim = one.claim
+    if is_alive(claim.process, one.user):
+        return True
+    if claim.starting is None or claim.process.boot != boot_id():
+        return False
+    return 0 <= time.monotonic() - claim.starting < STARTING_SECONDS
 
 
 def _goes_before(other: Written, mine: Claim) -> bool:

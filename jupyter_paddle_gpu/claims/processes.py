@@ -30,12 +30,12 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
 
 def this_process() -> Process:
     """The one that asks."""
-    return Process(pid=os.getpid(), ticks=_ticks(os.getpid()), boot=_boot(), namespace=_namespace())
+    return Process(pid=os.getpid(), ticks=_ticks(os.getpid()), boot=boot_id(), namespace=_namespace())
 
 
 def process_of(pid: int) -> Process | None:
     """The process that has a number now; None where there is none, or it is another user's."""
-    found = Process(pid=pid, ticks=_ticks(pid), boot=_boot(), namespace=_namespace())
+    found = Process(pid=pid, ticks=_ticks(pid), boot=boot_id(), namespace=_namespace())
     return found if is_alive(found, os.geteuid()) else None
 
 
@@ -44,7 +44,7 @@ def is_alive(process: Process, user: int = ROOT) -> bool:
 
     Of another container's process nobody here can tell: it counts as alive until the next boot.
     """
-    if process.boot != _boot():
+    if process.boot != boot_id():
         return False
     if process.namespace != _namespace():
         return True
@@ -84,7 +84,8 @@ def _user(pid: int) -> int | None:
     return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Uid:")), None)
 
 
-def _boot() -> str:
+def boot_id() -> str:
+    """Names this boot of the machine; empty where nothing does."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

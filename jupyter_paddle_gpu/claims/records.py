@@ -25,6 +25,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
         since: when it was asked for, in seconds since the epoch: who asked first goes first.
         process: for whose life they are held.
         shares: bytes of the memory of each of them; empty: they are held as a whole.
+        starting: when its job was about to be started, by the monotonic clock of the process's boot: a process of the
+            job may live then of which nothing was written down yet. None: no such moment.
     """
 
     job: Name
@@ -32,6 +34,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["wanted", "held"]
     since: float
     process: Process
+    starting: float | None = None
     shares: Annotated[tuple[Annotated[int, msgspec.Meta(ge=0, le=1 << 50)], ...], msgspec.Meta(max_length=64)] = ()
 
     def bytes_of(self, device: str) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-USERS = (61001, 61002, 61003)
+USERS = (61001, 61002, 61003, 61004)
 READ = "+dac_read_search"
 """The Python that runs these tests can lie in root's own folder."""
 
@@ -83,7 +83,7 @@ class Person:
 
 @pytest.fixture
 def people(tmp_path: Path, shared: Path) -> Iterator[Callable[[int], Person]]:
-    """`people(0)` to `people(2)`."""
+    """`people(0)` to `people(3)`."""
     made = {user: Person(tmp_path, shared, user) for user in USERS}
     yield lambda number: made[USERS[number]]
     for person in made.values():

@@ -7,6 +7,7 @@ store's process: it submits what it has not submitted yet and looks after its qu
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -16,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jupyter_paddle_gpu.claims.boards import Boards
 from jupyter_paddle_gpu.claims.claims import Claims
@@ -28,6 +29,8 @@ from jupyter_paddle_gpu.engines.base import ALONE, NO_METADATA, Handle, JobFolde
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 
+from .conftest import Person
+
 BEGIN = """
 exec 9> lock; flock -n 9 || exit 0
 echo $$ > pid.new; mv pid.new pid
@@ -36,8 +39,9 @@ CARD = """
 exec {number}>> "$WITNESS/{card}"; flock -n {number} || echo "$ID {card}" >> "$WITNESS/twice"
 """
 END = """
+began=$EPOCHREALTIME
 sleep $SECONDS_TO_RUN
-echo "$ID" >> "$WITNESS/ended"
+echo "$ID $CARDS $began $EPOCHREALTIME" >> "$WITNESS/ended"
 echo '{"reason": "succeeded"}' > result.new; mv result.new result.json
 """
 
@@ -69,6 +73,7 @@ class Cards:
         variables = {
             "WITNESS": str(self._witness),
             "ID": job.id,
+            "CARDS": str(len(job.device_ids)),
             "SECONDS_TO_RUN": job.spec.environment["SECONDS_TO_RUN"],
             "PATH": os.environ["PATH"],
         }
@@ -160,12 +165,34 @@ def serve(store: Path, shared: Path, witness: Path, plan: str, seed: int, cards:
         raise SystemExit(f"{bad[0].id} {bad[0].state} {bad[0].reason}")
 
 
+class Ran(NamedTuple):
+    """One job: how many cards it had, and from when to when (seconds since the epoch, by the machine's clock)."""
+
+    job: str
+    cards: int
+    began: float
+    ended: float
+
+
+@contextlib.contextmanager
+def beside(person: Person, shared: Path, cards: int) -> Iterator[None]:
+    """A hostile user is at work meanwhile (`hostile`)."""
+    process = person.popen(sys.executable, "-m", "tests.claims.hostile", str(shared), *cards_of(cards))
+    try:
+        yield
+        assert process.poll() is None, "he gave up before the others had done"
+    finally:
+        process.kill()
+        process.wait()
+
+
 class Storm:
     """Processes of several users, killed now and then until all they submitted has ended.
 
     Args:
         start: (store's number, arguments) -> that store's process, in its user's name.
         plans: for each store what it submits: cards and seconds of each job.
+        queue: the folder in which they agree; `cards`: how many there are.
     """
 
     def __init__(
@@ -174,9 +201,13 @@ class Storm:
         witness: Path,
         plans: list[list[tuple[int, float]]],
         seed: int,
+        *,
+        queue: Path,
+        cards: int,
     ) -> None:
         self._start, self.witness, self.plans = start, witness, plans
         self._chance = random.Random(seed)
+        self._boards, self._cards, self._began = Boards(queue, witness), cards, time.monotonic()
         self.kills = 0
 
     def run(self, kills: int, pause: float) -> None:
@@ -204,15 +235,23 @@ class Storm:
         return self._start(number, [json.dumps(self.plans[number]), str(self._chance.randrange(1 << 30))])
 
     def check(self) -> None:
-        """No card was two jobs' at once, and no job ended twice."""
+        """No card was two jobs' at once, no job ended twice, and nobody is charged with more than all cards could give:
+        whoever were would go last for a day."""
         twice = self.witness / "twice"
         assert not twice.exists(), twice.read_text()
-        assert len(self.ended()) == len(set(self.ended()))
+        ended = self.ended()
+        assert len(ended) == len(set(ended))
+        for one in self._boards.read():
+            assert one.board.usage <= self._cards * (time.monotonic() - self._began), one
 
     def ended(self) -> list[str]:
         """Jobs in the order of their ends."""
-        path = self.witness / "ended"
-        return path.read_text().split() if path.exists() else []
+        return [one.job for one in self.runs()]
+
+    def runs(self) -> list[Ran]:
+        """What the jobs themselves wrote down."""
+        lines = (self.witness / "ended").read_text().splitlines()
+        return [Ran(job, int(cards), float(began), float(end)) for job, cards, began, end in map(str.split, lines)]
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import pytest
 
 from jupyter_paddle_gpu.claims import folder as shared_folder
 from jupyter_paddle_gpu.claims import records
-from jupyter_paddle_gpu.claims.claims import Claims
+from jupyter_paddle_gpu.claims.claims import STARTING_SECONDS, Claims
 from jupyter_paddle_gpu.claims.processes import Process, is_alive, process_of, this_process
 from jupyter_paddle_gpu.claims.records import Claim, Given
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
@@ -123,6 +123,24 @@ def test_a_running_job_has_its_devices_for_its_own_life(people):
         job.kill()
         job.wait()
     assert people(1).sees() == {}
+
+
+def test_who_dies_while_his_job_starts_leaves_it_its_devices_until_his_successor_has_looked(people, monkeypatch):
+    """Its own process may live already, and nobody has written down yet which one it is."""
+    mine, other = people(0), people(1)
+    program = "claims.take('job', ('GPU-0',)); claims.starting('job'); print('has', flush=True); sys.stdin.readline()"
+    process = mine.start(program)
+    assert process.stdout.readline() == "has\n"
+    process.kill()
+    process.wait()
+    assert other.sees() == {"GPU-0": "61001 job"}
+    claims = Claims(mine.shared, mine.folder)  # somebody else, later
+    later = time.monotonic() + STARTING_SECONDS
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: later)
+        assert claims.held() == {}
+    mine.run("claims.keep({'job': Given(('GPU-0',), True, 1 << 21)})")  # its process has gone meanwhile
+    assert other.sees() == {}
 
 
 def test_a_job_that_ended_has_none_and_one_that_nobody_claimed_for_does(people):

@@ -1,4 +1,7 @@
-"""Three users' queues on shared cards while processes die and clocks jump (long: `benchmarks/queue_storm`)."""
+"""Three users' queues on shared cards while processes die, clocks jump and a fourth user does what he can against them.
+
+The long one is `benchmarks/queue_storm`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import random
 import subprocess
 import sys
 
-from .storm import Storm, cards_of
+from .storm import Storm, beside, cards_of
 
 
 def test_jobs_of_three_users_end_once_each_whoever_dies(people, shared, tmp_path, stores=4, jobs=6, cards=4):
@@ -25,7 +28,8 @@ def test_jobs_of_three_users_end_once_each_whoever_dies(people, shared, tmp_path
         fixed = [str(person.store(number)), str(shared), str(witness), str(cards), str(stores)]
         return person.popen(sys.executable, "-m", "tests.claims.storm", *fixed, *arguments)
 
-    storm = Storm(start, witness, plans, seed=3)
-    storm.run(kills=6, pause=0.5)
+    storm = Storm(start, witness, plans, seed=3, queue=shared / "queue", cards=cards)
+    with beside(people(3), shared, cards):
+        storm.run(kills=6, pause=0.5)
     assert len(storm.ended()) == stores * jobs
     assert people(0).sees() == {}

@@ -18,11 +18,9 @@ from ...domain.jobs.job import Job, JobSpec, Resources
 from ..settings import JobSettings
 from . import fairness, house_rules
 from .fairness import Line, Place, Rules
+from .ledger import Ledger, Now, faded, now, since_told
 from .own_order import ordered
 from .queue import ANOTHERS, Known, Turn, choice_of, need_of, seconds_left
-
-DAY = 86400.0
-"""Half of what was used counts after so long."""
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +57,8 @@ class Neighbours:
     ) -> None:
         self._boards, self._settings = boards, settings
         self._is_shared, self._seconds = is_shared, seconds
-        self._usage: float | None = None
-        self._told_at = self._used_at = 0.0  # on the monotonic clock
+        self._ledger = Ledger()
+        self._told_at = 0.0  # on the monotonic clock
         self._told: tuple[object, ...] = ()
         self._turns: dict[tuple[str, str], float] = {}  # (user, job) -> since when it could have started
         self._passed: dict[str, float] = {}  # user -> until when nobody waits for his jobs
@@ -73,21 +71,24 @@ class Neighbours:
         """
         if self._boards is None or not self._boards.is_shared:
             return
-        now, clock = time.time(), time.monotonic()
-        waiting = [job for job in ordered(queued) if self._waits(job)][:MOST_WAITING]
-        running = tuple(_running(job, now, self._seconds(job)) for job in active if job.device_ids)[:MOST_RUNNING]
-        told = (waiting, [(one.job, one.devices) for one in running])
-        if self._usage is not None and self._told == told and clock - self._told_at < self._settings.told_seconds:
-            return
-        if self._usage is None:
-            before = self._boards.own()
-            self._usage = before.usage * _faded(now - before.at) + used_since(before.at, now, (*active, *past()))
+        at = now()
+        if self._ledger.used is None:
+            self._ledger.open(self._boards.own(), at, active, past())
         else:
-            had = sum(house_rules.weight(job) for job in active if job.started is not None and job.device_ids)
-            self._usage = self._usage * _faded(clock - self._used_at) + had * (clock - self._used_at)
-        self._used_at = self._told_at = clock
-        self._told = told
-        board = Board(waiting=tuple(map(self._waiting, waiting)), running=running, usage=self._usage, at=max(0.0, now))
+            self._ledger.count(active, at)
+        waiting = [job for job in ordered(queued) if self._waits(job)][:MOST_WAITING]
+        running = tuple(_running(job, at.time, self._seconds(job)) for job in active if job.device_ids)[:MOST_RUNNING]
+        told = (waiting, [(one.job, one.devices) for one in running])
+        if self._told == told and at.clock - self._told_at < self._settings.told_seconds:
+            return
+        self._told_at, self._told = at.clock, told
+        board = Board(
+            waiting=tuple(map(self._waiting, waiting)),
+            running=running,
+            usage=self._ledger.used or 0.0,
+            at=max(0.0, at.time),
+            clock=at.clock,
+        )
         starting = (job.id for job in active if job.state == "preparing" and job.device_ids)
         self._boards.tell(board, {*(job.id for job in waiting), *starting})
 
@@ -99,7 +100,7 @@ class Neighbours:
             held: devices that others have.
             user: whose this store is.
         """
-        own, now = ordered(queued), time.time()
+        own, at = ordered(queued), now()
         shared = self._boards is not None and self._boards.is_shared
         posted = self._boards.read() if self._boards is not None and shared else []
         mine = next((one for one in posted if one.mine), None)
@@ -109,11 +110,11 @@ class Neighbours:
         for job in own:  # whatever another calls his jobs
             pseudo.pop(job.id, None)
         common = [job for job in own if self._waits(job)]
-        lines = [_own_line(common, mine, seconds, now, user), *(_line(one, pseudo) for one in others)]
-        usage, policy = _usage(posted, now), self._settings.common
+        lines = [_own_line(common, mine, seconds, at.time, user), *(_line(one, pseudo) for one in others)]
+        usage, policy = _usage(posted, at), self._settings.common
         rules = Rules(priorities=policy.priorities, aging=policy.aging)
         by_id = {**pseudo, **{job.id: job for job in own}}
-        merged = [by_id[one.place.job] for one in fairness.ranked(lines, usage, rules, now)]
+        merged = [by_id[one.place.job] for one in fairness.ranked(lines, usage, rules, at.time)]
         order = _with(merged, own, {job.id for job in common})
         clock = time.monotonic()
         order = [job for job in order if job.spec.engine != ANOTHERS or self._passed.get(job.owner, 0.0) <= clock]
@@ -150,26 +151,10 @@ class Neighbours:
         )
 
 
-def used_since(since: float, until: float, jobs: Iterable[Job]) -> float:
-    """Device-seconds that jobs used in a span of at most a week, what is past counting half for each day."""
-    begin, used = max(since, until - 7 * DAY), 0.0
-    for job in {job.id: job for job in jobs}.values():
-        if job.started is None or not job.device_ids:
-            continue
-        first, last = max(begin, job.started), min(until, job.ended or until)
-        if last > first:
-            used += house_rules.weight(job) * (last - first) * _faded(until - (first + last) / 2)
-    return used
-
-
-def _faded(seconds: float) -> float:
-    return float(0.5 ** (max(0.0, seconds) / DAY))
-
-
-def _usage(posted: Iterable[Posted], now: float) -> dict[str, float]:
+def _usage(posted: Iterable[Posted], at: Now) -> dict[str, float]:
     found: dict[str, float] = {}
     for one in posted:
-        found[one.user] = found.get(one.user, 0.0) + one.board.usage * _faded(now - one.board.at)
+        found[one.user] = found.get(one.user, 0.0) + one.board.usage * faded(since_told(one.board, at))
     return found
 
 

@@ -100,6 +100,8 @@ class Starting:
                 )
                 if not self._is_wanted(job.id):
                     return  # cancelled meanwhile: the next step ends it
+                if self._claims is not None:
+                    self._claims.starting(job.id)
                 handle, started = engine.start(job, folder, handle, place), None
             else:
                 handle, started = job.handle, seen.started

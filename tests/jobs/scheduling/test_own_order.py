@@ -8,7 +8,6 @@ import pytest
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult
 from jupyter_paddle_gpu.jobs.scheduling.expected import expected_seconds
-from jupyter_paddle_gpu.jobs.scheduling.neighbours import DAY, used_since
 from jupyter_paddle_gpu.jobs.scheduling.own_order import moved, ordered
 
 from .test_queue import job
@@ -39,11 +38,3 @@ def test_a_job_is_expected_to_take_what_the_last_one_like_it_took() -> None:
     assert expected_seconds(job("x", 1), lambda notebook: runs) == 100.0
     assert expected_seconds(job("x", 4), lambda notebook: runs) == 70.0
     assert expected_seconds(job("x", 1), lambda notebook: []) is None
-
-
-def test_what_was_used_counts_half_after_a_day() -> None:
-    ran = msgspec.structs.replace(job("a", 2), device_ids=("g0", "g1"), started=1000.0, ended=1100.0)
-    now = 1050.0 + DAY
-    assert used_since(0.0, now, [ran, ran]) == pytest.approx(100.0)
-    assert used_since(1050.0, 1100.0, [ran]) == pytest.approx(100.0, rel=1e-3), "only what came since"
-    assert used_since(now, 1000.0, [ran]) == 0.0, "by a clock that was set back"
