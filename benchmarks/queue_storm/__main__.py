@@ -69,6 +69,7 @@ def main() -> int:
             "kills_and_stops": storm.kills,
             "cards_twice": len(twice.read_text().splitlines()) if (twice := witness / "twice").exists() else 0,
             "seconds": round(time.monotonic() - began, 1),
+            "accounts_when_all_waited_last": list(storm.accounts.values()),
             **_shares(runs, whose),
         }
     print(json.dumps(found, indent=1))

@@ -172,6 +172,7 @@ def library(folder: Path, *options: str) -> Path:
         "-shared",
         "-fPIC",
         "-O1",
+        "-Wl,-Bsymbolic",
         *options,
         "-o",
         folder / "libnvidia-ml.so.1",

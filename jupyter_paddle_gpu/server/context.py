@@ -9,6 +9,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from ..services import Services
+from .broadcast import Broadcast
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -24,6 +25,7 @@ class ServerContext:
         services: blocking; never called on the event loop.
         max_body_bytes: larger requests are refused.
         log_poll_seconds: how often a followed log is looked at.
+        broadcast: what all clients are sent alike.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class ServerContext:
         self.services = services
         self.max_body_bytes = max_body_bytes
         self.log_poll_seconds = log_poll_seconds
+        self.broadcast = Broadcast()
         # Estimates can take seconds: in a pool of their own they cannot keep a cancel or a log waiting.
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="paddle-gpu")
         self._estimates = ThreadPoolExecutor(estimates_at_once, thread_name_prefix="paddle-gpu-estimate")

@@ -100,6 +100,12 @@ class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, Jup
             self.close(1011, "internal error")
 
     async def _write(self, event: dict[str, Any]) -> None:
+        if event["type"] == "devices":
+            broadcast = self.context.broadcast
+            async with broadcast.turn():
+                written = self.write_message(broadcast.devices(event["inventory"], self._translate))
+            await written
+            return
         # Log lines hold no sentence of ours to translate: they are written as JSON without a look at each.
         data = encode_plain(event) if event["type"] == "log" else encode(event, self._translate)
         await self.write_message(data.decode())

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ END = """
 began=$EPOCHREALTIME
 sleep $SECONDS_TO_RUN
 echo "$ID $CARDS $began $EPOCHREALTIME" >> "$WITNESS/ended"
-echo '{"reason": "succeeded"}' > result.new; mv result.new result.json
+printf '{"reason": "succeeded", "ended": %s}' "$EPOCHREALTIME" > result.new; mv result.new result.json
 """
 
 
@@ -193,6 +194,9 @@ class Storm:
         start: (store's number, arguments) -> that store's process, in its user's name.
         plans: for each store what it submits: cards and seconds of each job.
         queue: the folder in which they agree; `cards`: how many there are.
+
+    Attributes:
+        accounts: device-seconds with which each user was charged when all three waited last.
     """
 
     def __init__(
@@ -209,6 +213,7 @@ class Storm:
         self._chance = random.Random(seed)
         self._boards, self._cards, self._began = Boards(queue, witness), cards, time.monotonic()
         self.kills = 0
+        self.accounts: dict[str, int] = {}
 
     def run(self, kills: int, pause: float) -> None:
         """All of it. Raises `AssertionError` where a process ends otherwise than by a kill."""
@@ -241,8 +246,13 @@ class Storm:
         assert not twice.exists(), twice.read_text()
         ended = self.ended()
         assert len(ended) == len(set(ended))
+        waiting, told = set[str](), Counter[str]()
         for one in self._boards.read():
             assert one.board.usage <= self._cards * (time.monotonic() - self._began), one
+            told[one.user] += round(one.board.usage)
+            waiting |= {one.user} if one.board.waiting and one.attended else set()
+        if len(waiting) == 3:
+            self.accounts = {user: told[user] for user in sorted(waiting)}
 
     def ended(self) -> list[str]:
         """Jobs in the order of their ends."""
