@@ -293,7 +293,7 @@ def test_a_job_whose_cards_vanish_waits_and_is_placed_anew(
     service.start()
     waiting = until(lambda: (found := service.get(job.id)).reason and found)
     assert (waiting.state, waiting.reason.code) == ("queued", "no_longer_possible")
-    assert "1 GPUs were asked for; 0 can be used here." in waiting.reason.render()
+    assert "1 GPU was asked for; 0 can be used here." in waiting.reason.render()
     here.append(msgspec.structs.replace(card, id="GPU-1"))
     ended = service.wait(job.id, 180)
     assert (ended.state, ended.device_ids) == ("succeeded", ("GPU-1",))
