@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.warm_python import WarmPython
+from tests.work import wait_until
 
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
 
@@ -72,6 +73,12 @@ def paddle_python() -> Iterator[WarmPython]:
     made = WarmPython("paddle", options=("-W", "ignore"))
     yield made
     made.close()
+
+
+@pytest.fixture
+def until() -> Callable[..., Any]:
+    """Waits for something to be true, and returns it."""
+    return wait_until
 
 
 @pytest.fixture(scope="session")

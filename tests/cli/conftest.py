@@ -19,9 +19,8 @@ from typing import Any
 import pytest
 
 import jupyter_paddle_gpu
+from tests import work
 from tests.warm_python import WarmPython
-
-CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
 
 LIBRARIES = ("nbformat", "pynvml", "rich.markdown", "rich.progress", "rich.table", "ssl", "tarfile")
 ELSEWHERE = ("__main__", "app", "estimator.tracer", "estimator.zygote", "locale", "magics", "runner", "server")
@@ -93,9 +92,7 @@ def cli(tmp_path, environment, terminal):
 @pytest.fixture
 def notebook(tmp_path):
     def write(*sources: str, name: str = "train.ipynb") -> str:
-        cells = [{**CELL, "id": f"c{number}", "source": source} for number, source in enumerate(sources)]
-        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
-        Path(tmp_path, name).write_text(json.dumps(content))
+        Path(tmp_path, name).write_text(json.dumps(work.notebook(*sources)))
         return name
 
     return write

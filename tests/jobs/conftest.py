@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_paddle_gpu.domain.jobs.job import ENDED, Job, JobSpec
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
 from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
+from tests.work import end_all, notebook
 
 FAST = JobSettings(active_seconds=0.05, idle_seconds=0.2, progress_seconds=0.1, wait_seconds=0.05, linger_seconds=0.3)
-
-
-def notebook(*sources: str) -> str:
-    cells = [
-        {
-            "cell_type": "code",
-            "id": f"cell-{number}",
-            "source": source,
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-        }
-        for number, source in enumerate(sources)
-    ]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 @pytest.fixture
@@ -66,14 +51,7 @@ def open_service(tmp_path: Path) -> Iterator[Callable[..., JobService]]:
 
     yield make
     if services:
-        sweeper = services[-1]
-        for job in sweeper.list():
-            if job.state not in ENDED:
-                sweeper.cancel(job.id, force=True)
-        if any(job.state not in ENDED for job in sweeper.list()):
-            sweeper.start()
-            for job in sweeper.list():
-                sweeper.wait(job.id, 30)
+        end_all(services[-1])
     for service in services:
         service.stop()
 
@@ -86,21 +64,8 @@ def service(open_service: Callable[..., JobService]) -> JobService:
 
 
 @pytest.fixture
-def until() -> Callable[..., Any]:
-    def wait(condition: Callable[[], Any], timeout: float = 180) -> Any:
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline:
-            if found := condition():
-                return found
-            time.sleep(0.02)
-        raise AssertionError("did not come true")
-
-    return wait
-
-
-@pytest.fixture
 def make_notebook() -> Callable[..., str]:
-    return notebook
+    return lambda *sources: json.dumps(notebook(*sources))
 
 
 @pytest.fixture

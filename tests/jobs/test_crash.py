@@ -18,6 +18,7 @@ from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key
 from jupyter_paddle_gpu.jobs.service import JobService
+from tests.work import Server
 
 SERVER = """
 import sys, time
@@ -45,24 +46,12 @@ for n in range({LINES}):
 """Half of the lines, and the others once `go` is there: whoever is to be killed in the middle is."""
 
 
-class Server:
-    """A job service in a process of its own, as a Jupyter server has it."""
-
-    def __init__(self, data: Path) -> None:
-        self.process = subprocess.Popen([sys.executable, "-c", SERVER, str(data)], stdout=subprocess.PIPE)
-        assert self.process.stdout and self.process.stdout.readline() == b"up\n"
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Callable[[], Server]]:
     servers: list[Server] = []
 
     def start() -> Server:
-        servers.append(Server(tmp_path / "data"))
+        servers.append(Server(SERVER, tmp_path / "data"))
         return servers[-1]
 
     yield start

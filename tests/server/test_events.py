@@ -7,12 +7,9 @@ import pytest
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import websocket_connect
 
-CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
+from tests.work import notebook
+
 MANY = 5_000
-
-
-def notebook(source):
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**CELL, "source": source}]}
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.jobs.settings import JobSettings
+from tests import work
 
 ENDED = ("succeeded", "failed", "cancelled")
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -28,11 +29,7 @@ def train(net, optimizer, data):
 
 
 def notebook(*sources):
-    cells = [
-        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
-        for n, source in enumerate(sources)
-    ]
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": KERNEL}, "cells": cells}
+    return work.notebook(*sources, kernelspec=KERNEL)
 
 
 @pytest.fixture

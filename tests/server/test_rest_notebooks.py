@@ -7,15 +7,12 @@ import json
 import pytest
 
 from jupyter_paddle_gpu.server.context import SETTING
+from tests.work import notebook
 
 
 def cells(*sources):
-    made = [
-        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
-        for n, source in enumerate(sources)
-    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": made}
+    return notebook(*sources, kernelspec=kernel)
 
 
 async def test_inspection_of_a_file_and_of_unsaved_content(api, example):

@@ -22,6 +22,7 @@ from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation, runner_spec
 from jupyter_paddle_gpu.engines.docker import DockerSettings
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
+from tests.work import notebook
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -190,22 +191,7 @@ class Bench:
 
 
 def notebook_of(*cells: str, metadata: dict[str, Any] | None = None) -> dict[str, Any]:
-    return {
-        "nbformat": 4,
-        "nbformat_minor": 5,
-        "metadata": metadata or {},
-        "cells": [
-            {
-                "cell_type": "code",
-                "id": f"c{n}",
-                "metadata": {},
-                "outputs": [],
-                "execution_count": None,
-                "source": source,
-            }
-            for n, source in enumerate(cells)
-        ],
-    }
+    return notebook(*cells, **(metadata or {}))
 
 
 def until(condition: Callable[[], Any]) -> Any:

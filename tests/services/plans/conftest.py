@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from jupyter_paddle_gpu.domain.jobs.job import ENDED
 from jupyter_paddle_gpu.services import Services, Settings
+from tests import work
+from tests.work import Server, end_all
 
 SERVER = """
 import sys, time
@@ -29,21 +27,6 @@ print("up", flush=True)
 time.sleep(600)
 """
 """As a Jupyter server has it. The clock by which schedules go stands in a file where a test sets one."""
-
-
-class Server:
-    """Looks after the queue until it is killed."""
-
-    def __init__(self, data: Path, environment: dict[str, str]) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVER, str(data)], stdout=subprocess.PIPE, env=environment
-        )
-        assert self.process.stdout
-        assert self.process.stdout.readline() == b"up\n"
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
 
 
 @pytest.fixture
@@ -63,8 +46,7 @@ def server(tmp_path: Path, two_cards: dict[str, str]) -> Iterator[Callable[[], S
     made: list[Server] = []
 
     def start() -> Server:
-        (tmp_path / "data").mkdir(exist_ok=True)
-        made.append(Server(tmp_path / "data", two_cards))
+        made.append(Server(SERVER, tmp_path / "data", two_cards))
         return made[-1]
 
     yield start
@@ -83,37 +65,16 @@ def person(tmp_path: Path) -> Iterator[Services]:
     services = Services(Settings(data_folder=tmp_path / "data", policy_file=None, clock=now))
     services.jobs._dispatcher = None
     yield services
-    for job in services.jobs.list():
-        if job.state not in ENDED:
-            services.jobs.cancel(job.id, force=True)
-    if any(job.state not in ENDED for job in services.jobs.list()):
-        services.jobs.start()
-        for job in services.jobs.list():
-            services.jobs.wait(job.id, 30)
+    end_all(services.jobs)
     services.close()
 
 
 @pytest.fixture
 def notebook(tmp_path: Path) -> Callable[..., Path]:
     def write(*sources: str, name: str = "train.ipynb") -> Path:
-        empty: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-        cells = [{**empty, "id": f"c{number}", "source": source} for number, source in enumerate(sources)]
         path = tmp_path / "work" / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+        path.write_text(json.dumps(work.notebook(*sources)))
         return path
 
     return write
-
-
-@pytest.fixture
-def until() -> Callable[..., Any]:
-    def wait(condition: Callable[[], Any], timeout: float = 180) -> Any:
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline:
-            if found := condition():
-                return found
-            time.sleep(0.02)
-        raise AssertionError("did not come true")
-
-    return wait
