@@ -25,12 +25,12 @@ export default tseslint.config(
     plugins: { jupyter },
     rules: {
       ...jupyter.configs.recommended[0].rules,
-      // The panel stands in the sidebar from the start, so nearly all of our 100 KB are needed at once.
+      // The panel stands in the sidebar from the start, so most of our scripts are needed at once.
       'jupyter/prefer-lazy-imports': 'off'
     }
   },
   {
-    files: ['src/**/*.{ts,tsx}', 'tests/**/*.{ts,tsx}'],
+    files: ['src/**/*.{js,ts,tsx}', 'tests/**/*.{ts,tsx}'],
     languageOptions: { globals: globals.browser },
     rules: {
       curly: 'error',

@@ -17,10 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = ("docs/images/", "benchmarks/results/")
 #: What of the package serves only its build.
 BUILD_ONLY = re.compile(r"jupyter_paddle_gpu/locale/(compile\.py|.*/parts/.*)")
-#: The front end as `jlpm build:prod` leaves it: a description, the schemas of the settings, hashed scripts.
+#: The front end as `jlpm build:prod` leaves it: a description, the schemas of the settings, hashed scripts, the style.
 FRONT_END = re.compile(
     r"(package\.json|schemas/jupyter-paddle-gpu/plugin\.json"
-    r"|static/(style|\d+\.[0-9a-f]+|remoteEntry\.[0-9a-f]+)\.js|static/third-party-licenses\.json)"
+    r"|static/(style|\d+\.[0-9a-f]+|remoteEntry\.[0-9a-f]+)\.js|static/style\.[0-9a-f]+\.css"
+    r"|static/third-party-licenses\.json)"
 )
 #: Where the wheel puts the package's configuration.
 CONFIGURATION = {
@@ -84,12 +85,14 @@ def test_the_wheel_holds_the_package_and_the_built_front_end(archives: Path, tra
 
 
 def test_the_front_end_stays_small(archives: Path) -> None:
-    """In bytes: all scripts together, and the largest, which is read before anything of the panel is drawn."""
+    """In bytes: all scripts, the largest, which is read before anything of the panel is drawn, and the style sheet."""
     (wheel,) = archives.glob("*.whl")
-    infos = zipfile.ZipFile(wheel).infolist()
-    scripts = [info.file_size for info in infos if "/static/" in info.filename and info.filename.endswith(".js")]
-    assert 100_000 < sum(scripts) < 325_000
+    infos = [info for info in zipfile.ZipFile(wheel).infolist() if "/static/" in info.filename]
+    scripts = [info.file_size for info in infos if info.filename.endswith(".js")]
+    (sheet,) = (info.file_size for info in infos if info.filename.endswith(".css"))
+    assert 100_000 < sum(scripts) < 300_000
     assert max(scripts) < 152_000
+    assert 10_000 < sheet < 38_000
 
 
 def test_shared_packages_are_asked_for_as_they_are_declared() -> None:
