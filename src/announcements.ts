@@ -1,9 +1,10 @@
-/** Tells of jobs that ended, in one message for all that came to it, so that a queue of many does not bury the page. */
+/** Tells of what ended, in one message for all that came to it, so that a queue of many does not bury the page. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { stateName } from './components/jobs/words';
-import type { IJob, JobState } from './domain';
+import { sweepProgress } from './components/plans/words';
+import type { IJob, ISweep, JobState } from './domain';
 
 /** Milliseconds for which the end of a job is announced; the row says it for good. */
 const ANNOUNCED = 10_000;
@@ -22,54 +23,70 @@ export interface IShown {
   open: () => void;
 }
 
+/** What has ended: a job, or the last trial of a sweep. */
+export interface IEnd {
+  id: string;
+  kind: 'job' | 'sweep';
+  name: string;
+  state: JobState;
+  /** What there is to say besides; empty where the state says it. */
+  more: string;
+}
+
+export function endOfJob({ id, spec, state, reason }: IJob): IEnd {
+  const more = state === 'failed' ? (reason?.message ?? '') : '';
+  return { id, kind: 'job', name: spec.name, state, more };
+}
+
+export function endOfSweep(sweep: ISweep, trans: TranslationBundle): IEnd {
+  const { id, name, state } = sweep;
+  return { id, kind: 'sweep', name, state, more: sweepProgress(sweep, trans) };
+}
+
 export class Announcements {
-  /** `open` shows a job, or, without one, the list of them. */
+  /** `open` shows what ended, or, without it, the list of jobs. */
   constructor(
     private readonly _board: IBoard,
     private readonly _trans: TranslationBundle,
-    private readonly _open: (job?: IJob) => void
+    private readonly _open: (end?: IEnd) => void
   ) {}
 
-  /** Announce the end of a job, together with those that are still announced. */
-  tell(job: IJob): void {
+  /** Announce an end, together with those that are still announced. */
+  tell(end: IEnd): void {
     const goesOn = this._board.has(this._id) && Date.now() < this._until;
     if (goesOn) {
       this._board.dismiss(this._id);
     }
-    this._jobs = goesOn ? [...this._jobs, job] : [job];
-    const failed = hasFailed(this._jobs);
+    this._ends = goesOn ? [...this._ends, end] : [end];
+    const failed = this._ends.some(({ state }) => state === 'failed');
     const autoClose = failed ? FAILURE_ANNOUNCED : ANNOUNCED;
     this._until = Date.now() + autoClose;
-    const succeeded = this._jobs.every(({ state }) => state === 'succeeded');
-    const one = this._jobs.length === 1 ? job : undefined;
+    const succeeded = this._ends.every(({ state }) => state === 'succeeded');
+    const one = this._ends.length === 1 ? end : undefined;
     this._id = this._board.show(
-      one ? this._end(one) : this._ends(),
+      one ? this._one(one) : this._several(),
       failed ? 'error' : succeeded ? 'success' : 'info',
       { autoClose, open: () => this._open(one) }
     );
   }
 
-  private _end(job: IJob): string {
-    const text = this._trans.__('%1: %2', job.spec.name, stateName(job.state, this._trans));
-    return job.state === 'failed' && job.reason ? `${text}. ${job.reason.message}` : text;
+  private _one({ name, state, more }: IEnd): string {
+    const text = this._trans.__('%1: %2', name, stateName(state, this._trans));
+    return more ? `${text}. ${more}` : text;
   }
 
-  private _ends(): string {
+  private _several(): string {
     const numbers = new Map<JobState, number>();
-    for (const { state } of this._jobs) {
+    for (const { state } of this._ends) {
       numbers.set(state, (numbers.get(state) ?? 0) + 1);
     }
     const states = [...numbers].map(
       ([state, number]) => `${stateName(state, this._trans)} ${number}`
     );
-    return this._trans.__('%1 jobs have ended: %2', this._jobs.length, states.join(' · '));
+    return this._trans.__('%1 jobs have ended: %2', this._ends.length, states.join(' · '));
   }
 
   private _id = '';
-  private _jobs: IJob[] = [];
+  private _ends: IEnd[] = [];
   private _until = 0;
-}
-
-function hasFailed(jobs: readonly IJob[]): boolean {
-  return jobs.some(({ state }) => state === 'failed');
 }

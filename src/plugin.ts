@@ -16,7 +16,7 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
-import { Announcements, type IBoard } from './announcements';
+import { Announcements, endOfJob, endOfSweep, type IBoard, type IEnd } from './announcements';
 import { Api } from './api';
 import { addCommands } from './commands';
 import type { IApp } from './components/common/context';
@@ -110,10 +110,15 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const panel = new PanelWidget(context, model);
     panel.id = 'jp-PaddleGpu-panel';
     const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
-    const notices = new BrowserNotices(
-      trans,
-      job => void app.commands.execute(CommandIDs.openJob, { id: job.id })
-    );
+    const open = (end?: IEnd) => {
+      const [command, args] = !end
+        ? [CommandIDs.openPanel, {}]
+        : end.kind === 'sweep'
+          ? [CommandIDs.openJobs, { sweep: end.id }]
+          : [CommandIDs.openJob, { id: end.id }];
+      void app.commands.execute(command, args);
+    };
+    const notices = new BrowserNotices(trans, open);
     const badge = new CellBadge(model, trans, job => {
       const [command, args] = job
         ? [CommandIDs.openJob, { id: job }]
@@ -253,22 +258,24 @@ const plugin: JupyterFrontEndPlugin<void> = {
       has: id => Notification.manager.has(id),
       dismiss: id => Notification.dismiss(id)
     };
-    const announcements = new Announcements(board, trans, job => {
-      const [command, args] = job
-        ? [CommandIDs.openJob, { id: job.id }]
-        : [CommandIDs.openPanel, {}];
-      void app.commands.execute(command, args);
-    });
-    model.jobs.ended.connect((_, job) => {
+    const announcements = new Announcements(board, trans, open);
+    const tell = (end: IEnd) => {
+      notices.tell(end);
       // A list of jobs that is on the screen says it itself, and a message would lie over it.
+      if (settings?.get('notify').composite !== false && !isListInView()) {
+        announcements.tell(end);
+      }
+    };
+    model.jobs.ended.connect((_, job) => {
       if (model.takeOpening(job.id) && job.state === 'succeeded') {
         void app.commands.execute(CommandIDs.openNotebook, { id: job.id });
       }
-      notices.tell(job);
-      if (settings?.get('notify').composite !== false && !isListInView()) {
-        announcements.tell(job);
+      // Of a sweep the end is told, not that of each trial.
+      if (job.spec.trial === null) {
+        tell(endOfJob(job));
       }
     });
+    model.plans.ended.connect((_, sweep) => tell(endOfSweep(sweep, trans)));
   }
 };
 

@@ -68,7 +68,8 @@ export class Tabs {
     let tab = this._pages.currentWidget;
     this._learn();
     if (!tab || tab.isDisposed) {
-      const page = new JobsPage(this._model.api, this._model.jobs, this._context.trans);
+      const { api, jobs, plans } = this._model;
+      const page = new JobsPage(api, jobs, plans, this._context.trans);
       tab = this._tab(new JobsWidget(this._context, this._model.events, page));
       void this._pages.add(tab);
       this._shell.add(tab, 'main');

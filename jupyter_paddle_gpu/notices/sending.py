@@ -13,6 +13,7 @@ from email.utils import formatdate, make_msgid
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import Job
 from ..domain.messages import Translate
+from ..domain.plans.sweeps import SweepReport
 from . import words
 from .forms import FORMS, Said, refusal
 from .settings import MailServer, NoticePolicy, Receiver, secret_of
@@ -25,8 +26,19 @@ Started = Callable[[], None]
 """Called at the moment from which it may have arrived."""
 
 
-def send(policy: NoticePolicy, name: str, job: Job, translator: Callable[[str], Translate], started: Started) -> None:
+def send(
+    policy: NoticePolicy,
+    name: str,
+    job: Job,
+    translator: Callable[[str], Translate],
+    started: Started,
+    *,
+    sweep: SweepReport | None = None,
+) -> None:
     """Tell a receiver of a job's end.
+
+    Args:
+        sweep: of which the job was the last trial: then its end is told, and not the job's.
 
     Raises:
         PaddleGpuError: `notice_refused`, `notice_unreachable`, or that there is no such receiver.
@@ -34,7 +46,10 @@ def send(policy: NoticePolicy, name: str, job: Job, translator: Callable[[str], 
     receiver = policy.receiver(name)
     translate = translator(receiver.language)
     said = Said(
-        words.title(job, translate), words.lines(job, translate), words.data(job, translate), f"{job.id}/{name}"
+        words.title(sweep or job, translate),
+        words.lines(sweep or job, translate),
+        words.data(sweep or job, translate),
+        f"{job.id}/{name}",
     )
     try:
         if receiver.kind == "mail":

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..domain.devices import Inventory
     from ..domain.jobs.job import Job, JobResult
     from ..domain.messages import Message
+    from ..domain.plans.sweeps import SweepReport
     from ..engines.base import Engine
     from ..engines.engine_type import EngineType
     from ..engines.registry import Registry
@@ -264,7 +265,11 @@ class Components:
             settings, types = self.settings, self.registry.types
             return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file).notices
 
-        return Telling(policy)
+        return Telling(policy, self._sweep)
+
+    def _sweep(self, sweep_id: str) -> SweepReport | None:
+        """A sweep whose end is told; None where there is no such sweep."""
+        return None
 
     def _chores(self) -> Chores | None:
         """What makes jobs by itself."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..domain.jobs.notices import ReceiverRow
     from ..domain.learned import LearnedReport
     from ..domain.notebooks import NotebookSource
+    from ..domain.plans.sweeps import SweepReport
     from ..engines.engine_type import EngineType
     from ..jobs.plans.chores import Chores
     from .jobs.explaining import JobExplained
@@ -307,6 +308,7 @@ class Services(Machine):
                     settle=self._settle,
                     inventory=self._devices_now,
                     policy=lambda: self.policy,
+                    notices=lambda: self.policies.notices,
                     folder=self.settings.data_folder,
                     clock=self.settings.clock,
                 )
@@ -316,6 +318,9 @@ class Services(Machine):
 
     def _chores(self) -> Chores:
         return self.plans
+
+    def _sweep(self, sweep_id: str) -> SweepReport | None:
+        return self.plans.sweeps.over(sweep_id)
 
     def _settle(self, source: NotebookSource, submission: Submission, runs: bool) -> Settled:
         from .jobs.submitting import settle

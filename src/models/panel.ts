@@ -14,6 +14,7 @@ import { Engines } from './devices/engines';
 import { Jobs } from './jobs/jobs';
 import { JobViews } from './jobs/jobViews';
 import type { ActiveNotebook, IRenaming } from './notebook/notebook';
+import { Plans } from './plans/plans';
 import { Rematch } from './estimate/rematch';
 import type { Remembered } from './notebook/remembered';
 import { Training } from './estimate/training';
@@ -31,9 +32,11 @@ export class PanelModel implements IDisposable {
     private readonly _remembered: Remembered | null = null
   ) {
     this.jobs = new Jobs(api, events);
+    this.plans = new Plans(api, this.jobs);
     this.views = new JobViews(api, events, this.jobs);
     this._engines = new Engines(api);
     this.views.changed.connect(() => this._changed.emit());
+    this.plans.changed.connect(() => this._changed.emit());
     this._engines.changed.connect(() => this._changed.emit());
     events.inventory.connect(this._onInventory, this);
     events.connectionChanged.connect(this._onConnection, this);
@@ -46,6 +49,8 @@ export class PanelModel implements IDisposable {
   }
 
   readonly jobs: Jobs;
+  /** Sweeps and schedules. */
+  readonly plans: Plans;
   /** The jobs that are shown with their last lines. */
   readonly views: JobViews;
   /** The last minutes of each device. */
@@ -184,6 +189,7 @@ export class PanelModel implements IDisposable {
     this._keeper.dispose();
     this._kernelLook.dispose();
     this._trainings.forEach(training => training.dispose());
+    this.plans.dispose();
     this.jobs.dispose();
     this.notebook.dispose();
     this.events.dispose();

@@ -2,14 +2,14 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+import type { IEnd } from '../announcements';
 import { stateName } from '../components/jobs/words';
-import type { IJob } from '../domain';
 
 export class BrowserNotices {
-  /** `open` shows a job. */
+  /** `open` shows what ended. */
   constructor(
     private readonly _trans: TranslationBundle,
-    private readonly _open: (job: IJob) => void
+    private readonly _open: (end: IEnd) => void
   ) {}
 
   isOn = false;
@@ -22,20 +22,20 @@ export class BrowserNotices {
     return (await Notification.requestPermission()) === 'granted';
   }
 
-  /** Tell of a job's end, unless this page is what somebody looks at; another tab's notice of it is replaced. */
-  tell(job: IJob): boolean {
+  /** Tell of an end, unless this page is what somebody looks at; another tab's notice of it is replaced. */
+  tell(end: IEnd): boolean {
     const isSeen = !document.hidden && document.hasFocus();
     const mayTell = 'Notification' in window && Notification.permission === 'granted';
     if (!this.isOn || isSeen || !mayTell) {
       return false;
     }
     const notice = new Notification(
-      this._trans.__('%1: %2', job.spec.name, stateName(job.state, this._trans)),
-      { body: job.state === 'failed' ? (job.reason?.message ?? '') : '', tag: job.id }
+      this._trans.__('%1: %2', end.name, stateName(end.state, this._trans)),
+      { body: end.more, tag: end.id }
     );
     notice.onclick = () => {
       window.focus();
-      this._open(job);
+      this._open(end);
       notice.close();
     };
     return true;

@@ -1,8 +1,14 @@
-/** The ends of jobs: one message, however many end. */
+/** The ends of jobs and sweeps: one message, however many end. */
 
-import { Announcements, type IShown } from '../../src/announcements';
-import type { IJob, JobState } from '../../src/domain';
-import { job, trans } from './helpers';
+import {
+  Announcements,
+  endOfJob,
+  endOfSweep,
+  type IEnd,
+  type IShown
+} from '../../src/announcements';
+import type { JobState } from '../../src/domain';
+import { job, sweep, trans } from './helpers';
 
 interface IMessage extends IShown {
   text: string;
@@ -10,7 +16,7 @@ interface IMessage extends IShown {
 }
 
 const shown = new Map<string, IMessage>();
-let opened: (IJob | undefined)[];
+let opened: (IEnd | undefined)[];
 let announcements: Announcements;
 
 beforeEach(() => {
@@ -37,7 +43,8 @@ afterEach(() => jest.useRealTimers());
 
 function end(id: string, state: JobState): void {
   const reason = { code: 'cell_error', message: 'Cell 2 failed.', hint: '' };
-  announcements.tell(job(id, { state, reason: state === 'failed' ? reason : null }));
+  const ended = job(id, { state, reason: state === 'failed' ? reason : null });
+  announcements.tell(endOfJob(ended));
 }
 
 const texts = () => [...shown.values()].map(({ text }) => text);
@@ -77,4 +84,12 @@ test('a failure is announced for longer, and not for ever', () => {
   jest.advanceTimersByTime(31_000);
   end('c', 'cancelled');
   expect(texts()[1]).toBe('c: stopped');
+});
+
+test('a sweep is told once, by how its trials ended', () => {
+  const ended = sweep('lr', { state: 'failed', counts: { succeeded: 1, failed: 1 } });
+  announcements.tell(endOfSweep(ended, trans));
+  expect(texts()).toEqual(['lr: failed. 2 of 2 trials · 1 failed']);
+  shown.get('1')?.open();
+  expect(opened[0]).toMatchObject({ kind: 'sweep', id: 'lr' });
 });

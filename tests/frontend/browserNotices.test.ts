@@ -1,13 +1,13 @@
-import type { IJob } from '../../src/domain';
+import { endOfJob } from '../../src/announcements';
 import { BrowserNotices } from '../../src/places/browserNotices';
-import { trans } from './helpers';
+import { job, trans } from './helpers';
 
-const JOB = {
-  id: 'j1',
-  state: 'failed',
-  spec: { name: 'tagger' },
-  reason: { code: 'cell_error', message: 'Cell 6 failed.', hint: '' }
-} as unknown as IJob;
+const JOB = endOfJob(
+  job('tagger', {
+    state: 'failed',
+    reason: { code: 'cell_error', message: 'Cell 6 failed.', hint: '' }
+  })
+);
 
 class Shown {
   static permission = 'default';
@@ -63,9 +63,9 @@ test('it says what ended and why, and leads to the job', () => {
   const [shown] = Shown.all;
   expect(shown).toMatchObject({
     title: 'tagger: failed',
-    options: { body: 'Cell 6 failed.', tag: 'j1' }
+    options: { body: 'Cell 6 failed.', tag: 'tagger' }
   });
   shown.onclick();
-  expect(opened).toEqual(['j1']);
+  expect(opened).toEqual(['tagger']);
   expect(shown.closed).toBe(true);
 });

@@ -4,7 +4,7 @@ import type { ServerConnection } from '@jupyterlab/services';
 import { nullTranslator } from '@jupyterlab/translation';
 
 import { Api } from '../../src/api';
-import type { IJob, ILogLine, ILogPage } from '../../src/domain';
+import type { IJob, ILogLine, ILogPage, ISweep, ITrial } from '../../src/domain';
 import type { INotebookSource } from '../../src/models/notebook/notebook';
 
 /** A notebook that is trusted and never changes. */
@@ -126,6 +126,46 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     position: null,
     held: false,
     place: null,
+    ...more
+  };
+}
+
+/** A sweep of two trials, of which none has ended, with what a test wants to be different; `counts` say the states. */
+export function sweep(id: string, more: Partial<ISweep> = {}): ISweep {
+  const counts = more.counts ?? { running: 2 };
+  const states = Object.entries(counts).flatMap(([state, count]) =>
+    Array.from({ length: count }, () => state as ITrial['state'])
+  );
+  return {
+    id,
+    name: id,
+    notebook: `/home/ada/${id}.ipynb`,
+    created: 1,
+    ended: null,
+    search: 'grid',
+    at_once: 1,
+    wanted: states.length,
+    dimensions: [],
+    state: 'running',
+    metric: 'loss',
+    direction: 'min',
+    metrics: ['loss'],
+    best: null,
+    counts,
+    trials: states.map((state, index) => ({
+      number: index + 1,
+      values: { lr: index + 1 },
+      state,
+      job_id: `${id}${index + 1}`,
+      why: null,
+      value: 0.5,
+      metrics: {},
+      curve: [],
+      seconds: null,
+      placed: null,
+      device_ids: []
+    })),
+    owner: '',
     ...more
   };
 }

@@ -271,8 +271,10 @@ def _with_notices(connection: Connection, old: Job, new: Job) -> Job:
         notices = tuple(Notice(receiver=name) for name in dict.fromkeys(new.spec.notify))
         new = msgspec.structs.replace(new, notices=notices)
         connection.execute("INSERT OR IGNORE INTO outbox VALUES (?)", (new.id,))
-    elif new.notices != old.notices and not any(notice.state in OPEN for notice in new.notices):
-        connection.execute("DELETE FROM outbox WHERE job_id = ?", (new.id,))
+    elif new.notices != old.notices:
+        is_open = any(notice.state in OPEN for notice in new.notices)
+        change = "INSERT OR IGNORE INTO outbox VALUES (?)" if is_open else "DELETE FROM outbox WHERE job_id = ?"
+        connection.execute(change, (new.id,))
     return new
 
 

@@ -1,4 +1,4 @@
-"""Who can be told of a job's end, and telling them."""
+"""Who can be told of an end, of a job or of a sweep, and telling them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...domain.jobs.job import Job
 from ...domain.jobs.notices import ReceiverRow
+from ...domain.plans.sweeps import SweepReport
 from ...i18n import translator
 from ...notices.settings import NoticePolicy
 
@@ -19,19 +20,26 @@ class Telling:
 
     Args:
         policy: asked each time, so that an address that was mended counts for the next attempt.
+        sweep: a sweep that is over, by its id; None where there is none.
     """
 
-    def __init__(self, policy: Callable[[], NoticePolicy]) -> None:
-        self._policy = policy
+    def __init__(
+        self, policy: Callable[[], NoticePolicy], sweep: Callable[[str], SweepReport | None] = lambda _: None
+    ) -> None:
+        self._policy, self._sweep = policy, sweep
 
     def send(self, receiver: str, job: Job, started: Callable[[], None]) -> bool:
-        """Tell somebody; False where that kind of end is not wanted. Raises `PaddleGpuError`."""
+        """Tell somebody; False where that kind of end is not wanted. Raises `PaddleGpuError`.
+
+        A trial has no notices of its own: those of its row are its sweep's, of which it ended last.
+        """
         from ...notices.sending import send
 
         policy = self._policy()
-        if job.state not in policy.receiver(receiver).when:
+        sweep = self._sweep(job.spec.plan) if job.spec.trial is not None else None
+        if (sweep or job).state not in policy.receiver(receiver).when:
             return False
-        send(policy, receiver, job, translator, started)
+        send(policy, receiver, job, translator, started, sweep=sweep)
         return True
 
     def is_final(self, error: PaddleGpuError) -> bool:

@@ -83,15 +83,15 @@ def _corners(dimensions: Sequence[Dimension]) -> list[dict[str, FactValue]]:
 
 
 def of_trial(base: Submission, dimensions: Sequence[Dimension], values: dict[str, FactValue]) -> Submission:
-    """What a trial is submitted with: what all have, and its own values."""
+    """What a trial is submitted with: what all have, and its own values. Nobody is told of it: a hundred trials are no
+    hundred notices, and the sweep's own end is told."""
     asked = {one.name: values[one.name] for one in dimensions if one.what_if}
     answers = {one.name: values[one.name] for one in dimensions if not one.what_if}
     request = msgspec.convert(
         {**msgspec.to_builtins(base.request), **asked, "answers": {**base.request.answers, **answers}},
         type(base.request),
     )
-    # A hundred trials are no hundred notices: who is usually told of a job looks at the sweep.
-    return _change(base, request=request, notify=() if base.notify is None else base.notify)
+    return _change(base, request=request, notify=())
 
 
 def checked(

@@ -91,6 +91,7 @@ class Sweeps:
         """
         if request.search == "optuna":
             check_installed()
+        self._tools.notices().check(request.submission.notify or ())
         found = prepared(source, request)
         check = self._checked(source, request, found)
         refused = {one.number: one.why for one in check.trials if one.outcome == "refuse"}
@@ -148,6 +149,16 @@ class Sweeps:
         """One, by its id or the end of it. Raises `PaddleGpuError` (404)."""
         sweep = self.find(sweep_id)
         return report(sweep, self.jobs_of(sweep), metric=metric, direction=direction)
+
+    def over(self, sweep_id: str) -> SweepReport | None:
+        """How a sweep ended, also in the moment before its row says that it has; None where it is gone."""
+        try:
+            sweep = self.store.get(sweep_id)
+        except PaddleGpuError:
+            return None
+        jobs = self.jobs_of(sweep)
+        ended = max((job.ended or 0.0 for job in jobs.values()), default=sweep.created)
+        return report(_change(sweep, open=False, ended=sweep.ended or ended), jobs)
 
     def find(self, text: str) -> Sweep:
         """The row whose id is `text`, or ends with it; `last` is the newest."""

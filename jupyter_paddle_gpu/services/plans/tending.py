@@ -9,6 +9,7 @@ import msgspec
 
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import ENDED, Job
+from ...domain.jobs.notices import Notice
 from ...domain.plans.sweeps import Sweep, Trial, is_over, report, token
 from .checking import of_trial
 from .searching import suggested
@@ -123,8 +124,24 @@ class SweepTender:
         now = self._tools.clock()
         sweep = self._sweeps.store.get(sweep_id)
         jobs = self._sweeps.jobs_of(sweep)
+        if is_over(sweep, jobs):
+            self._tell(sweep, jobs)
 
         def make(row: Sweep) -> Sweep:
             return _change(row, open=False, ended=now) if is_over(row, jobs) else row
 
         self._sweeps.store.change(sweep_id, make)
+
+    def _tell(self, sweep: Sweep, jobs: Mapping[str, Job]) -> None:
+        """Have its end told, by the row of the trial that ended last, like any job's: once, whoever dies meanwhile.
+
+        After a death before the sweep was closed the next look finds them there and adds none; one that is run once
+        more has another last trial. A sweep without any job tells nobody.
+        """
+        wanted = unkept(sweep.submission).notify
+        names = self._tools.notices().usual if wanted is None else wanted
+        if not names or not jobs:
+            return
+        last = max(jobs.values(), key=lambda job: (job.ended or 0.0, job.id))
+        due = tuple(Notice(receiver=name) for name in dict.fromkeys(names))
+        self._tools.jobs().store.change(last.id, lambda job: job if job.notices else _change(job, notices=due))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...domain.notebooks import NotebookSource
     from ...jobs.service import JobService
     from ...matching.policy import Policy
+    from ...notices.settings import NoticePolicy
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Tools:
         jobs: the jobs of this user.
         submit: makes a job; with a token seen before it answers the one that was made.
         settle: what a submit would come to, with an estimate where one is needed (`runs`).
+        notices: who can be told of an end.
         folder: the data folder.
         clock: seconds since the epoch.
     """
@@ -36,6 +38,7 @@ class Tools:
     settle: Callable[[NotebookSource, Submission, bool], Settled]
     inventory: Callable[[], Inventory]
     policy: Callable[[], Policy]
+    notices: Callable[[], NoticePolicy]
     folder: Path
     clock: Callable[[], float] = field(default=time.time)
 

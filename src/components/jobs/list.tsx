@@ -3,13 +3,14 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, isEnded } from '../../domain';
+import { type IJob, isEnded, type ISweep } from '../../domain';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
 import { Info } from '../common/info';
 import { Busy, Button, Section } from '../common/pieces';
 import { JobItem } from './row';
+import { SweepItem } from './sweepItem';
 import { stateName } from './words';
 
 /** Jobs that wait or have ended, shown before somebody asks for more, and how many more come at a time. */
@@ -21,14 +22,19 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
   const { jobs } = model;
   const [most, setMost] = React.useState(SHOWN);
   const [word, setWord] = React.useState('');
-  // The job that runs stands above all else.
-  const list = jobs.list.filter(({ id }) => id !== model.views.running?.id);
+  // The job that runs stands above all else, and a sweep for its trials.
+  const list = [
+    ...jobs.list.filter(
+      ({ id, spec }) => spec.trial === null && id !== model.views.running?.id
+    ),
+    ...model.plans.sweeps
+  ].sort((one, other) => other.created - one.created);
   const found = findJobs(list, most > SHOWN ? word : '', trans);
   const active = found.filter(isActive);
   const others = found.filter(job => !isActive(job));
   const shown = [
     ...active,
-    ...others.filter((job, index) => index < most || job.id === model.views.expanded?.id)
+    ...others.filter(({ id }, index) => index < most || id === model.views.expanded?.id)
   ];
   const rest = found.length - shown.length;
   if (!list.length && model.views.running) {
@@ -71,17 +77,21 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
         />
       )}
       <ul className="jp-PaddleGpu-jobs">
-        {shown.map(job => (
-          <JobItem
-            key={job.id}
-            job={job}
-            model={model}
-            leaving={jobs.isLeaving(job.id)}
-            expanded={model.views.expanded?.id === job.id ? model.views.expanded : null}
-            submitted={model.views.submitted === job.id}
-            failure={jobs.failure?.id === job.id ? jobs.failure.error : null}
-          />
-        ))}
+        {shown.map(one =>
+          'spec' in one ? (
+            <JobItem
+              key={one.id}
+              job={one}
+              model={model}
+              leaving={jobs.isLeaving(one.id)}
+              expanded={model.views.expanded?.id === one.id ? model.views.expanded : null}
+              submitted={model.views.submitted === one.id}
+              failure={jobs.failure?.id === one.id ? jobs.failure.error : null}
+            />
+          ) : (
+            <SweepItem key={one.id} sweep={one} />
+          )
+        )}
       </ul>
       {most > SHOWN && !found.length && (
         <p className="jp-PaddleGpu-muted" role="status">
@@ -105,15 +115,20 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
 }
 
 /** Whether it is under way, not before and not after. */
-function isActive({ state }: IJob): boolean {
+function isActive({ state }: IJob | ISweep): boolean {
   return state !== 'queued' && !isEnded(state);
 }
 
-/** Jobs with each of the words in their name, notebook or state. */
-export function findJobs(list: IJob[], words: string, trans: TranslationBundle): IJob[] {
+/** Jobs and sweeps with each of the words in their name, notebook or state. */
+export function findJobs<T extends IJob | ISweep>(
+  list: T[],
+  words: string,
+  trans: TranslationBundle
+): T[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  return list.filter(job => {
-    const text = [job.spec.name, job.spec.notebook, stateName(job.state, trans)].join(' ');
+  return list.filter(one => {
+    const { name, notebook } = 'spec' in one ? one.spec : one;
+    const text = [name, notebook, stateName(one.state, trans)].join(' ');
     return wanted.every(word => text.toLowerCase().includes(word));
   });
 }

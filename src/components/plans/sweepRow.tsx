@@ -9,16 +9,12 @@ import { useApp } from '../common/context';
 import { Bar, Button, Chip } from '../common/pieces';
 import { StateSign } from '../jobs/state';
 import { SweepView } from './sweepView';
-import { endedTrials, sweepProgress, valuesOf } from './words';
+import { sweepProgress, sweepShare, valuesOf } from './words';
 
 export function SweepRow({ sweep, plans }: { sweep: ISweep; plans: Plans }): JSX.Element {
   const { trans, language } = useApp();
   const open = plans.shown === sweep.id;
   const best = sweep.trials.find(({ number }) => number === sweep.best);
-  const all = Math.max(
-    1,
-    Object.values(sweep.counts).reduce((sum, count) => sum + count, 0)
-  );
   const took = (sweep.ended ?? Date.now() / 1000) - sweep.created;
   const progress = sweepProgress(sweep, trans);
   return (
@@ -50,11 +46,7 @@ export function SweepRow({ sweep, plans }: { sweep: ISweep; plans: Plans }): JSX
           </span>
         </td>
         <td className="jp-mod-curve">
-          <Bar
-            thin
-            label={progress}
-            parts={[{ share: (100 * endedTrials(sweep)) / all, look: 'used' }]}
-          />
+          <Bar thin label={progress} parts={[{ share: sweepShare(sweep), look: 'used' }]} />
         </td>
         <td className="jp-mod-final">
           {best && (

@@ -38,6 +38,12 @@ export function endedTrials(sweep: ISweep): number {
   ).length;
 }
 
+/** How far it is, in percent of its trials. */
+export function sweepShare(sweep: ISweep): number {
+  const all = Object.values(sweep.counts).reduce((sum, count) => sum + count, 0);
+  return (100 * endedTrials(sweep)) / Math.max(1, all);
+}
+
 /** `7 of 12 trials · 1 failed`. */
 export function sweepProgress(sweep: ISweep, trans: TranslationBundle): string {
   const { failed = 0, refused = 0 } = sweep.counts;

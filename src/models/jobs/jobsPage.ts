@@ -7,7 +7,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { Api } from '../../api';
 import { type IJob, isEnded, type ISweep, type JobState } from '../../domain';
 import { differenceText, finalMetric, isLessBetter, jobTitle, seconds } from './runs';
-import { Plans } from '../plans/plans';
+import type { Plans } from '../plans/plans';
 import { Comparison } from './comparison';
 import type { Jobs } from './jobs';
 
@@ -48,15 +48,13 @@ export class JobsPage implements IDisposable {
   constructor(
     private readonly _api: Api,
     readonly jobs: Jobs,
+    /** Sweeps and schedules. */
+    readonly plans: Plans,
     private readonly _trans: TranslationBundle
   ) {
     jobs.changed.connect(this._onJobs, this);
-    this.plans = new Plans(_api, jobs);
-    this.plans.changed.connect(() => this._changed.emit(), this);
+    plans.changed.connect(this._onPlans, this);
   }
-
-  /** Sweeps and schedules. */
-  readonly plans: Plans;
 
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -189,13 +187,17 @@ export class JobsPage implements IDisposable {
       this._isDisposed = true;
       this.jobs.changed.disconnect(this._onJobs, this);
       this._comparison?.dispose();
-      this.plans.dispose();
+      this.plans.changed.disconnect(this._onPlans, this);
       Signal.clearData(this);
     }
   }
 
   private _onJobs(): void {
     this._update();
+  }
+
+  private _onPlans(): void {
+    this._changed.emit();
   }
 
   private _update(): void {

@@ -36,6 +36,11 @@ export class Plans implements IDisposable {
     return this._changed;
   }
 
+  /** Emitted with a sweep whose last trial ended while we knew it. */
+  get ended(): ISignal<this, ISweep> {
+    return this._ended;
+  }
+
   /** The newest first. */
   sweeps: readonly ISweep[] = [];
   schedules: readonly ISchedule[] = [];
@@ -64,9 +69,13 @@ export class Plans implements IDisposable {
         this._api.ask<{ sweeps: ISweep[] }>('GET', 'sweeps'),
         this._api.ask<{ schedules: ISchedule[] }>('GET', 'schedules')
       ]);
+      const went = this.sweeps.filter(({ state }) => state === 'running').map(({ id }) => id);
       this.sweeps = sweeps;
       this.schedules = schedules;
       this._changed.emit();
+      sweeps
+        .filter(({ id, state }) => state !== 'running' && went.includes(id))
+        .forEach(sweep => this._ended.emit(sweep));
     } catch {
       // The page says already that the server does not answer.
     }
@@ -163,6 +172,7 @@ export class Plans implements IDisposable {
   private _undo = 0;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _ended = new Signal<this, ISweep>(this);
 }
 
 /** What can be planned for a notebook, or for a job that was. */

@@ -6,16 +6,18 @@ import * as React from 'react';
 import { act } from 'react';
 
 import { findJobs, JobList } from '../../../src/components/jobs/list';
+import type { ISweep } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
 import { ActiveNotebook } from '../../../src/models/notebook/notebook';
 import { PanelModel } from '../../../src/models/panel';
 import * as drawing from '../drawing';
-import { answer, apiOn, job, trans } from '../helpers';
+import { answer, apiOn, job, sweep, trans } from '../helpers';
 
 const MANY = 200;
 
 let box: HTMLElement;
 let model: PanelModel;
+let sweeps: ISweep[];
 
 beforeEach(async () => {
   const jobs = Array.from({ length: MANY }, (_, n) =>
@@ -25,6 +27,7 @@ beforeEach(async () => {
       reason: n % 2 ? { code: 'cell_error', message: `Cell ${n} failed.`, hint: '' } : null
     })
   );
+  sweeps = [];
   const again = job('again', { created: MANY, state: 'queued' });
   const api = apiOn(url => {
     const isRerun = url.endsWith('/rerun');
@@ -33,7 +36,8 @@ beforeEach(async () => {
       jobs.push(again);
     }
     const log = { lines: [], next: 0, total: 0, ended: false };
-    const body = isRerun ? again : url.includes('/log') ? log : { jobs };
+    const plans = { sweeps, schedules: [] };
+    const body = isRerun ? again : url.includes('/log') ? log : { jobs, ...plans };
     return Promise.resolve(answer(200, JSON.stringify(body)));
   });
   const tracker = { currentChanged: new Signal({}), currentWidget: null };
@@ -105,4 +109,26 @@ test('a deletion leaves the way back in its place', () => {
   drawing.press('Undo');
   draw();
   expect(names()).toContain('job 198');
+});
+
+test('trials are one row of their sweep, which says how far it is and its best, and ends once', async () => {
+  const ended: string[] = [];
+  model.plans.ended.connect((_, { id }) => ended.push(id));
+  const [old] = model.jobs.list;
+  for (const trial of [1, 2]) {
+    const spec = { ...job('lr').spec, plan: 'lr', trial };
+    model.jobs.put({ ...job(`lr${trial}`, { created: MANY + trial, updated: MANY }), spec });
+  }
+  sweeps = [sweep('lr', { created: MANY + 1, counts: { succeeded: 1, running: 1 }, best: 1 })];
+  await act(() => model.plans.refresh());
+  draw();
+  expect(names().slice(0, 3)).toEqual(['lr', 'job 3', old.id]);
+  const row = box.querySelector('[data-sweep]');
+  expect(row?.textContent).toContain('1 of 2 trials');
+  expect(row?.textContent).toContain('best loss 0.5 · lr 1');
+  expect(ended).toEqual([]);
+  sweeps = [sweep('lr', { created: MANY + 1, counts: { succeeded: 2 }, state: 'succeeded' })];
+  await act(() => model.plans.refresh());
+  await act(() => model.plans.refresh());
+  expect(ended).toEqual(['lr']);
 });

@@ -6,6 +6,7 @@ import { comparedCharts, comparedRows, shortNames } from '../../../src/models/jo
 import { epochMarks, metricCharts } from '../../../src/models/job/curves';
 import { Jobs } from '../../../src/models/jobs/jobs';
 import { filtered, JobsPage, sorted } from '../../../src/models/jobs/jobsPage';
+import { Plans } from '../../../src/models/plans/plans';
 import { RerunForm, variablesOf } from '../../../src/models/jobs/rerun';
 import { differenceText, finalMetric, jobTitle, lastRun } from '../../../src/models/jobs/runs';
 import { answer, apiOn, job, settle, trans } from '../helpers';
@@ -140,7 +141,7 @@ describe('the page', () => {
     });
     const jobs = new Jobs(api, new EventStream(api));
     await jobs.refresh();
-    const page = new JobsPage(api, jobs, trans);
+    const page = new JobsPage(api, jobs, new Plans(api, jobs), trans);
     page.chooseAll(true);
     expect(page.deletable).toEqual(['b', 'a']);
     page.deleteChosen();
