@@ -25,18 +25,17 @@ if TYPE_CHECKING:
     from ..domain.devices import Inventory
     from ..domain.jobs.job import Job, JobResult
     from ..domain.messages import Message
-    from ..domain.plans.sweeps import SweepReport
     from ..engines.base import Engine
     from ..engines.engine_type import EngineType
     from ..engines.registry import Registry
     from ..estimator.service import EstimateService
     from ..jobs.monitoring.notifying import Tell
-    from ..jobs.plans.chores import Chores
     from ..jobs.scheduling.queue import Standing
     from ..jobs.service import JobService
     from ..matching.policy import Policy
     from ..notices.settings import NoticePolicy
     from .learned import Learned
+    from .plans.plans import Plans
     from .policies.files import Policies
     from .policies.market import Market
     from .policies.overview import PolicyReport
@@ -265,13 +264,10 @@ class Components:
             settings, types = self.settings, self.registry.types
             return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file).notices
 
-        return Telling(policy, self._sweep)
+        plans = self._chores()
+        return Telling(policy) if plans is None else Telling(policy, plans.sweeps.over)
 
-    def _sweep(self, sweep_id: str) -> SweepReport | None:
-        """A sweep whose end is told; None where there is no such sweep."""
-        return None
-
-    def _chores(self) -> Chores | None:
+    def _chores(self) -> Plans | None:
         """What makes jobs by itself."""
         return None
 

@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from ..domain.jobs.notices import ReceiverRow
     from ..domain.learned import LearnedReport
     from ..domain.notebooks import NotebookSource
-    from ..domain.plans.sweeps import SweepReport
     from ..engines.engine_type import EngineType
-    from ..jobs.plans.chores import Chores
     from .jobs.explaining import JobExplained
     from .jobs.export.exports import Exports
     from .jobs.placing import Site
@@ -316,11 +314,8 @@ class Services(Machine):
 
         return self._once("plans", build)
 
-    def _chores(self) -> Chores:
+    def _chores(self) -> Plans:
         return self.plans
-
-    def _sweep(self, sweep_id: str) -> SweepReport | None:
-        return self.plans.sweeps.over(sweep_id)
 
     def _settle(self, source: NotebookSource, submission: Submission, runs: bool) -> Settled:
         from .jobs.submitting import settle

@@ -14,6 +14,7 @@ import { CommandIDs } from '../tokens';
 import type { PanelWidget } from '../widgets';
 import { FailureBadge } from './badge';
 import { importsPaddle, onceEver, widen } from './firstLook';
+import { keepMessagesBeside } from './messages';
 import { StatusItem } from './statusBar';
 
 export interface IPlaces {
@@ -62,6 +63,7 @@ export function addPlaces(places: IPlaces): void {
 
   // eslint-disable-next-line jupyter/require-disposable-ownership -- it lives as long as the page
   new FailureBadge(panel, model.jobs, trans);
+  keepMessagesBeside(panel);
   // JupyterLab lays the sidebars out after it has told them that they are shown.
   panel.seen.connect(() => {
     void onceEver(state, 'widened', () => requestAnimationFrame(() => widen(panel)));

@@ -69,7 +69,7 @@ def look_at_lists(programs: Path) -> list[str]:
 def walk(programs: Path) -> bool:
     """Whether the walk in a browser passes on this environment's JupyterLab with the installed wheel."""
     environment = {**os.environ, "VENV": str(programs.parent), "PADDLE_GPU_UI_INSTALLED": "1"}
-    command = ["jlpm", "test:ui", "walk.spec.ts", "without.spec.ts"]
+    command = ["jlpm", "test:ui", "keyboard.spec.ts", "without.spec.ts"]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0
 
 

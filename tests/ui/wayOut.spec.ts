@@ -3,6 +3,7 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
+import { faults } from './axe';
 import { SMALL_CARDS, wide } from './cards';
 import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
 
@@ -22,6 +23,8 @@ test('a batch that fits is one click away, and so is to insist', async ({ page, 
   await expect(way).toBeVisible({ timeout: 180_000 });
   const batch = /\d+/.exec((await way.textContent()) ?? '')?.[0] ?? '';
   await expect(refusal).toContainText(`Fits with batch size ${batch}`);
+
+  expect(await faults(page, '#jp-PaddleGpu-panel')).toEqual([]);
 
   // The way out is asked for, and the training has a card.
   await way.click();

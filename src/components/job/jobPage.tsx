@@ -6,6 +6,7 @@ import { type IJob, isEnded } from '../../domain';
 import type { JobView } from '../../models/job/jobView';
 import { Busy, Button, Note } from '../common/pieces';
 import { ConnectionNote } from '../common/connection';
+import { useKeptFocus } from '../common/keptFocus';
 import { useApp, useSignal } from '../common/context';
 import { Facts } from './facts';
 import { Figures } from './figures';
@@ -37,8 +38,6 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
   const { trans } = useApp();
   useSignal(model.changed);
   useSignal(model.jobs.changed);
-  const [tab, setTab] = React.useState<Tab>('overview');
-  const id = React.useId();
   const { job } = model;
   if (!job) {
     return model.isGone ? (
@@ -47,6 +46,15 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
       <Busy>{trans.__('Looking for the job…')}</Busy>
     );
   }
+  return <Known model={model} job={job} openNotebook={openNotebook} />;
+}
+
+function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook }): JSX.Element {
+  const { trans } = useApp();
+  const { model, job, openNotebook } = props;
+  const root = useKeptFocus<HTMLDivElement>();
+  const [tab, setTab] = React.useState<Tab>('overview');
+  const id = React.useId();
   const tabs: [Tab, string][] = [
     ['overview', trans.__('Overview')],
     ['log', trans.__('Log')],
@@ -56,7 +64,7 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
     ['details', trans.__('Details')]
   ];
   return (
-    <div className="jp-PaddleGpu-view">
+    <div className="jp-PaddleGpu-view" ref={root}>
       <JobHead job={job} model={model} openNotebook={openNotebook} />
       <ConnectionNote events={model.events} retry={() => model.events.retry()} />
       <Outcome job={job} openNotebook={openNotebook} />

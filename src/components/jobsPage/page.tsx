@@ -8,6 +8,7 @@ import type { JobsPage as Model } from '../../models/jobs/jobsPage';
 import { CommandIDs } from '../../tokens';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';
+import { useKeptFocus } from '../common/keptFocus';
 import { Busy, Button, Note } from '../common/pieces';
 import { ScheduleList } from '../plans/scheduleList';
 import { Comparison } from './comparison';
@@ -17,6 +18,7 @@ import { JobTable } from './table';
 export function JobsPage(props: { model: Model; events: EventStream }): JSX.Element {
   const { trans } = useApp();
   const { model, events } = props;
+  const root = useKeptFocus<HTMLDivElement>();
   useSignal(model.changed);
   React.useEffect(() => {
     const look = model.plans.look();
@@ -31,7 +33,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
     own.filter(job => !isEnded(job.state)).length +
     sweeps.filter(sweep => sweep.state === 'running').length;
   return (
-    <div className="jp-PaddleGpu-jobsPage">
+    <div className="jp-PaddleGpu-jobsPage" ref={root}>
       <div className="jp-PaddleGpu-jobsHead">
         <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
           <h1>{trans.__('Jobs')}</h1>
