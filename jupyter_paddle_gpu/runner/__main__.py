@@ -1,4 +1,5 @@
-"""Way in: `python <folder or zip> [--detach] spec.json` (supervisor), or `--child` (the process that runs the cells).
+"""Way in: `python <folder or zip> [--detach] spec.json` (supervisor), or `--child` (the process that runs the cells),
+or `--answered script.py …` (a script that a cell starts, with the notebook's answers in it).
 
 Run from a folder or a zip these modules have no package. They get one under a name of their own, and the folder leaves
 `sys.path`, so that none of them can be mistaken for a module of the user's (`import notebook`, `import log`).
@@ -28,6 +29,8 @@ def main() -> int:
     package, arguments = _package(), sys.argv[1:]
     if arguments[:1] == ["--child"]:
         return int(importlib.import_module(package + ".child").main(*arguments[1:]))
+    if arguments[:1] == ["--answered"]:
+        return int(importlib.import_module(package + ".shells.scripts").main(*arguments[1:]))
     detach = arguments[:1] == ["--detach"]
     if len(arguments) != 1 + detach:
         sys.stderr.write("usage: python <runner> [--detach] <job folder>/spec.json\n")

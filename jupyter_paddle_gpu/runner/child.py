@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from pathlib import Path
 from typing import Any, Optional
 
 from . import channel, paddle_hooks, processes
@@ -65,6 +66,7 @@ def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int
     sys.stdin = NoKeyboard(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
     sys.breakpointhook = _pass_over
     sys.path.insert(0, spec.folder)
+    os.environ["PADDLE_GPU_RUNNER"] = str(Path(sys.argv[0]).resolve())
     sys.argv = [sys.argv[0]]
     paddle_hooks.install(sender, interrupts)
     return _run(spec, sender, interrupts)

@@ -286,3 +286,22 @@ def test_our_own_sentences_can_be_read_in_other_languages(execute: Execute) -> N
         if line["s"] == "system":
             template = line["m"]["text"]
             assert translator("zh-CN")(template) != template, template
+
+
+def test_answers_reach_a_script_that_a_cell_starts(execute: Execute, shell: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("7\n")
+    script = (
+        "import argparse, sys\nparser = argparse.ArgumentParser()\nparser.add_argument('--wanted', required=True)\n"
+        "WIDTH = 3\nif __name__ == '__main__':\n"
+        "    print(open('data/rows.csv').read().strip(), WIDTH, parser.parse_args().wanted, sys.argv, __file__)\n"
+    )
+    run = execute(
+        f"with open('train it.py', 'w') as file:\n    file.write({script!r})",
+        "!echo 'first' && python -W ignore 'train it.py' > said.txt; cat said.txt",
+        "!python -c 'print(1)' && python -m this.py",
+        sets={"rows_csv": str(tmp_path / "rows.csv"), "WIDTH": 8, "wanted": "all"},
+        shell=shell,
+    )
+    shown = [out["text"] for out in run.outputs(1)]
+    assert ["".join(text) for text in shown] == ["first\n7 8 all ['train it.py'] train it.py\n"], run.log
+    assert "1\n" in "".join(run.outputs(2)[0]["text"])

@@ -15,7 +15,7 @@ from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
-from . import figures, sets
+from . import figures, scripts, sets
 from .base import CellOutcome, Publisher, cut_interrupt, ends_script, failure_of
 
 
@@ -53,6 +53,7 @@ class _Shell(InteractiveShell):
     """An InteractiveShell without a terminal: errors are published, `!` lines write straight to our pipes."""
 
     publisher: Publisher
+    values: Dict[str, Any]
 
     def _get_exc_info(self, exc_tuple: Any = None) -> Any:
         kind, error, trace = super()._get_exc_info(exc_tuple)
@@ -69,7 +70,8 @@ class _Shell(InteractiveShell):
         sys.stdout.flush()
         shell = shutil.which(os.environ.get("SHELL", "sh")) or "/bin/sh"
         try:
-            status = subprocess.call(self.var_expand(command, depth=1), shell=True, executable=shell)
+            typed = scripts.command(self.var_expand(command, depth=1), self.values)
+            status = subprocess.call(typed, shell=True, executable=shell)
         except KeyboardInterrupt:
             status = 130
         self.user_ns["_exit_code"] = status
@@ -103,6 +105,7 @@ class IPythonShell:
         self._shell.history_manager.enabled = False
         self._shell.user_ns["__name__"] = "__main__"
         self._shell.autoindent = False
+        _Shell.values = values
         if values:
             self._shell.ast_transformers.append(_Transformer(values))
         self._watch_names()

@@ -13,6 +13,8 @@ import types
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+from . import scripts
+
 _FIELD = re.compile(r"\{([^{}]+)\}|\$(\w+)")
 _IGNORED = frozenset(
     {"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "pylab", "precision", "xmode", "colors"}
@@ -26,20 +28,21 @@ _COMMANDS = frozenset({"ls", "mkdir", "rm", "cp", "mv", "cat"})
 class Calls:
     """Lives in the notebook's namespace under `magics.CALL`."""
 
-    def __init__(self, namespace: Dict[str, Any]) -> None:
-        self._namespace = namespace
+    def __init__(self, namespace: Dict[str, Any], values: Dict[str, Any]) -> None:
+        self._namespace, self._values = namespace, values
         self._since = (0.0, 0.0, 0.0)
         self._previous = str(Path.cwd())
 
     def system(self, command: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> None:
         """`!command`: output comes as it is written; the status is left in `_exit_code`."""
         sys.stdout.flush()
-        self._namespace["_exit_code"] = subprocess.call(expand(command, {**outer, **inner}), shell=True)
+        typed = scripts.command(expand(command, {**outer, **inner}), self._values)
+        self._namespace["_exit_code"] = subprocess.call(typed, shell=True)
 
     def capture_system(self, command: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> List[str]:
         """`lines = !command`."""
         done = subprocess.run(
-            expand(command, {**outer, **inner}),
+            scripts.command(expand(command, {**outer, **inner}), self._values),
             shell=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

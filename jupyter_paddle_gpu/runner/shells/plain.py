@@ -40,7 +40,7 @@ class PlainShell:
         """What calls of magics lead to; made for the first of them, since most notebooks have none."""
         from .magic_calls import Calls
 
-        calls = self._namespace[magics.CALL] = Calls(self._namespace)
+        calls = self._namespace[magics.CALL] = Calls(self._namespace, self._values)
         return calls
 
     def run(self, source: str, count: int) -> CellOutcome:

@@ -1,0 +1,97 @@
+"""Scripts that cells start by `!python train.py`: processes of their own, which get the notebook's answers as well.
+
+Where an answer changes something in such a script, it is run by way of this runner (`--answered`), which puts the
+answers into it as they are put into cells; every other command runs as it is typed.
+"""
+
+import ast
+import json
+import os
+import re
+import shlex
+import sys
+import types
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from . import sets
+
+VARIABLE = "PADDLE_GPU_ANSWERS"
+"""Holds the answers as JSON for the process that is started."""
+_PYTHON = re.compile(r"(?:^|/)python[\d.]*$")
+_WITH_VALUE = frozenset({"-W", "-X"})
+"""Options of Python whose value stands behind them."""
+
+
+def command(text: str, values: Dict[str, Any]) -> str:
+    """The shell command, with each script of Python's that an answer changes started by way of the runner."""
+    if not values or ".py" not in text:
+        return text
+    # The file, not the folder: Paddle's launcher hands to Python what ends in .py.
+    entry = Path(os.environ.get("PADDLE_GPU_RUNNER", ""), "__main__.py")
+    if not entry.is_file():  # the runner is a zip
+        return text
+    os.environ[VARIABLE] = json.dumps(values)
+    return re.sub(r"[^;&|\n]+", lambda part: _one(part.group(), values, str(entry)), text)
+
+
+def _one(part: str, values: Dict[str, Any], entry: str) -> str:
+    """One command of a line of several."""
+    try:
+        words = shlex.split(part)
+    except ValueError:
+        return part
+    script = _script(words)
+    if script is None or not _is_changed(script, values):
+        return part
+    # The text stays as it was typed: quotes and redirections are the shell's.
+    return re.sub(r"(?<!\S)(['\"]?)%s\1(?!\S)" % re.escape(script), _way(entry, script), part, count=1)
+
+
+def _way(entry: str, script: str) -> str:
+    return ("%s --answered %s" % (shlex.quote(entry), shlex.quote(script))).replace("\\", r"\\")
+
+
+def _script(words: List[str]) -> Optional[str]:
+    """The script that a command has Python run; also by `-m paddle.distributed.launch`."""
+    at = next((number for number, word in enumerate(words) if _PYTHON.search(word)), None)
+    if at is None:
+        return None
+    rest, launched = words[at + 1 :], False
+    while rest:
+        word = rest.pop(0)
+        if word == "-m":
+            launched = bool(rest) and rest.pop(0).endswith("distributed.launch")
+            if not launched:
+                return None
+        elif word == "-c":
+            return None
+        elif word in _WITH_VALUE:
+            rest[:1] = []
+        elif word.endswith(".py"):
+            return word
+        elif not launched and not word.startswith("-"):
+            return None
+    return None
+
+
+def _is_changed(script: str, values: Dict[str, Any]) -> bool:
+    try:
+        source = Path(script).read_text(encoding="utf-8")
+        return ast.dump(ast.parse(source)) != ast.dump(sets.bind(ast.parse(source), values))
+    except (OSError, ValueError, SyntaxError):
+        return False
+
+
+def main(script: str, *arguments: str) -> int:
+    """Run a script as `python script.py` does, with the answers of the environment in it."""
+    values = json.loads(os.environ.get(VARIABLE) or "{}")
+    tree = sets.bind(ast.parse(Path(script).read_text(encoding="utf-8"), script), values)
+    module = types.ModuleType("__main__")
+    module.__file__ = script
+    module.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = module
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, str(Path(script).resolve().parent))
+    exec(compile(tree, script, "exec"), module.__dict__)
+    return 0
