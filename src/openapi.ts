@@ -3246,11 +3246,14 @@ export interface components {
          *         cell: index among all cells, from 0; None where it is no cell's line.
          *         line: line in that cell, from 1.
          *         error: type and text of the exception, as Paddle or Python would say it.
+         *         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
          */
         Stop: {
             cell: number | null;
             line: number | null;
             error: string;
+            /** @default null */
+            raised: components["schemas"]["Place"] | null;
         };
         /**
          * SubmitBody

@@ -27,6 +27,12 @@ def is_cell(file: str) -> bool:
     return file.startswith(_CELL)
 
 
+def cell_of(file: str) -> int | None:
+    """The index of the cell whose code is of that file; None where it is no cell's."""
+    number = file[len(_CELL) : -1] if is_cell(file) else ""
+    return int(number) if number.isdecimal() else None
+
+
 def line() -> int:
     """The line of the notebook that runs; 0 where it is none of its cells."""
     frame: FrameType | None = sys._getframe(1)

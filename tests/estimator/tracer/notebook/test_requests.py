@@ -156,6 +156,7 @@ model.fit(train, epochs=1, batch_size=64, verbose=1)
     "module": {"cells": cells(LATER + "import no_such_module_anywhere")},
     "lesson": {"cells": cells("import no_such_module_anywhere\nimport numpy as np\nrows = np.load('rows.npy')")},
     "failing": {"cells": cells("import paddle\n\nwidth = 1 / 0")},
+    "failing-within": {"cells": cells("import paddle\ndef half(of):\n    return of / 0", "x = 1\nwidth = half(3)")},
     "no-model": {"cells": cells("import paddle\nx = paddle.ones([3])")},
     "bad-cell-elsewhere": {"cells": [{"index": 0, "source": "import plot_that_is_not_there"}, *PLAIN]},
     "caught": {"cells": cells("batch_size = 8", NET, "try:\n" + LOOP.replace("\n", "\n    ") + "\nexcept:\n    pass")},
@@ -268,7 +269,9 @@ def test_a_question_says_where_and_what_for(answers):
     assert (text["name"], text["why"]) == ("words_txt", "path_missing")  # nobody types a text: only the file helps
     failing = answers["failing"]
     assert (failing["status"], failing["questions"]) == ("would_stop", [])
-    assert failing["stop"] == {"cell": 0, "line": 3, "error": "ZeroDivisionError: division by zero"}
+    assert failing["stop"] == {"cell": 0, "line": 3, "raised": None, "error": "ZeroDivisionError: division by zero"}
+    within = answers["failing-within"]["stop"]
+    assert (within["cell"], within["line"], within["raised"]) == (1, 2, {"cell": 0, "line": 3})
 
 
 def test_known_data_sets_need_no_files(answers):

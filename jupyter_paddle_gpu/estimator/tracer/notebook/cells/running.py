@@ -352,7 +352,7 @@ class CellRun:
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
-        stop = {"cell": cell["index"], "line": question["line"], "error": stops.sentence(problem)}
+        stop = stops.stop(cell["index"], question["line"], problem)
         if self._ends_the_job(cell, problem):
             self.stop, self.is_refused = stop, self._session.is_refusal(problem)
         elif self._ends_the_job(cell, problem, sized=True):

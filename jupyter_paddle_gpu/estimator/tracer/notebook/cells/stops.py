@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from types import TracebackType
+from typing import Any
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules
@@ -82,6 +83,16 @@ def is_certain(problem: BaseException, session: Session, *, sized: bool = False)
 def _is_removed(problem: BaseException) -> bool:
     """Whether it hangs on types and names alone."""
     return isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)) is not None
+
+
+def stop(cell: int, line: int, problem: BaseException) -> dict[str, Any]:
+    """What is told of the end: the cell that runs, and the line of another cell (a layer's own) that raises it."""
+    raised, step = None, problem.__traceback__
+    while step is not None:
+        if (index := call_stack.cell_of(step.tb_frame.f_code.co_filename)) is not None:
+            raised = None if index == cell else {"cell": index, "line": step.tb_lineno}
+        step = step.tb_next
+    return {"cell": cell, "line": line, "raised": raised, "error": sentence(problem)}
 
 
 def sentence(problem: BaseException) -> str:
