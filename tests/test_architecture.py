@@ -48,6 +48,18 @@ def test_what_runs_elsewhere_keeps_to_its_imports(folder: str) -> None:
             assert not foreign, f"{path.relative_to(PACKAGE)} imports {foreign}"
 
 
+def test_no_function_writes_a_global_but_where_a_process_has_one_of_something() -> None:
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), name)
+        for path in PACKAGE.rglob("*.py")
+        if "global " in (source := path.read_text())
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Global)
+        for name in node.names
+    }
+    assert found == {("estimator/tracer/session.py", "_current"), ("estimator/zygote/ahead.py", "_thread")}
+
+
 def test_a_file_can_be_read_in_one_sitting() -> None:
     source = PACKAGE.parent / "src"
     files = [*PACKAGE.rglob("*.py"), *source.rglob("*.ts*"), *source.rglob("*.css")]
