@@ -12,7 +12,7 @@ from ..domain.queues import QueueView
 from .scheduling.own_order import moved, not_waiting, ordered
 from .scheduling.planning import Planner
 from .scheduling.queue import HELD
-from .scheduling.telling import view
+from .scheduling.queue_view import view
 from .store.job_store import JobStore
 
 _change = msgspec.structs.replace

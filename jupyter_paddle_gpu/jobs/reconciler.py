@@ -39,8 +39,8 @@ from .monitoring.observing import Observing, Seen
 from .monitoring.sampling import Sampling
 from .scheduling import queue
 from .scheduling.planning import Planner
+from .scheduling.queue_view import place_of
 from .scheduling.starting import Starting
-from .scheduling.telling import place_of
 from .settings import JobSettings
 from .store import rows
 from .store.job_store import JobStore

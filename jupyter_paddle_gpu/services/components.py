@@ -257,7 +257,7 @@ class Components:
         return self._once("jobs", build)
 
     def _telling(self) -> Tell:
-        from .jobs.telling import Telling
+        from .jobs.notifications import Telling
         from .policies.files import load_policies
 
         def policy() -> NoticePolicy:
@@ -299,8 +299,8 @@ class Components:
 
     def _learn(self, job: Job, result: JobResult) -> tuple[Message, ...]:
         from ..engines.capabilities import inventory_of
+        from .jobs.learned_runs import remembered
         from .jobs.learning import learn
-        from .jobs.remembering import remembered
 
         inventory = partial(inventory_of, self.engines[job.spec.engine], self.devices.snapshot)
         if job.device_ids and (run := remembered(job, result, inventory(), self.policy)) is not None:

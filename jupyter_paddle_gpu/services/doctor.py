@@ -22,7 +22,7 @@ from ..engines.registry import Registry
 from ..estimator import messages
 from ..estimator.workers.outcomes import Greeting
 from ..version import __version__
-from . import makers_checked
+from . import device_support
 from .policies.files import Policies
 from .policies.overview import old_name
 from .requests import Check
@@ -53,7 +53,7 @@ def examine(
         ("kernel", lambda: _kernel(kernel_name)),
         ("tracing", lambda: _tracing(greeting)),
         ("devices", lambda: _devices(inventory())),
-        ("makers", lambda: makers_checked.examine(inventory(), lambda: _python(kernel_name))),
+        ("makers", lambda: device_support.examine(inventory(), lambda: _python(kernel_name))),
         ("plugins", lambda: _left_out(registry())),
         ("engines", lambda: _engines(engines())),
         ("policy", lambda: _policy(policies)),

@@ -21,7 +21,6 @@ from ..domain.jobs.reasons import is_note
 from ..domain.notebooks import NotebookFacts
 from ..domain.placements import Placement
 from ..domain.what_ifs import EstimateRequest
-from ..engines.capabilities import host_bytes_of, inventory_of
 from .estimates.cache import EstimateCache
 from .estimates.estimating import Estimating, Where
 from .locations import contents_path
@@ -125,34 +124,24 @@ class Services(Machine):
         Args:
             trace: of live objects of the notebook's kernel (`live_traces`), instead of one of its cells.
         """
-        from .jobs.placing import choice_of, engine_name, place, together_on
-
         check_request(request := request or EstimateRequest())
         check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
         estimated = self._estimated_from(trace) if trace else self.estimates.fresh
         if not trace:
             self.estimates.begin(source)
         facts = self.inspect(source)
-        # Importing the engines takes a moment, which the worker needs as well.
-        chosen = self.engines[engine_name(self.engines, engine)]
-        inventory = inventory_of(chosen, self._devices_now)
-        choice = choice_of(chosen, inventory, request, gpus, device_ids)
-        host = partial(host_bytes_of, chosen, Resources(), inventory)
-        where = Where(lambda: inventory, choice, together_on(chosen, inventory, self.policies.matching), host)
-        estimate = estimated(source, facts, request, where)
-        # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
-        # A job runs all of the notebook's trainings: they are judged for the one that needs most.
-        judged, asked = estimate, msgspec.structs.replace(request, target="gpu", training=None)
-        if asked != request and estimate.status == "ok":
-            judged = estimated(source, facts, asked, where)
-        placement = place(
+        from .jobs.matching import match  # importing the engines takes a moment, which the worker needs as well
+
+        return match(
             self._site(source),
-            judged if judged.status == "ok" else None,
+            facts,
+            partial(estimated, source, facts),
+            request,
+            self.policies.matching,
             engine=engine,
-            choice=choice,
-            paddle_version=estimate.paddle_version,
+            gpus=gpus,
+            device_ids=device_ids,
         )
-        return Matched(facts=facts, estimate=estimate, placement=placement)
 
     def estimate_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:
         """The estimate of a step that was traced elsewhere (the JSON of `estimator.trace.Trace`): live objects."""
@@ -365,7 +354,7 @@ class Services(Machine):
 
     def receivers(self) -> tuple[ReceiverRow, ...]:
         """Who can be told of a job's end."""
-        from .jobs.telling import receivers
+        from .jobs.notifications import receivers
 
         return receivers(self.policies.notices)
 

@@ -22,7 +22,7 @@ from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.notices.settings import NoticePolicy, Receiver
 from jupyter_paddle_gpu.services import Services, Submission
-from jupyter_paddle_gpu.services.jobs.telling import Telling
+from jupyter_paddle_gpu.services.jobs.notifications import Telling
 from jupyter_paddle_gpu.services.settings import Settings
 
 from ..jobs import conftest as jobs_conftest

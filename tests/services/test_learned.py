@@ -22,7 +22,7 @@ from jupyter_paddle_gpu.domain.learned import LearnedRun
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.roofline import seconds_per_step
 from jupyter_paddle_gpu.services import Services, Settings
-from jupyter_paddle_gpu.services.jobs.remembering import remembered
+from jupyter_paddle_gpu.services.jobs.learned_runs import remembered
 from jupyter_paddle_gpu.services.learned import History
 
 from ..matching.learned.test_model import CARDS, card

@@ -12,7 +12,7 @@ from ..requests import Submission
 from .dates import next_dates, passed
 from .pricing import cheap
 from .scheduling import Schedules
-from .tending import PASSING
+from .sweep_reconciler import PASSING
 from .tools import Tools
 
 _logger = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ import threading
 
 from .firing import ScheduleTender
 from .scheduling import Schedules
+from .sweep_reconciler import SweepReconciler
 from .sweeping import Sweeps
-from .tending import SweepTender
 from .tools import Tools
 
 _logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class Plans:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self.sweeps = Sweeps(tools)
-        self._sweep_tender = SweepTender(tools, self.sweeps)
+        self._sweep_tender = SweepReconciler(tools, self.sweeps)
         self.schedules = Schedules(tools)
         self._schedule_tender = ScheduleTender(tools, self.schedules)
         self._thread: threading.Thread | None = None

@@ -163,7 +163,7 @@ def test_a_larger_quota_never_starts_fewer(wishes: list[tuple[int, int, int]], m
 
 def test_what_is_told_of_a_place_does_not_flicker() -> None:
     from jupyter_paddle_gpu.domain.jobs.job import QueuePlace
-    from jupyter_paddle_gpu.jobs.scheduling.telling import place_of
+    from jupyter_paddle_gpu.jobs.scheduling.queue_view import place_of
 
     def told(starts: float, before: Any, number: int = 2) -> Any:
         turn = queue.Turn(job("a", 1), False, reason=Message(code="x", text="x"), place=number, starts=starts)

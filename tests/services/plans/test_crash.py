@@ -79,8 +79,8 @@ def test_killed_between_any_two_steps_a_trial_has_one_job(person, notebook, tmp_
 import os, signal, sys
 from pathlib import Path
 from jupyter_paddle_gpu.services import Services, Settings
-from jupyter_paddle_gpu.services.plans.tending import SweepTender
-written, place, count = SweepTender._written_down, {place!r}, 0
+from jupyter_paddle_gpu.services.plans.sweep_reconciler import SweepReconciler
+written, place, count = SweepReconciler._written_down, {place!r}, 0
 def die(): os.kill(os.getpid(), signal.SIGKILL)
 class Dying(Services):
     def submit(self, *arguments, **options):
@@ -94,7 +94,7 @@ def noted(self, *arguments):
     row = written(self, *arguments)
     if count == 2 and place == "after_written": die()
     return row
-SweepTender._written_down = noted
+SweepReconciler._written_down = noted
 services = Dying(Settings(data_folder=Path({str(tmp_path / "data")!r}), policy_file=None))
 services.jobs._dispatcher = None
 services.plans._sweep_tender.look()

@@ -11,7 +11,7 @@ import pytest
 from jupyter_paddle_gpu.devices.maker import Package, PaddlePackages
 from jupyter_paddle_gpu.devices.makers import registry
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
-from jupyter_paddle_gpu.services.makers_checked import examine, installed, packages_finding
+from jupyter_paddle_gpu.services.device_support import examine, installed, packages_finding
 
 HOST = HostSample(cpu_count=1, cpu_percent=0, memory_total=1, memory_available=1)
 

@@ -23,7 +23,7 @@ PASSING = 500
 """From this status on a refusal is a fault that passes: the trial stays planned."""
 
 
-class SweepTender:
+class SweepReconciler:
     """One look after another; killed between any two lines, the next look goes on as if nothing had been.
 
     What makes a trial run once is its token: the store takes one job for it, whoever comes how often.
