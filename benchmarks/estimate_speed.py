@@ -3,8 +3,8 @@
 `python -m benchmarks estimate_speed`: six minutes of a machine that does nothing else, each row told when it is there
 and kept at once in `results/estimate_speed.json`; with names (`python -m benchmarks.estimate_speed warm growth`) those
 of `PARTS` alone, beside what was kept before. Everything is shown beside `import paddle` taken in turn with it, and
-beside one real CPU step of the same program, since seconds alone mean little elsewhere; part `warm` counts processor
-time too, which other work on the machine changes little.
+beside one real CPU step of the same program, since seconds alone mean little elsewhere; parts `warm` and `steps` count
+processor time too, which other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -54,12 +54,19 @@ import sys, time, paddle
 _step, _times = paddle.optimizer.AdamW.step, []
 def _timed(self):
     _step(self)
-    _times.append(time.perf_counter())
+    _times.append((time.perf_counter(), time.process_time()))
     if len(_times) == 2:
-        print(_times[1] - _times[0])
+        print(*(end - begin for begin, end in zip(*_times)))
         sys.exit()
 paddle.optimizer.AdamW.step = _timed
 """
+
+
+class Cost(NamedTuple):
+    """Seconds of a call: by the clock, and of processor time."""
+
+    seconds: float
+    cpu_seconds: float
 
 
 def facts(program: str) -> NotebookFacts:
@@ -91,10 +98,10 @@ def import_cpu_seconds() -> float:
     return statistics.median(float(one.stdout) for one in done)
 
 
-def real_step_seconds(program: str) -> float:
+def real_step(program: str) -> Cost:
     """One training step on the CPU: from the end of the first to the end of the second."""
     done = subprocess.run([sys.executable, "-c", METER + program], capture_output=True, text=True, check=True)
-    return float(done.stdout.split()[-1])
+    return Cost(*map(float, done.stdout.split()[-2:]))
 
 
 def cold(program: str) -> Compared:
@@ -124,13 +131,6 @@ def at_a_terminal(program: str) -> Compared:
             subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
 
         return compared(once, import_paddle, START_REPEATS)
-
-
-class Cost(NamedTuple):
-    """Seconds of a call: by the clock, and of this process's processor time."""
-
-    seconds: float
-    cpu_seconds: float
 
 
 def cost(service: EstimateService, programs: list[str]) -> tuple[Cost, Estimate]:
@@ -242,8 +242,9 @@ def steps(figures: Figures, _service: EstimateService, _worker: Worker) -> None:
     rows = figures["real_steps"] = {}
     for name, (program, _, small) in PROGRAMS.items():
         if small:
-            rows[name] = {"batch": small, "seconds": real_step_seconds(program(small))}
-            print(f"real step, {name}, batch {small}: {rows[name]['seconds']:.2f} s", flush=True)
+            taken = real_step(program(small))
+            rows[name] = {"batch": small, "seconds": taken.seconds, "cpu_seconds": taken.cpu_seconds}
+            print(f"real step, {name}, batch {small}: {taken.seconds:.2f} s, {taken.cpu_seconds:.2f} CPU s", flush=True)
 
 
 def growth(figures: Figures, service: EstimateService, worker: Worker) -> None:

@@ -2,8 +2,8 @@
 
 `FOLDER` is another checkout (`git worktree add FOLDER COMMIT`). Of each state a process imports Paddle and the tracer,
 and forks for each trace as a worker does; the two take turns, so that a machine that does other work beside slows both.
-Compared are processor seconds (the least of `ROUNDS`, and the median of the ratios pair by pair), calls of Python
-functions, which no other work changes, and the peaks, which have to be equal.
+Compared are processor seconds (the least of `ROUNDS`, and the median of the ratios pair by pair), instructions and
+calls of Python functions, which no other work changes, and the peaks, which have to be equal.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ SERVER = """
 import gc, json, os, sys, time
 sys.path.insert(0, sys.argv[1])
 import paddle, tracer
+sys.path.insert(0, sys.argv[2])
+from instructions import Instructions
+sys.path.pop(0)
 tracer.prepare()
 trace_notebook = tracer.trace_notebook
 gc.collect()
@@ -44,13 +47,15 @@ for line in sys.stdin:
     if os.fork() == 0:
         request = {"cells": [{"index": 0, "source": asked["source"]}], "folder": None, "answers": {}, "target": "cpu"}
         sys.setprofile(count if asked["counts"] else None)
-        started = time.process_time()
+        counter = Instructions()
+        started, done = time.process_time(), counter.read()
         trace = trace_notebook(request)
-        seconds = time.process_time() - started
+        seconds, by_now = time.process_time() - started, counter.read()
         sys.setprofile(None)
+        told = {"seconds": seconds, "calls": calls, "instructions": None if done is None else by_now - done}
         kept = ("status", "operations", "storages")
         with os.fdopen(writing, "w") as pipe:
-            json.dump({"seconds": seconds, "calls": calls, "trace": {name: trace[name] for name in kept}}, pipe)
+            json.dump({**told, "trace": {name: trace[name] for name in kept}}, pipe)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
@@ -71,6 +76,7 @@ class State:
             "-c",
             SERVER,
             str(folder.resolve() / "jupyter_paddle_gpu" / "estimator"),
+            str(Path(__file__).parent),
         ]
         self._process = subprocess.Popen(
             command,
@@ -82,7 +88,7 @@ class State:
         )
 
     def traced(self, source: str, *, counts: bool = False) -> dict[str, Any]:
-        """{seconds, calls, trace} of a program."""
+        """{seconds, calls, instructions, trace} of a program."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps({"source": source, "counts": counts}) + "\n")
         self._process.stdin.flush()
@@ -109,12 +115,14 @@ def compared(name: str, source: str, now: State, before: State) -> dict[str, Any
     answers = [state.traced(source, counts=True) for state in (now, before)]
     calls = [answer["calls"] for answer in answers]
     peaks = [peak_of(answer["trace"])[0] for answer in answers]
-    pairs = []
+    pairs, instructions = [], []
     for number in range(ROUNDS):
         pair = [now, before] if number % 2 == 0 else [before, now]
-        seconds = {id(state): state.traced(source)["seconds"] for state in pair}
-        pairs.append((seconds[id(now)], seconds[id(before)]))
+        told = {id(state): state.traced(source) for state in pair}
+        pairs.append((told[id(now)]["seconds"], told[id(before)]["seconds"]))
+        instructions.append((told[id(now)]["instructions"] or 0, told[id(before)]["instructions"] or 0))
     least = [min(column) for column in zip(*pairs, strict=True)]
+    fewest = [min(column) for column in zip(*instructions, strict=True)]
     return {
         "program": name,
         "peak_bytes": peaks[0],
@@ -123,6 +131,8 @@ def compared(name: str, source: str, now: State, before: State) -> dict[str, Any
         "cpu_seconds_before": least[1],
         "least_ratio": least[0] / least[1],
         "median_ratio": statistics.median(one / other for one, other in pairs),
+        "instructions": fewest[0],
+        "instructions_ratio": fewest[0] / fewest[1] if fewest[1] else None,
         "calls": calls[0],
         "calls_ratio": calls[0] / calls[1],
     }
@@ -135,8 +145,8 @@ def main(folder: str) -> None:
     for state in (now, before):
         state.close()
     show(
-        "A trace beside that of another state of the sources (least of processor seconds, ratios, calls)",
-        ["program", "CPU s", "before", "ratio of least", "median ratio", "calls", "ratio", "peak"],
+        "A trace beside that of another state of the sources (least of processor seconds; ratios of four figures)",
+        ["program", "CPU s", "before", "ratio of least", "median ratio", "instructions", "calls", "peak"],
         [
             [
                 row["program"],
@@ -144,7 +154,7 @@ def main(folder: str) -> None:
                 row["cpu_seconds_before"],
                 row["least_ratio"],
                 row["median_ratio"],
-                str(row["calls"]),
+                "" if row["instructions_ratio"] is None else row["instructions_ratio"],
                 row["calls_ratio"],
                 "equal" if row["is_equal"] else "differs",
             ]

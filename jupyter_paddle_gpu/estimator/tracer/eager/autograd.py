@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union
 
 from ..memory.arrays import Array, GraphNode, State, new_tensor
-from ..program.templates import Gradient, slots_of
+from ..program.templates import Gradient
 from . import composites
 from .backward_kernels import run_gradient
 from .refusals import external
@@ -271,8 +271,3 @@ class Backward:
             state.grad.storage.record.kind = "gradients"
         for reduce in state.reduced:
             reduce()
-
-
-def needed_slots(gradient: Gradient) -> set[int]:
-    """Forward slots that appear in the gradient operators at all."""
-    return {slot for step in gradient.steps for operand in step.operands for slot in slots_of(operand)}

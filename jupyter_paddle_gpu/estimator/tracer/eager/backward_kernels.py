@@ -10,7 +10,7 @@ from ..kernels.rules import Arrays, Meta, Place
 from ..memory.arrays import Array, allocate, contiguous_strides, lay_out
 from ..memory.dtypes import SIZE
 from ..memory.ledger import Ledger
-from ..program.templates import Gradient, GradStep, Operand, slots_of
+from ..program.templates import Gradient, GradStep
 from ..session import running
 from . import costs
 from .sparse_gradients import looked_up
@@ -39,17 +39,17 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
     _fill_zeros(ledger, step, environment, gradient)
-    operands = [_present(operand, environment) for operand in step.operands]
+    operands = [_present(slots, environment) for slots in step.takes]
     if rule.refuses is not None and (problem := rule.refuses(step.attrs, operands, _unknown)) is not None:
         raise running().refused(problem)
     for index, position in step.inplace.items():
-        meta = next((gradient.metas[slot] for slot in slots_of(step.results[index])), None)
+        meta = next((gradient.metas[slot] for slot in step.gives[index]), None)
         if meta is not None and _is_overwritable(step, index, environment, meta):
             lay_out(ledger, operands[position][0])
     results: list[list[Array]] = []
-    for index, operand in enumerate(step.results):
+    for index, slots in enumerate(step.gives):
         made = []
-        for position, slot in enumerate(slots_of(operand)):
+        for position, slot in enumerate(slots):
             if rule.only_wanted and slot not in gradient.outgoing.values():
                 continue
             array = _view(ledger, step, environment, gradient.metas[slot])
@@ -68,17 +68,16 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     ledger.layer = outer
 
 
-def _present(operand: Operand, environment: Environment) -> list[Array]:
-    arrays = (environment.get(slot) for slot in slots_of(operand))
-    return [array for array in arrays if array is not None]
+def _present(slots: tuple[int, ...], environment: Environment) -> list[Array]:
+    return [array for slot in slots if (array := environment.get(slot)) is not None]
 
 
 def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient) -> None:
     """EagerUtils::FillZeroForEmptyGradInput: absent incoming gradients become zeros for some kernels."""
     if not step.rule.fills_zeros:
         return
-    for operand in step.operands:
-        for slot in slots_of(operand):
+    for slots in step.takes:
+        for slot in slots:
             if environment.get(slot) is None and slot in gradient.metas:
                 shape, dtype = gradient.metas[slot]
                 environment[slot] = allocate(ledger, shape, dtype, "full")

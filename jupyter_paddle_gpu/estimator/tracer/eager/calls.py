@@ -15,10 +15,10 @@ from ..memory.dtypes import FLOATING, name_of
 from ..memory.ledger import Ledger
 from ..memory.values import Drawn, Part, Value, is_random
 from ..program.inference import Argument
-from ..program.templates import Gradient, Operand, Step, Template, slots_of
+from ..program.templates import Gradient, Step, Template
 from ..session import SELECTED
 from . import costs, refusals
-from .autograd import Node, edge_of, needed_slots
+from .autograd import Node, edge_of
 from .dependent_shapes import SHARED, Choices
 from .saved_tensors import Hooks
 
@@ -105,15 +105,15 @@ class Call:
             self._lay_out(step, range(len(step.operands)))
         elif rule.lays_out and not self.runtime.reads_by_brackets:
             self._lay_out(step, rule.lays_out)
-        operands = [gather(operand, self.environment) for operand in step.operands]
+        operands = [gather(slots, self.environment) for slots in step.takes]
         if rule.refuses is not None or rule.reads_as:
             refusals.check(self.runtime, rule, step.attrs, operands, types=not self.template.is_checked)
         if step.gradient is not None and step.inplace:
             self._keep_overwritten(step, step.gradient)
         results: list[list[Array]] = []
-        for index, operand in enumerate(step.results):
+        for index, slots in enumerate(step.gives):
             made = []
-            for position, slot in enumerate(slots_of(operand)):
+            for position, slot in enumerate(slots):
                 array = self._result(step, Place(index, position, self.template.metas[slot]), slot, operands)
                 self.environment[slot] = array
                 made.append(array)
@@ -128,7 +128,7 @@ class Call:
         for index in places:
             if index in overwritten:
                 continue
-            for slot in slots_of(step.operands[index]):
+            for slot in step.takes[index]:
                 array = self.environment.get(slot)
                 if array is not None and array.storage is not None and not array.is_contiguous:
                     laid_out = allocate(self.ledger, array.shape, array.dtype, "contiguous")
@@ -172,7 +172,7 @@ class Call:
     def _record(self, step: Step, gradient: Gradient) -> None:
         """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""
         saved, shapes = {}, {}
-        for slot in needed_slots(gradient):
+        for slot in gradient.taken:
             array = self.environment.get(slot)
             if array is None or slot in gradient.incoming.values():
                 continue
@@ -187,9 +187,9 @@ class Call:
                 node.edges[slot] = self.nodes[slot]
             elif slot < self.template.arguments:
                 node.edges[slot] = edge_of(self.states[slot], self.tensors[slot])
-        for index, operand in enumerate(step.results):
-            for slot in slots_of(operand):
-                if index in step.inplace and not gradient.reads(gradient.incoming.get(slot)):
+        for index, slots in enumerate(step.gives):
+            for slot in slots:
+                if index in step.inplace and gradient.incoming.get(slot) not in gradient.taken:
                     continue  # a statistic that is brought up to date beside the result: batch_norm's running mean
                 if self.template.metas[slot][1] in FLOATING:
                     self.nodes[slot] = (node, slot)
@@ -224,9 +224,9 @@ class Call:
         return tensor
 
 
-def gather(operand: Operand, environment: dict[int, Array]) -> list[Array]:
+def gather(slots: tuple[int, ...], environment: dict[int, Array]) -> list[Array]:
     """The arrays of an operand that are there."""
-    return [environment[slot] for slot in slots_of(operand) if environment.get(slot) is not None]
+    return [array for slot in slots if (array := environment.get(slot)) is not None]
 
 
 def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
@@ -279,7 +279,7 @@ def written_over(step: Step, gradient: Gradient) -> list[int]:
     return [
         source
         for source, result in pairs
-        if isinstance(source, int) and isinstance(result, int) and gradient.reads(gradient.incoming.get(result))
+        if isinstance(source, int) and isinstance(result, int) and gradient.incoming.get(result) in gradient.taken
     ]
 
 

@@ -17,11 +17,12 @@ def account(ledger: Ledger, operation: Operation, step: Step | GradStep, operand
     if rule.view is not None:
         return
     copies = moved = 0
+    is_copied = rule.strides is not Strides.READ
     for group in operands:
         for array in group:
             size = array.nbytes
             moved += size
-            if array.storage is not None and not array.is_contiguous and rule.strides is not Strides.READ:
+            if is_copied and array.storage is not None and not array.is_contiguous:
                 copies += size
     overwritten = step.inplace if isinstance(step, Step) else ()
     for index, group in enumerate(results):

@@ -16,6 +16,13 @@ Operand = int | tuple[int, ...] | None
 """A slot, the slots of a list of tensors, or nothing (absent, or an attribute that Paddle passes as a constant)."""
 
 
+def slots_of(operand: Operand) -> tuple[int, ...]:
+    """The slots of an operand as a tuple."""
+    if operand is None:
+        return ()
+    return (operand,) if isinstance(operand, int) else operand
+
+
 @dataclass
 class GradStep:
     """One gradient operator.
@@ -33,9 +40,14 @@ class GradStep:
     attrs: dict[str, Any]
     inplace: dict[int, int] = field(default_factory=dict)
     rule: Rule = field(init=False, repr=False, compare=False)
+    takes: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    """The slots of each operand."""
+    gives: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    """The slots of each result."""
 
     def __post_init__(self) -> None:
         self.rule = rule_of(self.name)
+        self.takes, self.gives = tuple(map(slots_of, self.operands)), tuple(map(slots_of, self.results))
 
 
 @dataclass
@@ -57,17 +69,17 @@ class Gradient:
     """The call that it belongs to and the way from there, for gradients of it (`Inference.deeper`)."""
     deeper: dict[Any, Gradient | None] = field(default_factory=dict)
     """Gradients of its operators that were asked for."""
+    taken: set[int] = field(init=False, repr=False, compare=False)
+    """The slots that one of the gradient operators takes."""
 
-    def reads(self, slot: int | None) -> bool:
-        """Whether one of the gradient operators takes the slot."""
-        return any(slot in slots_of(operand) for step in self.steps for operand in step.operands)
+    def __post_init__(self) -> None:
+        self.taken = {slot for step in self.steps for slots in step.takes for slot in slots}
 
     def only(self, wanted: frozenset[int]) -> Gradient:
         """The gradient without what flows to other operands than the wanted ones: their results are not computed."""
         found = self.parts.get(wanted)
         if found is None:
-            read = {slot for step in self.steps for operand in step.operands for slot in slots_of(operand)}
-            idle = {slot for operand, slot in self.outgoing.items() if operand not in wanted} - read
+            idle = {slot for operand, slot in self.outgoing.items() if operand not in wanted} - self.taken
             steps = [
                 replace(step, results=tuple(_without(operand, idle) for operand in step.results)) for step in self.steps
             ]
@@ -88,9 +100,14 @@ class Step:
     inplace: dict[int, int]
     gradient: Gradient | None = None
     rule: Rule = field(init=False, repr=False, compare=False)
+    takes: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    """The slots of each operand."""
+    gives: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
+    """The slots of each result."""
 
     def __post_init__(self) -> None:
         self.rule = rule_of(self.name)
+        self.takes, self.gives = tuple(map(slots_of, self.operands)), tuple(map(slots_of, self.results))
 
 
 @dataclass
@@ -111,10 +128,3 @@ def _without(operand: Operand, idle: set[int]) -> Operand:
     if isinstance(operand, tuple):
         return tuple(slot for slot in operand if slot not in idle)
     return None if operand in idle else operand
-
-
-def slots_of(operand: Operand) -> tuple[int, ...]:
-    """The slots of an operand as a tuple."""
-    if operand is None:
-        return ()
-    return (operand,) if isinstance(operand, int) else operand
