@@ -24,9 +24,9 @@ from jupyter_paddle_gpu.notices.settings import NoticePolicy, Receiver
 from jupyter_paddle_gpu.services import Services, Submission
 from jupyter_paddle_gpu.services.jobs.notifications import Telling
 from jupyter_paddle_gpu.services.settings import Settings
+from tests.work import notebook
 
 from ..jobs import conftest as jobs_conftest
-from ..jobs.conftest import notebook
 from .conftest import Robot
 
 spec, work = jobs_conftest.spec, jobs_conftest.work  # fixtures
@@ -158,14 +158,14 @@ def test_the_policy_says_who(tmp_path: Path, robot: Robot) -> None:
         "    quiet: {kind: feishu, url_file: /etc/feishu-url}\n"
     )
     path = folder / "lesson.ipynb"
-    path.write_text(notebook("1 / 0"))
+    path.write_text(json.dumps(notebook("1 / 0")))
     services = Services(Settings(data_folder=data, system_policy_file=tmp_path / "none.yaml"))
     try:
         with pytest.raises(PaddleGpuError, match="Nobody is called “who”"):
             services.submit(services.open(path), Submission(engine="local", notify=("who",)))
         services.start_jobs()
         wrong = services.submit(services.open(path), Submission(engine="local"))
-        path.write_text(notebook("1"))
+        path.write_text(json.dumps(notebook("1")))
         right = services.submit(services.open(path), Submission(engine="local"))
         nobody = services.submit(services.open(path), Submission(engine="local", notify=()))
         assert settled(services.jobs, wrong.id).notices[0].state == "sent"
