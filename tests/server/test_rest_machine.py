@@ -37,7 +37,7 @@ async def test_the_history_of_devices_grows_with_each_look(api):
 
 
 async def test_prometheus_finds_our_figures_beside_the_servers(jp_serverapp, jp_fetch, api):
-    for _ in range(100):
+    for _ in range(3600):
         text = (await jp_fetch("metrics")).body.decode()
         if "paddle_gpu_info" in text:
             break

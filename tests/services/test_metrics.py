@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -125,22 +124,13 @@ def test_an_error_needs_both_figures() -> None:
     assert estimate_error(msgspec.structs.replace(cpu, spec=known)) == 0
 
 
-def test_a_scrape_is_a_look_and_waits_for_nothing(metrics: Metrics, cards: Cards) -> None:
+def test_a_scrape_is_a_look_and_waits_for_nothing(metrics: Metrics, cards: Cards, until: Any) -> None:
     registry = CollectorRegistry(auto_describe=True)
     registry.register(metrics)
     assert cards.looks == 0, "being registered is no look"
     assert ("info", ()) not in read(generate_latest(registry))
-    seen = threading.Event()
-    for _ in range(500):
-        if any(name == "device_memory_used_bytes" for name, _ in read(generate_latest(registry))):
-            seen.set()
-            break
-        time.sleep(0.01)
-    assert seen.is_set()
-    for _ in range(500):
-        if not metrics._devices._sampler.running:
-            break
-        time.sleep(0.01)
+    until(lambda: any(name == "device_memory_used_bytes" for name, _ in read(generate_latest(registry))))
+    until(lambda: not metrics._devices._sampler.running)
     looks = cards.looks
     time.sleep(0.05)
     assert cards.looks == looks, "nobody scrapes, nothing is sampled"
