@@ -151,7 +151,6 @@ _devices = click.option(
     metavar="NAME",
     help="An accelerator's name, or a device id or index of this machine; may be given several times.",
 )
-_SOUGHT = ("batch_size", "device", "target", "details")
 
 
 def for_estimates(function: F) -> F:
@@ -161,7 +160,7 @@ def for_estimates(function: F) -> F:
 
 def for_fits(function: F) -> F:
     """`--set`, devices by name, and every what-if but those that a search for the largest batch answers itself."""
-    rows = (row for row in WHAT_IFS if row.name not in _SOUGHT)
+    rows = (row for row in WHAT_IFS if not row.sought)
     return _stack([_set, _devices, *map(_option, rows)])(function)
 
 

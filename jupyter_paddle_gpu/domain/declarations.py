@@ -46,6 +46,9 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
             Without, it is of the estimate alone.
         picks: it says which of several trainings the others are of: a job takes it along, and changes nothing by it.
         traced: whether it changes the step, so that the tracer is told.
+        looks_first: whether the tracer looks at the program before it changes the step, so that of several trainings it
+            must know which one is meant.
+        sought: whether a search for the largest batch answers it itself, so that `fit` does not ask it.
         real_steps: what tiny real steps make of it.
         follows: the what-if without which it says nothing; it is taken back with it.
         if_known: whether its field is there only where the estimate has a value of its own under the same name, or the
@@ -62,6 +65,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     in_jobs: bool = False
     picks: bool = False
     traced: bool = True
+    looks_first: bool = False
+    sought: bool = False
     real_steps: RealSteps = "leave_out"
     follows: str = ""
     if_known: bool = False

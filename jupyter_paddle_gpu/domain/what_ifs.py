@@ -47,6 +47,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Another batch size than the notebook's.",
             label="Batch size",
             words=Words(asked="with batch {value}", suggested="Batch {value}"),
+            sought=True,
             in_jobs=True,
             real_steps="follow",
             if_known=True,
@@ -86,6 +87,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Steps over which gradients are summed.",
             in_jobs=True,
             label="Steps accumulated",
+            looks_first=True,
             words=Words(asked="with {value} steps accumulated", suggested="Accumulate {value} steps"),
             notes=(
                 Message(
@@ -139,6 +141,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Declaration(
             help="Images of this height and width, in pixels.",
             label="Images, pixels a side",
+            looks_first=True,
             words=Words(asked="with images of {value} × {value} pixels", suggested="Images of {value} px"),
             real_steps="refuse",
             if_known=True,
@@ -173,6 +176,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Declaration(
             help="Sequences of this many tokens or steps.",
             label="Sequence length",
+            looks_first=True,
             words=Words(asked="with sequences of length {value}", suggested="Sequences of {value}"),
             real_steps="refuse",
             if_known=True,
@@ -229,13 +233,17 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ] = None
     device: Annotated[
         str | None,
-        Declaration(help="An accelerator's name, or a device id or index of this machine.", traced=False),
+        Declaration(help="An accelerator's name, or a device id or index of this machine.", traced=False, sought=True),
     ] = None
-    target: Annotated[Target, Declaration(help="GPU, or Paddle's CPU allocator.", real_steps="follow")] = "gpu"
+    target: Annotated[Target, Declaration(help="GPU, or Paddle's CPU allocator.", real_steps="follow", sought=True)] = (
+        "gpu"
+    )
     details: Annotated[
         bool,
         Declaration(
-            help="Also remedies, the largest batch that fits, and the step's layers and tensors.", traced=False
+            help="Also remedies, the largest batch that fits, and the step's layers and tensors.",
+            traced=False,
+            sought=True,
         ),
     ] = False
 

@@ -12,8 +12,6 @@ from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
 from .memory.assemble import Peak
 from .trace import Trace
 
-LOOKED_AT_FIRST = ("image_size", "sequence_length", "accumulation")
-"""What-ifs for which the tracer looks at the program first: it must know which training they are asked of."""
 SEVERAL = Message(
     code="several_trainings",
     text="The notebook holds {trainings} trainings; this is the one that needs most.",
@@ -59,7 +57,7 @@ def as_written(request: EstimateRequest) -> EstimateRequest:
 
 def plain(request: EstimateRequest) -> EstimateRequest:
     """The request under which all trainings are traced, whichever is meant: one trace answers for each of them."""
-    if any(getattr(request, name) is not None for name in LOOKED_AT_FIRST):
+    if any(row.looks_first and getattr(request, row.name) is not None for row in WHAT_IFS):
         return request
     return msgspec.structs.replace(request, training=None)
 

@@ -55,6 +55,10 @@ class Run:
     """The cell that trains; None for live objects."""
 
 
+_LOOKING = ("image_size", "sequence_length", "accumulation")
+"""What is asked of a step as it is: the program is looked at first (`looks_first` of their declarations)."""
+
+
 def applied(request: Request, trace: Callable[[Scenario], Run], *, several: bool = False) -> Result:
     """The trace of a notebook under its request.
 
@@ -63,11 +67,11 @@ def applied(request: Request, trace: Callable[[Scenario], Run], *, several: bool
         trace: one run of the notebook.
         several: whether it may hold several trainings: what is asked for is then of the one that takes most.
     """
-    image, length, steps = (request.get(name) for name in ("image_size", "sequence_length", "accumulation"))
+    image, length, steps = (request.get(name) for name in _LOOKING)
     if not (image or length or steps):
         return explored(Scenario(request), trace).result
     if several and request.get("training") is None:
-        plain = {**request, "image_size": None, "sequence_length": None, "accumulation": None}
+        plain = {**request, **dict.fromkeys(_LOOKING)}
         request = {**request, "training": explored(Scenario(plain), trace).result.get("id")}
     probe = Probe(counts_steps=bool(steps))
     seen = trace(Scenario({**request, "accumulation": None}, probe=probe))
