@@ -102,6 +102,12 @@ export function percent(value: number): string {
   return `${value.toFixed(value !== 0 && Math.abs(value) < 9.95 ? 1 : 0)} %`;
 }
 
+/** What something cost: `0.42 USD`, `12.30 CNY`. */
+export function money(amount: number, currency: string): string {
+  const figure = amount === 0 || amount >= 0.1 ? amount.toFixed(2) : amount.toPrecision(2);
+  return `${figure} ${currency}`;
+}
+
 /** Time of day: `14:02:11`. */
 export function clock(time: number): string {
   const date = new Date(time * 1000);

@@ -2087,6 +2087,7 @@ export interface components {
          *         position: among one's own of the same priority, where somebody moved one of them; those without come last.
          *         held: it does not start until it is released.
          *         place: in the queue, while it waits.
+         *         price: of its devices; None: it has none, or nobody says what one of them costs.
          */
         Job: {
             id: string;
@@ -2148,6 +2149,8 @@ export interface components {
             held: boolean;
             /** @default null */
             place: components["schemas"]["QueuePlace"] | null;
+            /** @default null */
+            price: components["schemas"]["Price"] | null;
         };
         /**
          * JobMetrics
@@ -2762,6 +2765,15 @@ export interface components {
             notes: components["schemas"]["Message"][];
             /** @default null */
             decision: components["schemas"]["Decision"] | null;
+        };
+        /**
+         * Price
+         * @description What an hour of a job's devices costs, as it was when they were given: a price that changes later is a later
+         *     job's.
+         */
+        Price: {
+            hour: number;
+            currency: string;
         };
         /**
          * Printed

@@ -157,6 +157,7 @@ class Reconciler:
                 state="preparing",
                 device_ids=turn.device_ids,
                 shares=turn.shares,
+                price=self.planner.price(turn),
                 # It still stands while this one tries whether the engine answers again.
                 reason=now.reason if now.reason and now.reason.code == reasons.ENGINE_AWAY else None,
                 attempts=now.attempts + 1,

@@ -126,6 +126,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     position: null,
     held: false,
     place: null,
+    price: null,
     ...more
   };
 }

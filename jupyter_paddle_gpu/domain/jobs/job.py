@@ -219,6 +219,14 @@ class QueuePlace(msgspec.Struct, frozen=True, kw_only=True):
     starts: float | None = None
 
 
+class Price(msgspec.Struct, frozen=True, kw_only=True):
+    """What an hour of a job's devices costs, as it was when they were given: a price that changes later is a later
+    job's."""
+
+    hour: float
+    currency: str
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
 
@@ -232,6 +240,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         position: among one's own of the same priority, where somebody moved one of them; those without come last.
         held: it does not start until it is released.
         place: in the queue, while it waits.
+        price: of its devices; None: it has none, or nobody says what one of them costs.
     """
 
     id: str
@@ -262,6 +271,13 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     position: int | None = None
     held: bool = False
     place: QueuePlace | None = None
+    price: Price | None = None
+
+    def cost(self, now: float) -> float | None:
+        """What it has cost until now, or in all, in the currency of its price; None: nobody says."""
+        if self.price is None or self.started is None:
+            return None
+        return self.price.hour * max(0.0, (self.ended or now) - self.started) / 3600
 
 
 _LOG_NAMES = {

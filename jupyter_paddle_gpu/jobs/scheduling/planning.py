@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...domain.devices import Holders, Inventory, shares_of, whole_of
-from ...domain.jobs.job import ACTIVE, Job
+from ...domain.devices import Device, DeviceShare, Holders, Inventory, shares_of, whole_of
+from ...domain.jobs.job import ACTIVE, Job, Price
 from ...engines.base import Engine
 from ...engines.capabilities import OwnDevices
+from ...matching.filters import price_of
 from ...matching.policy import Policy
 from ..settings import JobSettings
 from ..store.job_store import JobStore
@@ -65,6 +66,7 @@ class Planner:
         self._holders = DeviceHolders(engines.values(), claims, patience=settings.engine_seconds)
         self._neighbours = Neighbours(boards, settings, self._is_shared, self._seconds)
         self._expected: dict[str, float | None] = {}
+        self._devices: dict[str, Device] = {}
 
     def plan(self, queued: Sequence[Job], active: Sequence[Job]) -> Plan:
         """Everybody's turn.
@@ -77,11 +79,13 @@ class Planner:
         seen = self._neighbours.look(queued, active, held)
         if any(job.spec.engine == queue.ANOTHERS for job in seen.order):
             wanting |= {queue.ANOTHERS}
+        supply = self._supplies.ask(wanting)
+        self._devices = {device.id: device for name in wanting for device in supply(name).devices or ()}
         turns = queue.turns(
             seen.order,
             active,
             claims=self._store.claims(),
-            supply=self._supplies.ask(wanting),
+            supply=supply,
             held=whole_of(held),
             shared=shares_of(held),
             settings=self._settings,
@@ -90,6 +94,10 @@ class Planner:
             known=seen.known,
         )
         return Plan(turns=tuple(turns), seen=seen)
+
+    def price(self, turn: queue.Turn) -> Price | None:
+        """An hour of the devices, or of the shares of them, that a turn of the last plan gives: `explain`'s prices."""
+        return hour_of([self._devices.get(one) for one in turn.device_ids], turn.shares, self.policy)
 
     def note(self, plan: Plan) -> None:
         """This is how it is now: for who looks after the queue, and plans again and again."""
@@ -154,3 +162,13 @@ class Planner:
 def wants_device(job: Job) -> bool:
     """Whether a job wants a device at all."""
     return bool(job.spec.resources.gpus or job.spec.resources.device_ids)
+
+
+def hour_of(devices: Sequence[Device | None], shares: Sequence[DeviceShare], policy: Policy | None) -> Price | None:
+    """An hour of these devices together; a share costs its part of the memory. None where one has no price."""
+    prices = [None if one is None or policy is None else price_of(one, policy) for one in devices]
+    parts = [one.bytes / one.total for one in shares] or [1.0] * len(devices)
+    known = [price * part for price, part in zip(prices, parts, strict=True) if price is not None]
+    if policy is None or not known or len(known) < len(devices):
+        return None
+    return Price(hour=sum(known), currency=policy.currency)

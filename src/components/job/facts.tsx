@@ -5,7 +5,13 @@ import * as React from 'react';
 import { type IJob, type INotice, isEnded, measuredPeak } from '../../domain';
 import { bytes, duration, moment } from '../../format';
 import type { JobView } from '../../models/job/jobView';
-import { differenceSentence, roleName, seconds, valueText } from '../../models/jobs/runs';
+import {
+  costText,
+  differenceSentence,
+  roleName,
+  seconds,
+  valueText
+} from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { FactRows } from './factRows';
 import { Prose } from '../common/pieces';
@@ -45,6 +51,7 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
       isEnded(job.state) ? trans.__('Run time') : trans.__('Runs for'),
       took === null ? '' : duration(took, trans)
     ],
+    [trans.__('Cost'), costText(job)],
     [trans.__('Submitted by'), job.owner],
     [trans.__('Told'), <Told key="told" notices={job.notices.filter(isShown)} />]
   ];

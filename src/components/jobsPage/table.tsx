@@ -5,7 +5,7 @@ import * as React from 'react';
 import { type IJob, isEnded } from '../../domain';
 import { duration, metric, moment } from '../../format';
 import type { Column, JobsPage } from '../../models/jobs/jobsPage';
-import { finalMetric, jobTitle, seconds } from '../../models/jobs/runs';
+import { costText, finalMetric, jobTitle, seconds, sweepCost } from '../../models/jobs/runs';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
@@ -22,7 +22,7 @@ const ROWS = 60;
 
 export function JobTable({ model }: { model: JobsPage }): JSX.Element {
   const { trans } = useApp();
-  const { shown, jobs } = model;
+  const { shown, jobs, hasCosts } = model;
   const [most, setMost] = React.useState(ROWS);
   const end = React.useRef<HTMLDivElement>(null);
   React.useEffect(() => {
@@ -81,12 +81,18 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
             <Heading model={model} column="final" name={trans.__('Final')} />
             <Heading model={model} column="started" name={trans.__('Submitted')} />
             <Heading model={model} column="took" name={trans.__('Took')} />
+            {hasCosts && <Heading model={model} column="cost" name={trans.__('Cost')} />}
             <Heading model={model} column="where" name={trans.__('Where')} />
           </tr>
         </thead>
         <tbody>
           {model.sweeps.map(sweep => (
-            <SweepRow key={sweep.id} sweep={sweep} plans={model.plans} />
+            <SweepRow
+              key={sweep.id}
+              sweep={sweep}
+              plans={model.plans}
+              cost={hasCosts ? sweepCost(sweep, jobs) : null}
+            />
           ))}
           {rows.map(job => (
             <Row
@@ -96,6 +102,7 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
               chosen={model.isChosen(job.id)}
               leaving={jobs.isLeaving(job.id)}
               choose={choose}
+              hasCosts={hasCosts}
             />
           ))}
         </tbody>
@@ -149,12 +156,13 @@ interface IRowProps {
   chosen: boolean;
   leaving: boolean;
   choose: (id: string, chosen: boolean) => void;
+  hasCosts: boolean;
 }
 
 /** Drawn anew only when its own job has news. */
 const Row = React.memo(function Row(props: IRowProps): JSX.Element {
   const { trans, commands, language } = useApp();
-  const { job, model, chosen, leaving, choose } = props;
+  const { job, model, chosen, leaving, choose, hasCosts } = props;
   const last = finalMetric(job);
   const took = seconds(job);
   const { sparkline } = job.progress;
@@ -246,6 +254,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
           </div>
         )}
       </td>
+      {hasCosts && <td className="jp-mod-cost jp-PaddleGpu-figures">{costText(job)}</td>}
       <td className="jp-mod-where">
         <Where job={job} />
       </td>

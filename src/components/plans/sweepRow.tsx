@@ -11,7 +11,13 @@ import { StateSign } from '../jobs/state';
 import { SweepView } from './sweepView';
 import { sweepProgress, sweepShare, valuesOf } from './words';
 
-export function SweepRow({ sweep, plans }: { sweep: ISweep; plans: Plans }): JSX.Element {
+export function SweepRow(props: {
+  sweep: ISweep;
+  plans: Plans;
+  /** What its trials have cost together; null: there is no such column. */
+  cost: string | null;
+}): JSX.Element {
+  const { sweep, plans, cost } = props;
   const { trans, language } = useApp();
   const open = plans.shown === sweep.id;
   const best = sweep.trials.find(({ number }) => number === sweep.best);
@@ -61,13 +67,14 @@ export function SweepRow({ sweep, plans }: { sweep: ISweep; plans: Plans }): JSX
           {moment(sweep.created, language)}
         </td>
         <td className="jp-mod-took">{duration(took, trans)}</td>
+        {cost !== null && <td className="jp-mod-cost jp-PaddleGpu-figures">{cost}</td>}
         <td className="jp-mod-where">
           <span className="jp-PaddleGpu-muted">{trans.__('%1 at once', sweep.at_once)}</span>
         </td>
       </tr>
       {open && (
         <tr className="jp-PaddleGpu-unfolded">
-          <td colSpan={9}>
+          <td colSpan={cost === null ? 9 : 10}>
             <SweepView sweep={sweep} plans={plans} />
           </td>
         </tr>

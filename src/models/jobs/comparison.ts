@@ -17,7 +17,7 @@ import { bytes, duration, metric } from '../../format';
 import type { ISeries } from '../../plots';
 import { type IMetricChart, metricCharts, overEpochs, overTime } from '../job/curves';
 import type { Jobs } from './jobs';
-import { finalMetric, roleName, seconds, tellingPart, valueText } from './runs';
+import { costText, finalMetric, roleName, seconds, tellingPart, valueText } from './runs';
 import { curves } from '../job/statistics';
 
 /** Milliseconds between two questions while one of the jobs runs. */
@@ -281,6 +281,13 @@ export function comparedRows(
     }),
     true
   );
+  if (jobs.some(({ price }) => price)) {
+    add(
+      trans.__('cost'),
+      jobs.map(job => costText(job) || '–'),
+      true
+    );
+  }
   add(
     trans.__('estimated peak'),
     jobs.map(job => bytes(job.spec.estimated_allocated_bytes)),

@@ -6,12 +6,12 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api } from '../../api';
 import { type IJob, isEnded, type ISweep, type JobState } from '../../domain';
-import { differenceText, finalMetric, isLessBetter, jobTitle, seconds } from './runs';
+import { cost, differenceText, finalMetric, isLessBetter, jobTitle, seconds } from './runs';
 import type { Plans } from '../plans/plans';
 import { Comparison } from './comparison';
 import type { Jobs } from './jobs';
 
-export type Column = 'state' | 'name' | 'final' | 'started' | 'took' | 'where';
+export type Column = 'state' | 'name' | 'final' | 'started' | 'took' | 'cost' | 'where';
 
 /** Which jobs are shown. Empty texts and null show all. */
 export interface IFilter {
@@ -182,6 +182,11 @@ export class JobsPage implements IDisposable {
     return this._isDisposed;
   }
 
+  /** Whether a job is here of whose devices a price was known. */
+  get hasCosts(): boolean {
+    return this.jobs.list.some(({ price }) => price);
+  }
+
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;
@@ -286,6 +291,8 @@ function key(job: IJob, column: Column): string | number | null {
       return job.created;
     case 'took':
       return seconds(job);
+    case 'cost':
+      return cost(job);
     case 'where':
       return `${job.spec.engine} ${job.device_ids.join(' ')}`;
     case 'final': {

@@ -2,8 +2,8 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IDifference, IJob, IVariable, Value } from '../../domain';
-import { metric, moment } from '../../format';
+import type { IDifference, IJob, ISweep, IVariable, Value } from '../../domain';
+import { metric, moment, money } from '../../format';
 
 /** Metrics that say how good a training is, the best known first; `loss` where there is none of them. */
 const QUALITY = [
@@ -133,6 +133,31 @@ export function isLessBetter(name: string): boolean {
 /** How long a job has run, in seconds; null where it has not begun. */
 export function seconds(job: IJob, now = Date.now() / 1000): number | null {
   return job.started === null ? null : Math.max(0, (job.ended ?? now) - job.started);
+}
+
+/** What a job has cost until now, or in all, in its price's currency; null where nobody says. */
+export function cost(job: IJob, now = Date.now() / 1000): number | null {
+  const span = seconds(job, now);
+  return job.price && span !== null ? (job.price.hour * span) / 3600 : null;
+}
+
+/** The same with its currency; empty where nobody says. */
+export function costText(job: IJob): string {
+  const amount = cost(job);
+  return amount === null || !job.price ? '' : money(amount, job.price.currency);
+}
+
+/** What the trials of a sweep have cost together; empty where that of one is not known. */
+export function sweepCost(sweep: ISweep, jobs: { get(id: string): IJob | undefined }): string {
+  const trials = sweep.trials.flatMap(({ job_id }) => jobs.get(job_id) ?? []);
+  const costs = trials.flatMap(job => cost(job) ?? []);
+  const price = trials[0]?.price;
+  return price && costs.length === trials.length
+    ? money(
+        costs.reduce((sum, one) => sum + one, 0),
+        price.currency
+      )
+    : '';
 }
 
 /** The run of the same notebook that is held against this one: the one submitted before it. */

@@ -8,8 +8,15 @@ import { Jobs } from '../../../src/models/jobs/jobs';
 import { filtered, JobsPage, sorted } from '../../../src/models/jobs/jobsPage';
 import { Plans } from '../../../src/models/plans/plans';
 import { RerunForm, variablesOf } from '../../../src/models/jobs/rerun';
-import { differenceText, finalMetric, jobTitle, lastRun } from '../../../src/models/jobs/runs';
-import { answer, apiOn, job, settle, trans } from '../helpers';
+import {
+  costText,
+  differenceText,
+  finalMetric,
+  jobTitle,
+  lastRun,
+  sweepCost
+} from '../../../src/models/jobs/runs';
+import { answer, apiOn, job, settle, sweep, trans } from '../helpers';
 
 function variable(name: string, value: IVariable['value'], role: IVariable['role'] = '') {
   return { name, value, role, cell: 0, parameter: false };
@@ -45,6 +52,18 @@ describe('runs', () => {
       { differs: [differs('width', 2, 3), differs('depth', 1, null)] }
     );
     expect(jobTitle(other, trans, 'en')).toMatch(/^digits · width 3 · without depth · /);
+  });
+
+  test('what it cost is its time by the price of an hour, and of a sweep all of them', () => {
+    const price = { hour: 2, currency: 'USD' };
+    const a = run('a', { started: 0, ended: 900, price });
+    const b = run('b', { started: 0, ended: 90, price });
+    expect([a, b, run('c')].map(costText)).toEqual(['0.50 USD', '0.050 USD', '']);
+    expect(sorted([b, a], { column: 'cost', down: true })).toEqual([a, b]);
+    const tried = sweep('s', { counts: { succeeded: 2 } });
+    const known = (other: IJob) => new Map(Object.entries({ s1: a, s2: other }));
+    expect(sweepCost(tried, known(b))).toBe('0.55 USD');
+    expect(sweepCost(tried, known(run('c')))).toBe('');
   });
 
   test('a difference is said by what it is to the training', () => {

@@ -86,6 +86,7 @@ def _facts(job: Job, translate: Translate) -> str:
         ("Engine", spec.engine),
         ("Image", spec.image),
         ("Devices", "\n".join(job.device_ids)),
+        ("Cost", _cost(job)),
         ("Paddle", (result.paddle_version if result else None) or spec.estimated_paddle_version),
         ("Variables", "\n".join(f"{one.name or one.role} = {one.value!r}" for one in spec.settings.variables)),
         (
@@ -100,6 +101,11 @@ def _facts(job: Job, translate: Translate) -> str:
         f"<tr><th>{escape(translate(name))}</th><td>{escape(str(value))}</td></tr>" for name, value in rows if value
     )
     return f"<h2>{translate('Facts')}</h2><table>{told}</table>"
+
+
+def _cost(job: Job) -> str:
+    cost = job.cost(time.time())
+    return "" if cost is None or job.price is None else f"{cost:.2g} {job.price.currency}"
 
 
 def _curves(curves: Sequence[MetricCurve], translate: Translate) -> str:
