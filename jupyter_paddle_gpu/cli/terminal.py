@@ -16,7 +16,7 @@ from click.shell_completion import shell_complete
 from ..commands import click_words
 from ..commands.face import Face, View, no_notebook
 from ..commands.group import JSON, paddle_gpu
-from ..commands.options import fact_value, localise
+from ..commands.options import localise
 from ..commands.tail import LogTail
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
@@ -24,6 +24,7 @@ from ..domain.jobs.job import Job
 from ..domain.messages import Message, Param
 from ..i18n import terminal_language, to_json
 from . import interrupts
+from .answering import Answering
 from .interrupts import Interrupts
 from .log_printer import LinePrinter, wait
 
@@ -116,7 +117,6 @@ class TerminalFace(Face):
     def __init__(self, language: str) -> None:
         super().__init__(language)
         self.interrupts = Interrupts()
-        self._unknown_paths: set[str] = set()
         """Places that were asked for and that the person left open."""
 
     def hold(self) -> None:
@@ -205,24 +205,13 @@ class TerminalFace(Face):
     def answers(self, estimate: Estimate) -> dict[str, FactValue]:
         """Asked one by one where a person sits at the terminal: Enter takes what is suggested, and ends the questions
         where nothing is."""
-        if estimate.status != "needs_input" or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
             return {}
-        found: dict[str, FactValue] = {}
-        for question in estimate.questions:
-            if not question.name or question.name in self._unknown_paths:
-                continue
-            suggested = "" if question.suggestion is None else str(question.suggestion)
-            self.console.print(question.why.render(self.say.translate), markup=False)
-            if hint := question.why.render_hint(self.say.translate):
-                self.console.print(hint, style="dim", markup=False)
-            typed = str(click.prompt(question.name, default=suggested, show_default=bool(suggested))).strip()
-            if not typed and question.kind == "path":
-                self._unknown_paths.add(question.name)  # whoever does not know it is asked for the batch
-                continue
-            if not typed:
-                return {}
-            found[question.name] = fact_value(typed)
-        return found
+        return self._answering.answers(estimate)
+
+    @cached_property
+    def _answering(self) -> Answering:
+        return Answering(self.console, self.say)
 
     def attend(self) -> None:
         """Look after the queue in this process; the terminal may be closed at any moment (`Interrupts`)."""
