@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
+from .estimates import Among, BatchPlace
 from .messages import Message
 from .notebooks import NotebookFacts
 from .what_ifs import EstimateRequest
@@ -43,6 +46,21 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
 
     change: str
     why: Message
+
+
+class Seen(NamedTuple):
+    """What traces of a notebook have found of its cells.
+
+    Attributes:
+        places: what sizes the batch, where the cells say it in no other way.
+        among: of several trainings the one that is changed.
+    """
+
+    places: tuple[BatchPlace, ...] = ()
+    among: Among | None = None
+
+
+NOTHING_SEEN = Seen()
 
 
 class Rewriting(msgspec.Struct, frozen=True, kw_only=True):

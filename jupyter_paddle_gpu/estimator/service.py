@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..domain.changes import NOTHING_SEEN, Seen
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, Fit
@@ -83,6 +84,7 @@ class EstimateService:
         *,
         devices: int = 1,
         host_bytes: int | None = None,
+        seen: Seen = NOTHING_SEEN,
     ) -> Estimate:
         """What one training step of the notebook takes.
 
@@ -94,9 +96,12 @@ class EstimateService:
             rewrite: puts what-ifs into the cells as a job will have them; None leaves all of them to the tracer.
             devices: how many there are to train together on, for advice.
             host_bytes: what a job may have of the machine's memory: on the CPU the details are made for that.
+            seen: what earlier estimates of this code have found.
         """
         rewrite = rewrite or as_it_is(facts)
-        estimate = self._estimate(facts, folder, request, accelerator, rewrite, devices=devices, host_bytes=host_bytes)
+        estimate = self._estimate(
+            facts, folder, request, accelerator, rewrite, devices=devices, host_bytes=host_bytes, seen=seen
+        )
         return msgspec.structs.replace(
             estimate, device=accelerator.name if accelerator else request.device, target=request.target
         )
@@ -237,6 +242,7 @@ class EstimateService:
         *,
         devices: int,
         host_bytes: int | None,
+        seen: Seen,
     ) -> Estimate:
         started = time.monotonic()
         if not facts.imports_paddle and facts.loop == "none":
@@ -248,7 +254,7 @@ class EstimateService:
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
-        changed = ChangedSteps(self.traces, folder, interpreter, rewrite)
+        changed = ChangedSteps(self.traces, folder, interpreter, rewrite, seen)
         as_written = trainings.as_written(request)
 
         def asked(request: EstimateRequest) -> tuple[Estimate, NotebookFacts]:
@@ -256,12 +262,17 @@ class EstimateService:
             return self._answer(read, traced, request, accelerator), read
 
         estimate, read = asked(request)
-        if len(estimate.trainings) > 1 and msgspec.structs.replace(request, details=False) != as_written:
+        is_known = changed.among is not None
+        if (
+            not is_known
+            and len(estimate.trainings) > 1
+            and msgspec.structs.replace(request, details=False) != as_written
+        ):
             # What is changed belongs to one of them: which, the notebook as it is tells.
             changed.among = trainings.among(asked(as_written)[0])
             if changed.among is not None:
                 estimate, read = asked(request)
-        else:
+        elif not is_known:
             changed.among = trainings.among(estimate)
         facts = read
         estimate = msgspec.structs.replace(

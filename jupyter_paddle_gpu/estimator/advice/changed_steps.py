@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Protocol
 
-from ...domain.changes import Refusal, Rewriting
+from ...domain.changes import NOTHING_SEEN, Refusal, Rewriting, Seen
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
@@ -59,10 +59,11 @@ class ChangedSteps:
         refused: of the last trace: what is not in the cells, so that the tracer did it.
     """
 
-    def __init__(self, traces: Traces, folder: Path, interpreter: Interpreter, rewrite: Rewrite) -> None:
+    def __init__(
+        self, traces: Traces, folder: Path, interpreter: Interpreter, rewrite: Rewrite, seen: Seen = NOTHING_SEEN
+    ) -> None:
         self._traces, self._folder, self._interpreter, self._rewrite = traces, folder, interpreter, rewrite
-        self.places: tuple[BatchPlace, ...] = ()
-        self.among: Among | None = None
+        self.places, self.among = seen
         self.refused: tuple[Refusal, ...] = ()
 
     def trace(
@@ -77,11 +78,14 @@ class ChangedSteps:
         changed, traced = self._traced(request, told, keep)
         if request.batch_size is not None and "batch_size" not in told:
             wanted = max(1, request.batch_size // (request.accumulation or 1))
+            if self.places and not self._arrives(traced, wanted):  # what was found for another size
+                self.places = ()
+                changed, traced = self._traced(request, told, keep)
             is_refused = any(one.change in SOUGHT for one in changed.refused)
             if is_refused or (_is_known(traced) and not self._arrives(traced, wanted)):
                 if not is_refused:
                     changed, traced = self._traced(request, SOUGHT, keep)
-                if traced.trace is not None and traced.trace.batch_from and not self.places:
+                if traced.trace is not None and traced.trace.batch_from:
                     self.places = traced.trace.batch_from
                     again, better = self._traced(request, told, keep)
                     if self._arrives(better, wanted):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ...domain.changes import Seen
 from ...domain.devices import Accelerator
-from ...domain.estimates import Among, BatchPlace, Estimate
+from ...domain.estimates import Among, Estimate
 from ...domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
@@ -41,13 +42,13 @@ class EstimateCache:
             while len(self._among) > self._limit:
                 self._among.popitem(last=False)
 
-    def seen(self, source: NotebookSource, training: str | None = None) -> tuple[tuple[BatchPlace, ...], Among | None]:
+    def seen(self, source: NotebookSource, training: str | None = None) -> Seen:
         """What estimates of this code have found to size its batch, and of several trainings which one changes are of:
         the one that is asked for, else the one that needs most."""
         code = _code(source)
         with self._lock:
             known = (one.batch_from for key, one in self._estimates.items() if key[0] == code and one.batch_from)
-            return next(known, ()), self._among.get((code, training))
+            return Seen(next(known, ()), self._among.get((code, training)))
 
     def has_any(self, source: NotebookSource) -> bool:
         """Whether there is an estimate for this code, whatever was asked."""

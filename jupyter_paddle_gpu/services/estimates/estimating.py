@@ -92,7 +92,14 @@ class Estimating:
         rewrite = rewriting(source, facts, accelerator)
         host = where.host_bytes() if request.details and request.target == "cpu" else None
         estimate = self.estimator().estimate(
-            facts, source.folder, request, accelerator, rewrite, devices=where.together, host_bytes=host
+            facts,
+            source.folder,
+            request,
+            accelerator,
+            rewrite,
+            devices=where.together,
+            host_bytes=host,
+            seen=self.cache.seen(source, request.training),
         )
         self.cache.put(source, request, accelerator, estimate)
         return estimate

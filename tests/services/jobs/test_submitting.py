@@ -12,6 +12,7 @@ from jupyter_paddle_gpu.domain.jobs.job import Resources, WantedResources
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.docker.container import LAUNCHED
 from jupyter_paddle_gpu.engines.docker.policy import options_of
+from jupyter_paddle_gpu.estimator.sources.traces import Traces
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.jobs.submitting import _launched, specify
 
@@ -261,3 +262,18 @@ def test_a_job_with_one_of_two_trainings_changed_is_placed_by_the_most_of_its_co
     spec = specify(services.desk(), notebook, wish)
     assert spec.estimated_batch_size == 32, "the second stays as it is"
     assert services.estimate(notebook, EstimateRequest(target="cpu", training="1", batch_size=8)).batch_size == 8
+
+
+@pytest.mark.paddle
+def test_what_sizes_the_batch_is_found_by_one_more_trace_and_remembered(services, monkeypatch):
+    traced = []
+    asked = Traces.trace
+    monkeypatch.setattr(Traces, "trace", lambda *args, **named: traced.append(1) or asked(*args, **named))
+    made_by_hand = TRAINING.replace("batch_size = 16", "few = dict(rows=16)").replace("batch_size", "few['rows']")
+    notebook, counts = source(services, made_by_hand), []
+    for batch in (None, 24, 12):
+        traced.clear()
+        found = services.estimate(notebook, EstimateRequest(target="cpu", batch_size=batch))
+        assert (found.batch_size, found.status) == (batch or 16, "ok")
+        counts.append(len(traced))
+    assert counts == [1, 2, 1]
