@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import math
 import shutil
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,37 +13,33 @@ import msgspec
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs import reasons
-from ..domain.jobs.job import ACTIVE, ENDED, Job, JobSpec
+from ..domain.jobs.job import ENDED, Job, JobSpec
 from ..domain.jobs.limits import raised
 from ..domain.messages import Message
 from ..engines.base import Engine, metadata_of
 from ..matching.policy import Policy
 from ..runner import files
 from . import detached, names
+from .attending import Attendant
 from .monitoring.notifying import Tell
 from .plans.chores import Chores
 from .plans.plan_store import Plan, PlanStore
 from .queueing import Queue, compared
-from .reading import JobReader
 from .reconciler import Learn, Reconciler
 from .scheduling.queue import Standing
 from .settings import JobSettings, default_data_folder
 from .store import rows
-from .store.doorbell import Doorbell
 from .store.job_store import JobStore
-from .store.lock import FileLock
-from .store.subscribers import JobCallback, Subscribers
 
 if TYPE_CHECKING:
     from ..claims.boards import Boards
     from ..claims.claims import Claims
 
-_logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
 P = TypeVar("P", bound=Plan)
 
 
-class JobService(JobReader):
+class JobService(Attendant):
     """The jobs of one user.
 
     Args:
@@ -84,35 +77,28 @@ class JobService(JobReader):
         tell: Tell | None = None,
         chores: Chores | None = None,
     ) -> None:
-        super().__init__(store, folder, settings)
-        self.engines = engines
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock_path = store.path.with_suffix(".lock")
-        self._lock = FileLock(self._lock_path)
-        self._standby_lock = FileLock(store.path.with_suffix(".standby"))
-        self._reconciler = Reconciler(
+        super().__init__(
             store,
-            self.folder_of,
-            engines,
+            folder,
             settings,
-            inventory,
-            policy=policy,
-            learn=learn,
-            claims=claims,
-            tell=tell,
-            boards=boards,
+            Reconciler(
+                store,
+                self.folder_of,
+                engines,
+                settings,
+                inventory,
+                policy=policy,
+                learn=learn,
+                claims=claims,
+                tell=tell,
+                boards=boards,
+            ),
+            dispatcher=dispatcher,
+            chores=chores,
         )
+        self.engines = engines
         self.queue = Queue(store, self._reconciler.planner, self._nudge)
-        self._dispatcher = dispatcher
-        self._chores = chores
-        self._subscribers = Subscribers()
-        self._wake = Doorbell(store.path.with_suffix(".bell"))
-        self._turn = threading.Lock()  # starting and stopping, one at a time
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._leaving: threading.Thread | None = None
-        self._late: threading.Thread | None = None
-        self._successor_due = math.inf  # on the monotonic clock: when somebody is to stand by
 
     @classmethod
     def open(
@@ -259,139 +245,3 @@ class JobService(JobReader):
             )
 
         return self.store.change(job_id, make)
-
-    def subscribe(self, callback: JobCallback) -> Callable[[], None]:
-        """Be told of every change, whichever process made it, as long as this service is started."""
-        forget = self._subscribers.add(callback)
-        self._wake.ring()
-        return forget
-
-    # ---- the thread
-
-    def start(self) -> None:
-        """Look after the jobs from now on, unless another process does; then stand by and take over when it goes."""
-        with self._turn:
-            if self._thread is not None:
-                return
-            self._reconciler.open()
-            self._stopped = threading.Event()  # of this thread alone: one that still leaves must not be called back
-            self._thread = threading.Thread(
-                target=self._run, args=(self._stopped, self._leaving), name="paddle-gpu jobs", daemon=True
-            )
-            self._thread.start()
-
-    def attend(self) -> None:
-        """As `start`, for a command that follows a job: to start a dispatcher takes longer than to start the job. One
-        that goes on with everything, however this process ends, stands by a moment later (`standby_seconds`)."""
-        self._successor_due = time.monotonic() + self.settings.standby_seconds
-        self.start()
-
-    def stop(self, timeout: float = 3.0) -> None:
-        """End the thread; jobs go on, and a detached dispatcher looks after those that are left.
-
-        A thread that an engine keeps longer than `timeout` seconds ends after it, and holds the queue until then.
-        """
-        with self._turn:
-            thread, self._thread = self._thread, None
-            if thread is not None:
-                self._leaving = thread
-                self._stopped.set()
-                self._wake.ring()
-                thread.join(timeout)
-                self._late = thread
-            self._reconciler.close(timeout)
-            if self._chores is not None:
-                self._chores.close(timeout)
-            if thread is not None:
-                self._nudge()
-
-    def _nudge(self) -> None:
-        """See to it that somebody looks after the queue, soon."""
-        if self._thread is not None:
-            self._wake.ring()
-        elif self._dispatcher is not None and self._pending():
-            # Not our own lock: a thread of ours that is leaving may hold that one still.
-            with FileLock(self._lock_path).held() as free:
-                pass
-            if free:  # Nobody does. (Somebody who ends just now looks once more after he let go of the lock.)
-                self._dispatcher()
-            else:
-                self._wake.ring()
-
-    def nudge(self) -> None:
-        """See to it that somebody looks after the plans, soon: one was made or changed."""
-        self._nudge()
-
-    def _pending(self) -> bool:
-        return self._has_jobs() or (self._chores is not None and self._chores.pending())
-
-    def _has_jobs(self) -> bool:
-        if self.store.select(states=ACTIVE, limit=1) or self.store.with_open_notices():
-            return True
-        return any(not job.held for job in self.store.select(states=("queued",)))
-
-    def _step(self) -> bool:
-        busy = self._reconciler.step()
-        return (self._chores is not None and self._chores.look()) or busy
-
-    def _run(self, stopped: threading.Event, before: threading.Thread | None) -> None:
-        while before is not None and before.is_alive():  # the reconciler is for one thread at a time
-            before.join(self.settings.active_seconds)
-            if stopped.is_set():
-                return
-        try:
-            self._look_until(stopped)
-        finally:
-            self._wake.close()
-            self._lock.release()
-            if self._late is threading.current_thread():  # whoever stopped us found the queue still held
-                self._nudge()
-
-    def _look_until(self, stopped: threading.Event) -> None:
-        revision = self.store.revision()
-        while not stopped.is_set():
-            busy = False
-            try:
-                if self._lock.acquire():
-                    self._wake.listen()
-                    busy = self._step()
-                    self._appoint(busy)
-                changes = self.store.changes(revision)
-                self._subscribers.tell(changes)
-                revision = changes.revision
-            except Exception:
-                _logger.exception("looking after the jobs")
-            watched = bool(self._subscribers)
-            self._wake.wait(self.settings.active_seconds if busy or watched else self.settings.idle_seconds)
-
-    def _appoint(self, busy: bool) -> None:
-        """Have a dispatcher stand by where this process may be gone any moment."""
-        if busy and self._dispatcher is not None and time.monotonic() > self._successor_due:
-            self._successor_due = math.inf
-            self._dispatcher()
-
-    def run_until_idle(self) -> None:
-        """Look after the jobs in this thread until nothing is queued or active, or their folder is gone. Where another
-        process does, this one stands by, unless yet another one does that."""
-        while self._take_over():
-            idle_since = time.monotonic()
-            while time.monotonic() - idle_since < self.settings.linger_seconds:
-                if not self.store.path.exists():
-                    return
-                if self._step():
-                    idle_since = time.monotonic()
-                time.sleep(self.settings.active_seconds)
-            self._lock.release()
-            if not self._pending():  # submitted between the last look and the release: then once more
-                return
-            if not self._has_jobs():  # a plan for later: whoever else wants the queue meanwhile gets it
-                time.sleep(self.settings.idle_seconds)
-
-    def _take_over(self) -> bool:
-        """Wait for the queue; False where nothing is left to be looked after, or somebody else waits already."""
-        while not self._lock.acquire():
-            if not self.store.path.exists() or not self._pending() or not self._standby_lock.acquire():
-                return False
-            time.sleep(self.settings.active_seconds)
-        self._standby_lock.release()
-        return True
