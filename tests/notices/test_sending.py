@@ -182,7 +182,8 @@ def test_a_password_goes_over_a_closed_line_only(ended: Ended, tmp_path: Path) -
             patch.setenv("SSL_CERT_FILE", str(certificate))
             send(policy, "me@x.example", ended(), translator, lambda: None)
             wrong = NoticePolicy(mail=MailServer(host="localhost", port=port, user="jobs", password="no"))
-            # Servers answer a wrong password by 535, or hang up after the last way to log in.
+            # Servers answer a wrong password by 535, or say nothing more after the last way to log in.
+            patch.setattr("jupyter_paddle_gpu.notices.sending.CONNECT_SECONDS", 1.0)
             with pytest.raises(PaddleGpuError, match="cannot be told"):
                 send(wrong, "me@x.example", ended(), translator, lambda: None)
     finally:
