@@ -2845,6 +2845,8 @@ export interface components {
          *         number: its place from 1, among those that wait for the same; None: it is held, or about to start.
          *         name: of one's own; another user's is nobody's business.
          *         mine: whether it is of this store, so that it can be held and moved here.
+         *         priority: among its user's own jobs; `level`: the step of priority on which it stands among all users' jobs now,
+         *             by the policy and by how long it has waited; None: it is in no order.
          *         devices: how many it wants; 0: none.
          *         since: when it came (seconds since the epoch).
          *         seconds: how long it is expected to run; None: nobody knows.
@@ -2860,6 +2862,8 @@ export interface components {
             name: string;
             /** @default 0 */
             priority: number;
+            /** @default null */
+            level: number | null;
             /** @default 0 */
             devices: number;
             since: number;
@@ -3634,6 +3638,7 @@ export interface components {
          *         change: name of the what-if that makes it fit; `gpus` where another number of devices does.
          *         request: what has to be asked for.
          *         gpus: how many devices have to be asked for; None: as many as before.
+         *         device_ids: devices that have to be named, to be waited for.
          *         message: the change in a sentence: `with batch size 252`.
          *         label: the change on a button: `Batch 252`.
          */
@@ -3647,6 +3652,8 @@ export interface components {
             };
             /** @default null */
             gpus: number | null;
+            /** @default [] */
+            device_ids: string[];
         };
         /**
          * WhatIfChoice

@@ -100,6 +100,7 @@ def jobs(face: Face, /, job_id: str | None, every: bool) -> View:
     if job_id:
         job = face.services.find_job(job_id)
         return JobView(job, statistics=face.services.jobs.statistics(job.id).summary)
+    face.services.jobs.nudge()  # who looked after them may have been killed
     return JobsView(face.services.jobs.list(), () if every else face.services.plans.sweeps.list())
 
 

@@ -84,6 +84,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
         change: name of the what-if that makes it fit; `gpus` where another number of devices does.
         request: what has to be asked for.
         gpus: how many devices have to be asked for; None: as many as before.
+        device_ids: devices that have to be named, to be waited for.
         message: the change in a sentence: `with batch size 252`.
         label: the change on a button: `Batch 252`.
     """
@@ -93,6 +94,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     label: Message
     request: dict[str, FactValue] = {}
     gpus: int | None = None
+    device_ids: tuple[str, ...] = ()
 
 
 LimitSource = Literal["job", "estimate", "policy"]

@@ -14,6 +14,8 @@ class QueueEntry(msgspec.Struct, frozen=True, kw_only=True):
         number: its place from 1, among those that wait for the same; None: it is held, or about to start.
         name: of one's own; another user's is nobody's business.
         mine: whether it is of this store, so that it can be held and moved here.
+        priority: among its user's own jobs; `level`: the step of priority on which it stands among all users' jobs now,
+            by the policy and by how long it has waited; None: it is in no order.
         devices: how many it wants; 0: none.
         since: when it came (seconds since the epoch).
         seconds: how long it is expected to run; None: nobody knows.
@@ -27,6 +29,7 @@ class QueueEntry(msgspec.Struct, frozen=True, kw_only=True):
     mine: bool
     name: str = ""
     priority: int = 0
+    level: int | None = None
     devices: int = 0
     since: float
     seconds: float | None = None

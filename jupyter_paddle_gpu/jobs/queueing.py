@@ -29,7 +29,8 @@ class Queue:
         self._store, self._planner, self._nudge = store, planner, nudge
 
     def view(self) -> QueueView:
-        """All that wait now, other users' jobs among them."""
+        """All that wait now, other users' jobs among them. Where nobody looks after them, somebody does from now on."""
+        self._nudge()
         return view(self._planner.plan(self._queued(), self._store.select(states=ACTIVE)))
 
     def first(self) -> str:

@@ -245,7 +245,7 @@ def _impossible(case: _Case, ways: Ways) -> Decision:
     if trouble is not None and not case.choice.device_ids:  # what does not answer now may be what could
         return Decision(outcome="wait", reason=trouble)
     if case.choice.share is not None and len(seats) >= count:
-        return Decision(outcome="refuse", reason=_share_impossible(case))
+        return Decision(outcome="refuse", reason=_share_impossible(case), searched=True)
     if len(seats) < count or need is None:
         reason = sentences.too_few(count, len(seats))
         return Decision(outcome="wait" if case.choice.anyway else "refuse", reason=reason)
@@ -307,15 +307,25 @@ def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:
     """A wait with what would start sooner, and until about when others have the devices that it waits for."""
     offer = case.offer
     jobs = {offer.taken[seat.device.id]: seat.device for seat in case.possible if seat.device.id in offer.taken}
+    held = [(offer.held[seat.device.id], seat.device) for seat in case.possible if seat.device.id in offer.held]
+    jobs.update({holder.job: device for holder, device in held})
     for seat in case.possible:
         jobs.update(dict.fromkeys((one.job for one in offer.shared.get(seat.device.id, ())), seat.device))
     known = sorted((offer.left[job], place, job) for place, job in enumerate(jobs) if job in offer.left)
+    first: tuple[Way, ...] = ()
     told = [sentences.has_until(jobs[job], job, left) for left, _, job in known]
     if len(told) > 1 and case.wanted == 1 and not case.choice.device_ids:
         left, _, job = known[0]
         told[0] = sentences.first_free(jobs[job], job, left)
+        first = (_wait_for(jobs[job], left),)
     free = [seat.room or 0 for seat in case.possible if offer.is_free(seat.device.id)]
     full = case.need is not None and len(free) >= case.wanted and not offer.ahead
     found = smaller(sorted(free, reverse=True)[case.wanted - 1]) if full else ()
-    ways = (*(found or ()), ON_CPU)
+    ways = (*(found or ()), *first, ON_CPU)
     return msgspec.structs.replace(decision, notes=tuple(told[:MOST_TOLD]), ways=ways)
+
+
+def _wait_for(device: Device, left: float) -> Way:
+    """To wait for the device that is thought to be free first, and for no other."""
+    label = sentences.wait_for(device, left)
+    return Way(change="device", device_ids=(device.id,), message=label, label=label)

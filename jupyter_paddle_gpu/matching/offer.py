@@ -53,7 +53,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     def whole(self) -> Offer:
         """The same for who wants devices as a whole: of which somebody has a share, that one has it."""
         first = {device: holders[0] for device, holders in self.shared.items() if holders}
-        mine = {device: one.job for device, one in first.items() if one.job in self.left}
+        mine = {device: one.job for device, one in first.items() if one.name}  # of others no name is told
         others = {device: one for device, one in first.items() if device not in mine}
         return msgspec.structs.replace(self, taken={**mine, **self.taken}, held={**others, **self.held}, shared={})
 

@@ -179,6 +179,15 @@ def first_free(device: Device, job: str, left: float) -> Message:
     )
 
 
+def wait_for(device: Device, left: float) -> Message:
+    """On a button: this device and no other, and until about when others have it."""
+    return Message(
+        code="wait_for",
+        text="Wait for GPU {index} (about {left})",
+        params={"index": device.index, "left": _about(left)},
+    )
+
+
 def no_longer(reason: Message) -> Message:
     """A job that could start when it was accepted, and cannot on what is here now."""
     return Message(

@@ -320,7 +320,8 @@ class Services(Machine):
         from .jobs.explaining import explain
 
         job = self.find_job(job_id)
-        found = explain(job, self.jobs.list(), self.engines[job.spec.engine], self._devices_now, self.policy)
+        jobs, engines = self.jobs.list(), self.engines
+        found = explain(job, jobs, engines, self._devices_now, self.policy, claims=self.claims)
         if self.policies.scheduler.algorithm != "learned" or (proof := self.learned.proof()).proven:
             return found
         return msgspec.structs.replace(found, notes=(*found.notes, proof.reason))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_paddle_gpu.commands.speech import Speech
+from jupyter_paddle_gpu.commands.views.decision import lines
 from jupyter_paddle_gpu.domain.decisions import Choice, Need
 from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder, DeviceProcess
 from jupyter_paddle_gpu.matching.decision import decide
@@ -77,6 +79,18 @@ def test_a_share_that_can_never_do_is_refused() -> None:
     offer = Offer(devices=(card(vendor="ascend"),))
     nobody = decide(need(1), offer, POLICY, Choice(gpus=1, share=0.5))
     assert (nobody.outcome, nobody.reason.code) == ("refuse", "no_shares"), "nothing would keep it to its share"
+
+
+def test_which_card_to_wait_for_and_until_when_is_a_way_out() -> None:
+    held = {"GPU-0": DeviceHolder(job="a", owner="ben"), "GPU-1": DeviceHolder(job="b", owner="eve")}
+    offer = Offer(devices=(card(0), card(1)), held=held, left={"a": 900.0, "b": 600.0})
+    decision = decide(need(4), offer, POLICY, Choice(gpus=1))
+    first, cpu = decision.ways
+    assert (first.device_ids, first.label.render()) == (("GPU-1",), "Wait for GPU 1 (about 10 min)")
+    assert cpu.gpus == 0
+    assert [option for _, option in lines(decision, Speech("en")) if option] == ["--device-id GPU-1", "--gpus 0"]
+    named = decide(need(4), offer, POLICY, Choice(device_ids=("GPU-1",)))
+    assert [way.device_ids for way in named.ways] == [()], "it is waited for already"
 
 
 def test_the_policy_gives_what_the_estimate_says() -> None:

@@ -42,6 +42,8 @@ def lines(decision: Decision, say: Speech) -> Iterator[tuple[str, str]]:
 
 
 def _option(way: Way) -> str:
+    if way.device_ids:
+        return " ".join(f"--device-id {name}" for name in way.device_ids)
     return typed(way.request) if way.gpus is None else f"--gpus {way.gpus}"
 
 

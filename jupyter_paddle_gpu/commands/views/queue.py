@@ -42,7 +42,8 @@ class QueueView(TableView):
         place = "–" if one.number is None else str(one.number)
         name = f"{one.name} ({one.job.rsplit('-', 1)[-1]})" if one.name else one.job
         reason = one.reason.render(say.translate) if one.reason is not None else ""
-        return place, name, one.user, str(one.priority), reason, starts_in(say, one.starts, self.data.time)
+        level = one.priority if one.level is None else one.level
+        return place, name, one.user, str(level), reason, starts_in(say, one.starts, self.data.time)
 
     def sentences(self, say: Speech) -> Sequence[Message]:
         """That others' jobs are not seen, where they are not."""

@@ -10,18 +10,26 @@ History = Callable[[str], Iterable[Job]]
 """The jobs of a notebook (by its path) that ended well, newest first."""
 
 
-def expected_seconds(job: Job, history: History) -> float | None:
-    """Seconds from its start to its end: as its last runs took, at most its time limit; None: nobody knows.
+Predicted = Callable[[Job], float | None]
+"""What the steps of a job are expected to take, as placement expects it; None where nothing was measured."""
 
-    Of its notebook's runs the one with most in common counts: the same batch on as many devices, else the newest.
+
+def expected_seconds(job: Job, history: History, predicted: Predicted = lambda job: None) -> float | None:
+    """Seconds from its start to its end, at most its time limit; None: nobody knows.
+
+    As a run of its notebook took with the same batch on as many devices; else as what was measured or learned of its
+    steps says; else as its newest run took.
     """
     limit = job.spec.resources.seconds
     runs = [run for run in history(job.spec.notebook) if run.result is not None and run.result.seconds]
     alike = [run for run in runs if _kind(run) == _kind(job)]
-    chosen = next(iter(alike or runs), None)
-    if chosen is None or chosen.result is None or chosen.result.seconds is None:
-        return limit
-    return chosen.result.seconds if limit is None else min(limit, chosen.result.seconds)
+    seconds = _ran(alike) or predicted(job) or _ran(runs)
+    known = [one for one in (seconds, limit) if one is not None]
+    return min(known, default=None)
+
+
+def _ran(runs: list[Job]) -> float | None:
+    return next((run.result.seconds for run in runs if run.result is not None), None)
 
 
 def _kind(job: Job) -> tuple[object, ...]:

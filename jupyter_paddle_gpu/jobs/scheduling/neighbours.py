@@ -30,12 +30,14 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         order: this store's jobs and, as far as they are known, others'.
         known: of all of them.
         usage: user -> device-seconds, halved a day.
+        levels: job -> the step of priority on which it stands.
         shared: whether others' jobs would be seen.
     """
 
     order: tuple[Job, ...]
     known: Known = Known()
     usage: Mapping[str, float] = {}
+    levels: Mapping[str, int] = {}
     shared: bool = False
 
 
@@ -114,13 +116,16 @@ class Neighbours:
         usage, policy = _usage(posted, at), self._settings.common
         rules = Rules(priorities=policy.priorities, aging=policy.aging)
         by_id = {**pseudo, **{job.id: job for job in own}}
-        merged = [by_id[one.place.job] for one in fairness.ranked(lines, usage, rules, at.time)]
+        ranked = fairness.ranked(lines, usage, rules, at.time)
+        merged = [by_id[one.place.job] for one in ranked]
         order = _with(merged, own, {job.id for job in common})
         clock = time.monotonic()
         order = [job for job in order if job.spec.engine != ANOTHERS or self._passed.get(job.owner, 0.0) <= clock]
         for one in others:
             seconds.update({job.job: job.seconds for job in one.board.waiting if job.seconds and job.job in pseudo})
-        return Seen(order=tuple(order), known=Known(seconds, _ends(others, held)), usage=usage, shared=shared)
+        levels = {one.place.job: one.level for one in ranked}
+        known = Known(seconds, _ends(others, held))
+        return Seen(order=tuple(order), known=known, usage=usage, levels=levels, shared=shared)
 
     def note(self, turns: Iterable[Turn]) -> None:
         """What others could have started now: whoever does not for a while is waited for no longer."""

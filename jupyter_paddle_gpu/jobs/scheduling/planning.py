@@ -126,13 +126,16 @@ class Planner:
         queued = self._store.select(states=("queued",), oldest_first=True)
         active = self._store.select(states=ACTIVE)
         supply = supply_of(self._engines[engine], engine, devices)
-        seen = self._neighbours.look([job for job in queued if self._share(job.spec.engine, engine)], active, {})
+        held: Holders = self._holders.ask() if devices.devices else {}
+        seen = self._neighbours.look([job for job in queued if self._share(job.spec.engine, engine)], active, held)
         mine = isinstance(self._engines[engine], OwnDevices)
         return queue.standing(
             [job for job in seen.order if not (mine and job.spec.engine == queue.ANOTHERS)],
             active,
             engine,
             claims=self._store.claims(),
+            held=whole_of(held),
+            shared=shares_of(held),
             supply=lambda name: supply,
             settings=self._settings,
             now=time.time(),
@@ -152,8 +155,19 @@ class Planner:
     def _seconds(self, job: Job) -> float | None:
         """How long a job is expected to run, asked once."""
         if job.id not in self._expected:
-            self._expected[job.id] = expected_seconds(job, self._history)
+            self._expected[job.id] = expected_seconds(job, self._history, self._predicted)
         return self._expected[job.id]
+
+    def _predicted(self, job: Job) -> float | None:
+        """What its steps take on the slowest card that it may get, as placement expects it; a roofline is none."""
+        need = job.spec.need
+        if need is None or not need.steps or self.policy is None or self._inventory is None or not wants_device(job):
+            return None
+        named = job.device_ids or job.spec.resources.device_ids
+        here = {one.name for one in self._inventory().devices if not one.simulated and (not named or one.id in named)}
+        found = [self.policy.experience.expect(need, name) for name in here]
+        known = [one.likely for one in found if one is not None and one.source != "roofline"]
+        return need.steps * max(known) if known else None
 
     def _history(self, notebook: str) -> tuple[Job, ...]:
         return self._store.select(states=("succeeded",), notebook=notebook, limit=RUNS_LOOKED_AT)

@@ -127,6 +127,7 @@ def standing(
         if not job.held:
             state.turn(job)
     left = {job.id: state.left[job.id] for job in at_work if job.device_ids and job.id in state.left}
+    left |= {job: end - now for (_, job), end in known.ends.items() if end > now and job not in left}
     mine = supply(engine)
     kept = {} if mine.assigned else state.timeline.ahead(None, None, asked=state.asked(engine, share))
     ahead = state.any_wanted.get(mine.pool, "") if share is None else ""

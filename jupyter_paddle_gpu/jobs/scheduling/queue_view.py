@@ -7,6 +7,7 @@ import time
 from ...domain.jobs.job import QueuePlace
 from ...domain.queues import QueueEntry, QueueView
 from .house_rules import devices
+from .neighbours import Seen
 from .planning import Plan
 from .queue import ANOTHERS, Turn
 
@@ -34,11 +35,11 @@ def place_of(turn: Turn, before: QueuePlace | None, now: float) -> QueuePlace | 
 
 def view(plan: Plan) -> QueueView:
     """A plan as people see it."""
-    entries = tuple(_entry(turn, plan.seen.known.seconds.get(turn.job.id)) for turn in plan.turns)
+    entries = tuple(_entry(turn, plan.seen) for turn in plan.turns)
     return QueueView(time=time.time(), entries=entries, shared=plan.seen.shared, usage=dict(plan.seen.usage))
 
 
-def _entry(turn: Turn, seconds: float | None) -> QueueEntry:
+def _entry(turn: Turn, seen: Seen) -> QueueEntry:
     job = turn.job
     return QueueEntry(
         number=turn.place,
@@ -49,7 +50,8 @@ def _entry(turn: Turn, seconds: float | None) -> QueueEntry:
         priority=job.priority,
         devices=devices(job),
         since=job.created,
-        seconds=seconds,
+        level=seen.levels.get(job.id),
+        seconds=seen.known.seconds.get(job.id),
         starts=turn.starts,
         held=job.held,
         reason=turn.reason or job.reason,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,6 +20,15 @@ from ...matching.policy import Policy
 from ...matching.score import table
 from ...matching.sentences import has_share
 from .placing import offer_of
+
+if TYPE_CHECKING:
+    from ...claims.claims import Claims
+
+
+def _joined(
+    some: Mapping[str, tuple[DeviceHolder, ...]], others: Mapping[str, tuple[DeviceHolder, ...]]
+) -> dict[str, tuple[DeviceHolder, ...]]:
+    return {device: (*some.get(device, ()), *others.get(device, ())) for device in {**some, **others}}
 
 
 def has_devices(job: Job, devices: Iterable[Device]) -> Message:
@@ -44,23 +54,31 @@ class JobExplained(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explain(
-    job: Job, jobs: Iterable[Job], engine: Engine, here: Callable[[], Inventory], policy: Policy
+    job: Job,
+    jobs: Iterable[Job],
+    engines: Mapping[str, Engine],
+    here: Callable[[], Inventory],
+    policy: Policy,
+    *,
+    claims: Claims | None = None,
 ) -> JobExplained:
     """The table of a job: what it has where it has started, else what it would get now.
 
     Args:
         jobs: all of this store, of which those at work have their devices.
+        engines: by name; they are asked what other users' jobs have, and `claims` those that share a folder.
     """
+    engine = engines[job.spec.engine]
     inventory = inventory_of(engine, here)
-    others = [other for other in jobs if other.id != job.id and not other.ended]
-    taken = {device: other.id for other in others if not other.shares for device in other.device_ids}
+    working = [other for other in jobs if other.id != job.id and not other.ended]
+    taken = {device: other.id for other in working if not other.shares for device in other.device_ids}
     shared: dict[str, tuple[DeviceHolder, ...]] = {}
-    for other in others:
+    for other in working:
         for device, part in zip(other.device_ids, other.shares, strict=False):
             one = DeviceHolder(job=other.id, owner=other.owner, name=other.spec.name, bytes=part.bytes)
             shared[device] = (*shared.get(device, ()), one)
-    offer = offer_of(engine, inventory)
-    offer = msgspec.structs.replace(offer, taken=taken, shared={**offer.shared, **shared}, links=inventory.links)
+    offer = offer_of(engine, inventory, engines.values(), claims)
+    offer = msgspec.structs.replace(offer, taken=taken, shared=_joined(offer.shared, shared), links=inventory.links)
     need = need_of(job)
     if job.device_ids:
         reason = has_devices(job, inventory.devices)
@@ -70,4 +88,6 @@ def explain(
     else:
         decision = decide(need, offer, policy, choice_of(job))
     rows = table(need, inventory.devices, policy, decision, offer=offer, share=choice_of(job).share)
-    return JobExplained(job_id=job.id, reason=decision.reason, devices=rows, notes=decision.notes)
+    # What is kept for those ahead of it the queue knows.
+    behind = job.reason if job.state == "queued" and decision.outcome == "run" else None
+    return JobExplained(job_id=job.id, reason=behind or decision.reason, devices=rows, notes=decision.notes)

@@ -14,12 +14,15 @@ NEWEST = "last"
 
 
 def find_job(jobs: JobService, text: str) -> Job:
-    """The job by its id, by the beginning or the end of it, or the newest one."""
+    """The job by its id, by the beginning or the end of it, by its name (of those that have not ended, first), or the
+    newest one."""
     known = jobs.list()
     if text == NEWEST and known:
         return max(known, key=lambda job: job.created)
     found = [job for job in known if job.id == text]
     found = found or [job for job in known if text and (job.id.startswith(text) or job.id.endswith(text))]
+    named = [job for job in known if job.spec.name == text]
+    found = found or [job for job in named if not job.ended] or named
     if len(found) > 1:
         raise PaddleGpuError(
             "ambiguous_job",
@@ -43,4 +46,6 @@ def is_job(jobs: JobService, text: str) -> bool:
     """Whether this names a job, or several, and no file."""
     if "." in text or "/" in text:
         return False
-    return text == NEWEST or any(text and (job.id.startswith(text) or job.id.endswith(text)) for job in jobs.list())
+    return text == NEWEST or any(
+        text and (job.id.startswith(text) or job.id.endswith(text) or job.spec.name == text) for job in jobs.list()
+    )

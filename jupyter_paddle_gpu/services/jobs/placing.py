@@ -117,7 +117,7 @@ def offer_of(
     if standing is None:
         return offer
     mine = standing.shared
-    both = {device: (*mine.get(device, ()), *shared.get(device, ())) for device in {**mine, **shared}}
+    both = {one: tuple(dict.fromkeys((*mine.get(one, ()), *shared.get(one, ())))) for one in {**mine, **shared}}
     return msgspec.structs.replace(
         offer, taken=standing.taken, shared=both, kept=standing.kept, ahead=standing.ahead, left=standing.left
     )

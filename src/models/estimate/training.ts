@@ -198,9 +198,11 @@ export class Training {
     this._changed.emit();
   }
 
-  /** Take a way out: ask for the change, or choose another number of devices. */
-  take({ request, gpus }: IWay): Promise<void> {
-    if (gpus !== null) {
+  /** Take a way out: ask for the change, or choose other devices, or another number of them. */
+  take({ request, gpus, device_ids }: IWay): Promise<void> {
+    if (device_ids.length) {
+      this.choose({ gpus: device_ids.length, deviceIds: device_ids });
+    } else if (gpus !== null) {
       this.choose({ gpus, deviceIds: [] });
     }
     return Object.keys(request).length ? this.ask(request) : Promise.resolve();

@@ -30,21 +30,24 @@ const decision = {
       message: sentence('with batch size 252'),
       label: sentence('Batch size 252'),
       request: { batch_size: 252 },
-      gpus: null
+      gpus: null,
+      device_ids: []
     },
     {
       change: 'amp',
       message: sentence('with mixed precision O1 at batch size 410'),
       label: sentence('AMP O1, batch size 410'),
       request: { amp: 'O1', batch_size: 410 },
-      gpus: null
+      gpus: null,
+      device_ids: []
     },
     {
       change: 'gpus',
       message: sentence('on 1 GPU'),
       label: sentence('1 GPU'),
       request: {},
-      gpus: 1
+      gpus: 1,
+      device_ids: []
     }
   ]
 };
@@ -135,15 +138,26 @@ test('a wait says who has the devices, and what would start sooner', async () =>
       sentence('Job a has GPU 0 (Card) for about 16 min more.', 'has_until'),
       sentence('Job b has GPU 1 (Card) for about 2 h more.', 'has_until')
     ],
-    ways: [{ ...decision.ways[2], label: sentence('Run on the CPU'), gpus: 0 }]
+    ways: [
+      {
+        ...decision.ways[2],
+        label: sentence('Wait for GPU 0 (about 16 min)'),
+        gpus: null,
+        device_ids: ['GPU-0']
+      },
+      { ...decision.ways[2], label: sentence('Run on the CPU'), gpus: 0 }
+    ]
   } as unknown as typeof submission.decision;
   const box = draw(<Submit model={model} training={training} />);
   const note = box.querySelector('[data-code=waits]') as HTMLElement;
   expect(note.textContent).toContain('Job a has GPU 0');
   expect(note.textContent).toContain('Job b has GPU 1');
-  const [button, ...others] = note.querySelectorAll('button');
-  expect([button.textContent, others]).toEqual(['Run on the CPU', []]);
-  button.click();
+  const [wait, cpu, ...others] = note.querySelectorAll('button');
+  expect([cpu.textContent, others]).toEqual(['Run on the CPU', []]);
+  wait.click();
+  await settle();
+  expect(submission.choice.deviceIds).toEqual(['GPU-0']);
+  cpu.click();
   await settle();
   expect(submission.choice.gpus).toBe(0);
 });

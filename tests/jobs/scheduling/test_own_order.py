@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, Resources
 from jupyter_paddle_gpu.jobs.scheduling.expected import expected_seconds
 from jupyter_paddle_gpu.jobs.scheduling.own_order import moved, ordered
 
@@ -38,3 +38,8 @@ def test_a_job_is_expected_to_take_what_the_last_one_like_it_took() -> None:
     assert expected_seconds(job("x", 1), lambda notebook: runs) == 100.0
     assert expected_seconds(job("x", 4), lambda notebook: runs) == 70.0
     assert expected_seconds(job("x", 1), lambda notebook: []) is None
+    assert expected_seconds(job("x", 1), lambda notebook: runs, lambda job: 50.0) == 100.0
+    assert expected_seconds(job("x", 4), lambda notebook: runs, lambda job: 50.0) == 50.0, "what was measured of a step"
+    limited = msgspec.structs.replace(job("x", 4).spec, resources=Resources(gpus=4, seconds=20.0))
+    short = msgspec.structs.replace(job("x", 4), spec=limited)
+    assert expected_seconds(short, lambda notebook: [], lambda job: 50.0) == 20.0

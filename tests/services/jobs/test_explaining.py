@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
+import pytest
 
+from jupyter_paddle_gpu.claims.claims import Claims
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.match import MatchView
+from jupyter_paddle_gpu.commands.views.queue import QueueView
 from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs.job import Resources
+from jupyter_paddle_gpu.domain.queues import QueueView as QueueSeen
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 
 GIB = 2**30
@@ -69,3 +74,31 @@ def test_a_waiting_job_is_told_which_device_it_would_get_and_why_no_other(tmp_pa
     assert [said.code for said in MatchView(explained).sentences(Speech("en"))] == ["score_read"]
     alone = msgspec.structs.replace(explained, devices=())
     assert list(MatchView(alone).sentences(Speech("en"))) == [], "no table, no word on how to read it"
+
+
+def test_a_job_behind_another_users_is_told_so_and_on_which_step_it_stands(tmp_path: Path) -> None:
+    if os.name != "posix" or os.geteuid() != 0:
+        pytest.skip("the shared folder must be root's")
+    for name in ("claims", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "claims").chmod(0o1777)
+    (tmp_path / "system.yaml").write_text("scheduler: {priorities: {'*': 7}}\n")
+    cell = {"cell_type": "code", "id": "c", "metadata": {}, "outputs": [], "execution_count": None, "source": "x = 1"}
+    notebook = tmp_path / "behind.ipynb"
+    notebook.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    Claims(tmp_path / "claims", tmp_path / "other").take("theirs", ("GPU-0", "GPU-1"))
+    settings = Settings(
+        data_folder=tmp_path / "data", system_policy_file=tmp_path / "system.yaml", claims_folder=tmp_path / "claims"
+    )
+    services = Services(settings)
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Cards()])
+    job = services.submit(services.open(notebook), Submission(engine="local", resources=Resources(gpus=1)))
+    explained = services.explain_job(job.id)
+    (entry,) = services.jobs.queue.view().entries
+    assert services.find_job("behind").id == job.id, "as the queue calls it"
+    services.jobs.cancel(job.id)
+    services.close()
+    assert (explained.reason.code, {row.state for row in explained.devices}) == ("waits_free_device", {"ruled_out"})
+    assert (entry.level, entry.priority) == (7, 0)
+    rows = QueueView(QueueSeen(time=0.0, entries=(entry,))).rows(Speech("en"))
+    assert rows[0][3] == "7"
