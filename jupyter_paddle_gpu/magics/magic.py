@@ -14,9 +14,11 @@ from ..commands.face import View
 from ..commands.group import JSON, paddle_gpu
 from ..commands.options import localise
 from ..commands.speech import Speech
+from ..commands.views.job import JobView
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
 from .cell import CellFace
+from .following import JobResult
 from .result import Result
 
 if TYPE_CHECKING:
@@ -85,6 +87,8 @@ class PaddleGpuMagics(Magics):
                 if context.meta.get(JSON):
                     print(msgspec.json.format(msgspec.json.encode(view.json(self._face.say))).decode())
                     return None
+                if isinstance(view, JobView):
+                    return JobResult(view, self._face.say, self._face.services)
                 return Result(view, self._face.say)
         except click.exceptions.Exit:  # --help
             return None

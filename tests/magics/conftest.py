@@ -54,6 +54,13 @@ class Kernel:
         self.client.execute_interactive(code, output_hook=hook, timeout=300)
         return "".join(text), rich, errors
 
+    def updates(self, wanted):
+        """What is shown anew, up to the first that is wanted."""
+        while True:
+            message = self.client.get_iopub_msg(timeout=120)
+            if message["msg_type"] == "update_display_data" and wanted(message["content"]["data"]):
+                return message["content"]["data"]
+
     def complete(self, code):
         """What Tab offers at the end of the code, as the whole words."""
         self.client.complete(code, len(code))

@@ -225,3 +225,12 @@ def test_a_job_from_a_cell(kernel, tmp_path):
     assert "hello" in [json.loads(line)["x"] for line in text.splitlines()]
     _, rich, _ = running.run("%paddle_gpu jobs")
     assert "succeeded" in rich[0]["text/html"]
+    # Without --follow the cell is free at once, and what it shows goes on by itself to the job's end.
+    _, rich, _ = running.run("%paddle_gpu submit --engine local --no-estimate")
+    assert "succeeded" not in rich[0]["text/plain"]
+    assert 'href="#paddle-gpu-job=' in rich[0]["text/html"]
+    shown = running.updates(lambda data: "succeeded" in data["text/plain"])
+    assert "Executed notebook" in shown["text/plain"]
+    assert 'href="#paddle-gpu-job=' in shown["text/html"]
+    _, rich, _ = running.run("%paddle_gpu jobs last")
+    assert "succeeded" in rich[0]["text/plain"]
