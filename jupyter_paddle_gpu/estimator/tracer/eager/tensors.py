@@ -25,7 +25,7 @@ class Tensors(Session):
         evaluate: computes a known value for real, outside the trace.
         convert: mixed precision: casts the arguments of an operator.
         resize: another size of data that is asked for: the arguments of an operator that makes some.
-        differentiates_twice: whether the program has asked for a graph of gradients.
+        differentiates_twice: whether the program asks for a graph of gradients, or says that it will.
         reads_by_brackets: `x[index]` runs, which eager mode does by other kernels than `gather_nd`: they keep a strided
             index.
     """

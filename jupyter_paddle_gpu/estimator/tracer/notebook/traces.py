@@ -106,6 +106,8 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     runtime = Runtime(_inference, request.get("target") or "gpu")
     runtime.evaluate = real
     runtime.resize = partial(resizing.arguments, runtime) if scenario.change else None
+    # Known from the first forward pass on: it is what is differentiated twice.
+    runtime.differentiates_twice = run is not None and any("create_graph" in source for source in run.sources)
     processes = ChildProcesses(runtime)
     by_hand = run is not None and not any("optim" in source.lower() for source in run.sources)
     watch = StepWatch(runtime, scenario.probe, evaluates=evaluates, is_by_hand=by_hand, checks=(processes.check,))

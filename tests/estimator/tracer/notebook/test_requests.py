@@ -129,10 +129,25 @@ for _ in range(4):
     optimizer.step()
     optimizer.clear_grad()
 """
+EQUATION = """
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Linear(2, 8), paddle.nn.Tanh(), paddle.nn.Linear(8, 1))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for _ in range(4):
+    x, t = paddle.rand([20, 1]), paddle.rand([20, 1])
+    x.stop_gradient = t.stop_gradient = False
+    u = net(paddle.concat([x, t], axis=1))
+    first = paddle.grad(u, x, create_graph=True)[0]
+    second = paddle.grad(first, x, create_graph=True)[0]
+    (u * first - second).square().mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 LATER = "def later(model, data):\n    model.fit(data)\n"
 """Something that trains; without it nothing is asked for."""
 REQUESTS = {
     "recurrent": {"cells": cells(RECURRENT), "target": "gpu"},
+    "equation": {"cells": cells(EQUATION), "target": "gpu"},
     "single": {"cells": cells("batch_size = 8", SINGLE, SINGLE_LOOP), "target": "cpu"},
     "beyond-data": {"cells": cells("batch_size = 10", NET, DROPS), "batch_size": 5000, "target": "cpu"},
     "plain": {"cells": PLAIN},
@@ -236,6 +251,10 @@ def test_the_workspace_of_recurrent_layers_is_a_range_on_a_gpu(answers):
     for name in ("rnn", "rnn_grad"):  # four gates, two layers, ten steps of four samples, sixteen wide
         low, high = answers["recurrent"]["workspaces"][name]  # a strided gradient's copy is in both
         assert high - low == 4 * 2 * 10 * 4 * 16 * 4
+
+
+def test_second_gradients_are_followed_from_the_first_step_on_a_gpu(answers):
+    assert answers["equation"]["status"] == "ok"
 
 
 def test_batches_that_paddle_keeps_are_named(answers):
