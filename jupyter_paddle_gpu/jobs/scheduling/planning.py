@@ -78,6 +78,9 @@ class Planner:
         held: Holders = self._holders.ask() if wanting else {}
         seen = self._neighbours.look(queued, active, held)
         if any(job.spec.engine == queue.ANOTHERS for job in seen.order):
+            if not wanting:  # only others wait for devices: what they find is asked for them
+                held = self._holders.ask()
+                seen = self._neighbours.look(queued, active, held)
             wanting |= {queue.ANOTHERS}
         supply = self._supplies.ask(wanting)
         self._devices = {device.id: device for name in wanting for device in supply(name).devices or ()}

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_paddle_gpu.claims.boards import Board, Boards, Waiting
 from jupyter_paddle_gpu.claims.claims import Claims
 from jupyter_paddle_gpu.devices.makers.registry import makers
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
@@ -118,3 +119,26 @@ def test_the_second_waits_for_the_first_and_starts_when_it_has_ended(serve, tmp_
     while Claims(tmp_path / "claims", tmp_path / "third").held():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_who_waits_for_nothing_sees_what_others_wait_for(tmp_path):
+    if os.name != "posix" or os.geteuid() != 0:
+        pytest.skip("the shared folder must be root's")
+    for name in ("claims", "queue", "mine", "theirs", "third"):
+        (tmp_path / name).mkdir()
+    for name in ("claims", "queue"):
+        (tmp_path / name).chmod(0o1777)
+    Claims(tmp_path / "claims", tmp_path / "third").take("has-it", ("GPU-one",))
+    Boards(tmp_path / "queue", tmp_path / "theirs").tell(Board(waiting=(Waiting(job="waits", count=1),)), {"waits"})
+    claims, boards = Claims(tmp_path / "claims", tmp_path / "mine"), Boards(tmp_path / "queue", tmp_path / "mine")
+    service = JobService.open(
+        {"local": LocalEngine()},
+        data_folder=tmp_path / "mine",
+        settings=FAST,
+        inventory=inventory,
+        claims=claims,
+        boards=boards,
+    )
+    (entry,) = service.queue.view().entries
+    assert (entry.job, entry.number, entry.mine) == ("waits", 1, False)
+    assert entry.reason is not None, "the only card is another's"
