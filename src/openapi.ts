@@ -2119,6 +2119,7 @@ export interface components {
              *       "steps": null,
              *       "metrics": {},
              *       "sparkline": null,
+             *       "share": 0,
              *       "seconds_left": null
              *     }
              */
@@ -2790,6 +2791,10 @@ export interface components {
         /**
          * Progress
          * @description How far a job is. Cells count code cells only, from 0; `cell` is the index among all cells of the running one.
+         *
+         *     Attributes:
+         *         share: of the run's time the part that is over, 0 to 1, by its training's epochs and steps where it tells them.
+         *         seconds_left: to the end of the running cell.
          */
         Progress: {
             /** @default null */
@@ -2812,6 +2817,8 @@ export interface components {
             };
             /** @default null */
             sparkline: components["schemas"]["Sparkline"] | null;
+            /** @default 0 */
+            share: number;
             /** @default null */
             seconds_left: number | null;
         };

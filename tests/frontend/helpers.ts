@@ -111,6 +111,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       steps: null,
       metrics: {},
       sparkline: null,
+      share: 0,
       seconds_left: null
     },
     result: null,

@@ -152,8 +152,7 @@ class JobView(TableView):
         """How far it is, and the way to its page, before what is known of it."""
         job = self.data
         progress, link = job.progress, markup.job_link(job.id, job.spec.name)
-        done = progress.cells_done / progress.cells_total if progress.cells_total else 0.0
-        bar = markup.bar(done) if job.state in ("running", "stopping") else ""
+        bar = markup.bar(progress.share) if job.state in ("running", "stopping") else ""
         said = " · ".join(f"{name} {value:.4g}" for name, value in list(progress.metrics.items())[:4])
         return f"<p><strong>{link}</strong> {escape(state(say, job))} {escape(said)}</p>{bar}" + super().html(say)
 

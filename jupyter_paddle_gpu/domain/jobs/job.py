@@ -146,7 +146,12 @@ class Sparkline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a job is. Cells count code cells only, from 0; `cell` is the index among all cells of the running one."""
+    """How far a job is. Cells count code cells only, from 0; `cell` is the index among all cells of the running one.
+
+    Attributes:
+        share: of the run's time the part that is over, 0 to 1, by its training's epochs and steps where it tells them.
+        seconds_left: to the end of the running cell.
+    """
 
     cell: int | None = None
     cells_done: int = 0
@@ -157,6 +162,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     steps: int | None = None
     metrics: dict[str, float] = {}
     sparkline: Sparkline | None = None
+    share: float = 0.0
     seconds_left: float | None = None
 
 

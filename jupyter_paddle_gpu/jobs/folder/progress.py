@@ -36,6 +36,7 @@ class ProgressReader:
         self._training: tuple[float, float] | None = None  # monotonic time and share done at this cell's first metric
         self._left: tuple[float, float] | None = None  # time of the newest metric, seconds left then
         self._first_epoch = 1
+        self._course = _Course()
 
     def read(self, now: float) -> Progress:
         """The state after all events so far; `now` in seconds since the epoch lets the time left run down."""
@@ -43,16 +44,18 @@ class ProgressReader:
             self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
         for event in self._events.new():
             self._take(event)
-        progress = msgspec.structs.replace(self._progress, sparkline=self._curve.told())
-        if self._left is None:
-            return progress
-        at, seconds = self._left
-        left = round(seconds - max(0.0, now - at), 1)
-        # It has become slower, or does something after its last step: how long that takes nobody knows.
-        return msgspec.structs.replace(progress, seconds_left=left if left >= LEAST_LEFT else None)
+        left = None if self._left is None else round(self._left[1] - max(0.0, now - self._left[0]), 1)
+        return msgspec.structs.replace(
+            self._progress,
+            sparkline=self._curve.told(),
+            share=round(self._course.share(self._progress, now, left), 2),
+            # It has become slower, or does something after its last step: how long that takes nobody knows.
+            seconds_left=None if left is None or left < LEAST_LEFT else left,
+        )
 
     def _take(self, event: untrusted.Event) -> None:
         change = msgspec.structs.replace
+        self._course.take(event)
         if event.type == "cell":
             self._training = self._left = None
             self._first_epoch = 1
@@ -88,6 +91,50 @@ class ProgressReader:
         began, first = self._training
         if share - first >= _LEAST_SHARE and time > began:
             self._left = (at, (time - began) * (1 - share) / (share - first))
+
+
+class _Course:
+    """How long the cells took, and so how much of the whole run is over.
+
+    A cell that trains takes as long as its own epochs and steps say; the others are taken to be alike.
+    """
+
+    def __init__(self) -> None:
+        self._first: float | None = None  # of the clock that is never set, as `_begun` and `_last`
+        self._begun = self._last = 0.0
+        self._last_t = 0.0  # of the newest event, seconds since the epoch
+        self._trains = False  # whether the running cell does
+        self._others: tuple[int, float] = (0, 0.0)  # cells that ended without training, and their seconds
+
+    def take(self, event: untrusted.Event) -> None:
+        """An event of the runner."""
+        time = event.t if event.m is None else event.m
+        self._first = time if self._first is None else self._first
+        self._last, self._last_t = time, event.t
+        if event.type == "metric":
+            self._trains = True
+        elif event.type == "cell" and event.state == "started":
+            self._begun, self._trains = time, False
+        elif event.type == "cell" and event.state == "finished" and not self._trains:
+            self._others = (self._others[0] + 1, self._others[1] + max(0.0, time - self._begun))
+
+    def share(self, progress: Progress, now: float, left: float | None) -> float:
+        """Of the time from the first event to the end the part that is over, 0 to 1.
+
+        Args:
+            left: seconds to the end of the running cell, where its training tells; what should be over is negative.
+        """
+        if self._first is None or not progress.cells_total:
+            return 0.0
+        since = max(0.0, now - self._last_t)
+        over, in_cell = max(0.0, self._last - self._first) + since, max(0.0, self._last - self._begun) + since
+        number, seconds = self._others
+        usual = seconds / number if number else in_cell
+        runs = progress.cell is not None
+        rest = usual * max(0, progress.cells_total - progress.cells_done - runs)
+        if runs:
+            rest += usual if left is None else max(0.0, left)
+        return over / (over + rest) if over + rest else progress.cells_done / progress.cells_total
 
 
 class _SmallCurve:

@@ -24,19 +24,9 @@ export function stateName(state: JobState, trans: TranslationBundle): string {
   }
 }
 
-/** How far a job is, in percent: by its epochs and steps where it tells, else by its cells. */
+/** How far a job is, in percent of the time that it will take. */
 export function share(job: IJob): number {
-  const { cells_done, cells_total, epoch, epochs, step, steps } = job.progress;
-  if (!cells_total) {
-    return 0;
-  }
-  let cell = 0;
-  if (epoch !== null && epochs) {
-    cell = Math.max(0, epoch - 1) / epochs + (step && steps ? step / steps / epochs : 0);
-  } else if (step && steps) {
-    cell = step / steps;
-  }
-  return Math.min(100, (100 * (cells_done + Math.min(cell, 1))) / cells_total);
+  return 100 * job.progress.share;
 }
 
 /** Where a job is, in a few words: its state, how far it is or how long it took. */

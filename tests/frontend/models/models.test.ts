@@ -1,4 +1,4 @@
-import { jobRemark, share } from '../../../src/components/jobs/words';
+import { jobRemark } from '../../../src/components/jobs/words';
 import { parse } from '../../../src/components/estimate/questions';
 import { type IJobResult, measuredPeak } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
@@ -27,15 +27,6 @@ test('answers are taken as Python would write them', () => {
     '12',
     'data.csv'
   ]);
-});
-
-test('a job’s share is that of its cells, and within one of its epochs', () => {
-  const { progress } = job('a');
-  const at = (more: object) => share(job('a', { progress: { ...progress, ...more } }));
-  expect(at({})).toBe(0);
-  expect(at({ cells_done: 1, cells_total: 4 })).toBe(25);
-  expect(at({ cells_done: 1, cells_total: 4, epoch: 2, epochs: 4 })).toBe(31.25);
-  expect(at({ cells_done: 4, cells_total: 4 })).toBe(100);
 });
 
 describe('what was measured', () => {
