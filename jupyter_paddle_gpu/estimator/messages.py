@@ -200,7 +200,8 @@ def about_refusals(outcome: Outcome, asked: Iterable[str] = (), *, went_on: bool
 
     Args:
         asked: reasons of the questions that are asked anyway; what they say is not said twice.
-        went_on: the notebook reached its training; then what it wrote is not mentioned, for it went on as if it had.
+        went_on: the notebook reached its training, or a question says what it needs for that; then what it wrote is not
+            mentioned, for it went on as if it had.
     """
     first: dict[str, str] = {}
     told = {_ASKED[why] for why in asked if why in _ASKED} | ({"write"} if went_on else set())

@@ -19,7 +19,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
 from .cell import CellFace
 from .following import JobResult
-from .result import Result
+from .result import Result, typed_here
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -31,8 +31,7 @@ class CellError(Exception):
     def __init__(self, message: Message, say: Speech) -> None:
         self.code = message.code
         lines = (message.render(say.translate), message.render_hint(say.translate))
-        # A next step is typed where its reader is.
-        self._lines = [line.replace("`jupyter paddle-gpu ", "`%paddle_gpu ") for line in lines if line]
+        self._lines = [typed_here(line) for line in lines if line]
         super().__init__("\n".join(self._lines))
 
     def _render_traceback_(self) -> list[str]:

@@ -13,6 +13,11 @@ PLAIN_WIDTH = 110
 """Columns of the plain text of an answer: what an output area of a notebook shows without wrapping."""
 
 
+def typed_here(text: str) -> str:
+    """A text whose next steps are typed where its reader is: in a cell."""
+    return text.replace("`jupyter paddle-gpu ", "`%paddle_gpu ")
+
+
 class Result:
     """An answer in a cell: drawn as HTML where that is shown, complete as plain text where it is not.
 
@@ -42,7 +47,7 @@ class Result:
             file=paper, width=PLAIN_WIDTH, force_terminal=False, force_jupyter=False, no_color=True, highlight=False
         )
         console.print(self._view.rich(self._say))
-        return "\n".join(row.rstrip() for row in paper.getvalue().rstrip().splitlines())
+        return typed_here("\n".join(row.rstrip() for row in paper.getvalue().rstrip().splitlines()))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._view.html(self._say)}
+        return {"text/plain": repr(self), "text/html": typed_here(self._view.html(self._say))}

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import sys
 import time
+from statistics import median
 from typing import Any, Callable, Dict, List, Optional
 
 from . import imports
@@ -17,19 +18,22 @@ from .interrupts import Interrupts
 _FIRST_STEPS = 2
 """The first steps create optimiser state and fill caches: they are not steady."""
 _MOST_STEPS = 10_000
+_STEADY_STEPS = 3
+"""Fewer steps of an optimiser tell no steady peak."""
 
 
 class _Steps:
-    """Host peak between the ends of two optimiser steps: one whole training step each."""
+    """Host peak between the ends of two optimiser steps: one whole training step each, kept for each optimiser, for
+    another chapter trains another model."""
 
     def __init__(self) -> None:
         self.overall = 0
-        self.peaks: List[int] = []
-        self.seen = 0
+        self.peaks: Dict[int, List[int]] = {}
+        self.kept = self.seen = 0
         self.busy = False
         self.first = self.last = 0.0
 
-    def ended(self, core: Any) -> None:
+    def ended(self, core: Any, optimizer: Any) -> None:
         peak = int(core.host_memory_stat_peak_value("Allocated", 0))
         core.host_memory_stat_reset_peak_value("Allocated", 0)
         self.overall = max(self.overall, peak)
@@ -37,8 +41,13 @@ class _Steps:
         self.last = time.perf_counter()
         if self.seen == _FIRST_STEPS:
             self.first = self.last
-        if self.seen > _FIRST_STEPS and len(self.peaks) < _MOST_STEPS:
-            self.peaks.append(peak)
+        if self.kept < _MOST_STEPS:
+            self.kept += 1
+            self.peaks.setdefault(id(optimizer), []).append(peak)
+
+    def steady(self) -> List[List[int]]:
+        """The peaks of each optimiser's steps behind its first ones."""
+        return [peaks[_FIRST_STEPS:] for peaks in self.peaks.values()]
 
 
 _steps = _Steps()
@@ -78,7 +87,7 @@ def _measured(step: Callable[..., Any]) -> Callable[..., Any]:
             core = _core()
             if core is not None:
                 with contextlib.suppress(Exception):
-                    _steps.ended(core)
+                    _steps.ended(core, arguments[0])
 
     return measured
 
@@ -154,14 +163,14 @@ def facts() -> Dict[str, Any]:
     found["host_reserved_bytes"] = _ask(lambda: core.host_memory_stat_peak_value("Reserved", 0))
     found["device_allocated_bytes"] = _device_peak(paddle, "max_memory_allocated")
     found["device_reserved_bytes"] = _device_peak(paddle, "max_memory_reserved")
-    found["steps_measured"] = len(_steps.peaks)
+    steady = _steps.steady()
+    found["steps_measured"] = sum(map(len, steady))
     found["steps_seen"] = _steps.seen
     if _steps.seen > _FIRST_STEPS:
         found["step_seconds"] = (_steps.last - _steps.first) / (_steps.seen - _FIRST_STEPS)
-    if len(_steps.peaks) >= 3:
-        from statistics import median
-
-        found["step_allocated_bytes"] = int(median(_steps.peaks))
+    medians = [int(median(peaks)) for peaks in steady if len(peaks) >= _STEADY_STEPS]
+    if medians:
+        found["step_allocated_bytes"] = max(medians)
     return found
 
 

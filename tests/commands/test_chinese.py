@@ -22,7 +22,7 @@ PACKAGE = Path(jupyter_paddle_gpu.__file__).parent
 TABLES = (
     *(estimate_view._EVIDENCE, estimate_view._KINDS, estimate_view._FITS),
     *(states.TRIAL_STATES, sweeps_view._OUTCOMES),
-    *(schedules_view._STATES, schedules_view._SOURCES, comparison_view._KINDS),
+    *(schedules_view._STATES, schedules_view._SOURCES, comparison_view._KINDS, comparison_view._ROLES),
 )
 
 

@@ -14,10 +14,13 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_it_needs_no_load_ext_and_answers_in_text_and_html(kernel):
-    _, rich, errors = kernel().run("%paddle_gpu gpus")
+    running = kernel()
+    _, rich, errors = running.run("%paddle_gpu gpus")
     assert not errors
-    assert "processors" in rich[0]["text/plain"]
-    assert "processors" in rich[0]["text/html"]
+    assert "processor" in rich[0]["text/plain"]
+    assert "processor" in rich[0]["text/html"]
+    _, rich, _ = running.run("%paddle_gpu policy show")  # its next step is typed in a cell
+    assert all("`%paddle_gpu policy init`" in rich[0][form] for form in ("text/plain", "text/html"))
 
 
 def test_with_load_ext_it_works_too(kernel):

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 _KINDS = {"devices": "Number of devices", "device": "Device", "image": "Image", "engine": "Engine"}
 """What differs beside variables, which have names; code stands below the table."""
+_ROLES = {
+    "batch_size": "Batch size",
+    "learning_rate": "Learning rate",
+    "epochs": "Epochs",
+    "amp": "Mixed precision",
+    "optimizer": "Optimiser",
+}
+"""Facts of the training that no variable holds."""
 
 
 class ComparisonView(TableView):
@@ -78,7 +86,7 @@ class ComparisonView(TableView):
 
 
 def _differing(say: Speech, one: Difference) -> Sequence[str]:
-    name = one.name or say(_KINDS.get(one.kind, one.kind))
+    name = one.name or say(_ROLES.get(one.role) or _KINDS.get(one.kind, one.kind))
     return name, *("–" if value is None or value == "" else str(value) for value in (one.before, one.after))
 
 

@@ -147,7 +147,8 @@ class Traces:
         if outcome.kind in ("error", "signal") or _untraceable(traced.trace):
             traced = self._measured(worker, facts, folder, asked) or traced
         questions = traced.trace.questions if traced.trace else ()
-        went_on = traced.trace is not None and not questions
+        # A question with a name says what is missing; what was written has not stopped it.
+        went_on = traced.trace is not None and all(question.name for question in questions)
         refused = messages.about_refusals(outcome, (question.why for question in questions), went_on=went_on)
         return Traced(traced.trace, (*remarks, *traced.notes, *refused))
 

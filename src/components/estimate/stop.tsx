@@ -17,6 +17,8 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
   }
   const cell = stop.cell;
   const line = stop.line ?? 1;
+  // What raises it comes first: there it is corrected.
+  const places = [stop.raised?.cell ?? null, cell].filter(place => place !== null);
   const isBehind = estimate.status === 'ok';
   return (
     <Note
@@ -42,11 +44,11 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
         hint: trans.__('Correct it before you submit, or the job ends there.')
       }}
     >
-      {cell !== null && (
-        <Button look="link" onClick={() => training.source.reveal(cell)}>
-          {trans.__('Go to cell %1', cell + 1)}
+      {places.map(place => (
+        <Button key={place} look="link" onClick={() => training.source.reveal(place)}>
+          {trans.__('Go to cell %1', place + 1)}
         </Button>
-      )}
+      ))}
     </Note>
   );
 }

@@ -1,0 +1,33 @@
+/** Where a notebook would stop, and the ways to the cells that say why. */
+
+import * as React from 'react';
+
+import { Stop } from '../../../src/components/estimate/stop';
+import type { IEstimate } from '../../../src/domain';
+import type { Training } from '../../../src/models/estimate/training';
+import { draw, press } from '../drawing';
+
+function stopped(raised: { cell: number; line: number } | null): number[] {
+  const seen: number[] = [];
+  const stop = { cell: 2, line: 2, raised, error: 'ValueError: channels' };
+  const estimate = { status: 'would_stop', stop } as unknown as IEstimate;
+  const training = { source: { reveal: (cell: number) => seen.push(cell) } };
+  draw(<Stop estimate={estimate} training={training as unknown as Training} />);
+  return seen;
+}
+
+describe('Stop', () => {
+  it('leads to the cell that stops, and to the one that raises it', () => {
+    const seen = stopped({ cell: 1, line: 6 });
+    press('Go to cell 2');
+    press('Go to cell 3');
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('leads to one cell where that raises it itself', () => {
+    const seen = stopped(null);
+    press('Go to cell 2');
+    press('Go to cell 3');
+    expect(seen).toEqual([2]);
+  });
+});
