@@ -8,7 +8,6 @@ import contextlib
 import functools
 import sys
 import time
-from statistics import median
 from typing import Any, Callable, Dict, List, Optional
 
 from . import imports
@@ -163,6 +162,8 @@ def facts() -> Dict[str, Any]:
     found["host_reserved_bytes"] = _ask(lambda: core.host_memory_stat_peak_value("Reserved", 0))
     found["device_allocated_bytes"] = _device_peak(paddle, "max_memory_allocated")
     found["device_reserved_bytes"] = _device_peak(paddle, "max_memory_reserved")
+    from statistics import median
+
     steady = _steps.steady()
     found["steps_measured"] = sum(map(len, steady))
     found["steps_seen"] = _steps.seen

@@ -71,3 +71,21 @@ def test_peaks_of_steady_steps(execute: Execute, update: str) -> None:
 def test_without_paddle_nothing_is_claimed(execute: Execute) -> None:
     run = execute("import sys\nprint('paddle' in sys.modules)")
     assert run.texts() == ["False"] and "host_allocated_bytes" not in run.result
+
+
+@pytest.mark.paddle
+def test_of_several_trainings_the_peak_is_that_of_the_largest(execute: Execute) -> None:
+    cell = (
+        "import paddle\n"
+        "for width, steps in ((2000, 6), (4, 20)):\n"
+        "    net = paddle.nn.Linear(100, width)\n"
+        "    optimizer = paddle.optimizer.SGD(parameters=net.parameters())\n"
+        "    for _ in range(steps):\n"
+        "        net(paddle.ones([8, 100])).mean().backward()\n"
+        "        optimizer.step()\n"
+        "        optimizer.clear_grad()\n"
+    )
+    run = execute(cell)
+    assert run.result["reason"] == "succeeded", run.log
+    assert run.result["step_allocated_bytes"] > 2 * 4 * 100 * 2000, "weights and gradients of the first one"
+    assert run.result["steps_measured"] == 4 + 18
