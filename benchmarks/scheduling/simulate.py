@@ -1,9 +1,7 @@
 """One place under one scheduler, from the first task's arrival to the last one's end.
 
 `fifo`, `kueue` and `slurm` are models of what people have: whole cards, asked for by kind or by none, without a look at
-memory. `rules` and `learned` are this product: each start is `matching.decision.decide` on the cards as they are, with
-shares of cards by memory and by the share that a task keeps busy; who waits first keeps its cards by
-`jobs.scheduling.timeline`, and later ones fill the gap.
+memory. `rules` and `learned` are this product (`product.py`): its fair order, its account, its expectations, its turns.
 """
 
 from __future__ import annotations
@@ -17,23 +15,19 @@ from math import exp
 import msgspec
 
 from jupyter_paddle_gpu.devices.catalogue import find
-from jupyter_paddle_gpu.domain.decisions import Choice
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.learned import LearnedRun
 from jupyter_paddle_gpu.jobs.scheduling.timeline import Timeline
-from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.learned.experience import Experience
 from jupyter_paddle_gpu.matching.learned.proof import prove, replay
-from jupyter_paddle_gpu.matching.offer import Offer
-from jupyter_paddle_gpu.matching.policy import Policy
 
+from .product import Queue
 from .workload import NOISE, REFERENCE, Place, Task
 
+PRODUCT = ("rules", "learned")
 SCHEDULERS = ("fifo", "kueue", "slurm", "rules", "learned")
 DEPTH = 40
-"""Waiting tasks that one pass looks at; Slurm's `bf_max_job_test` is such a bound."""
-KEEPERS = 3
-"""Waiting tasks for which cards are kept."""
+"""Waiting tasks that one pass of the models looks at; Slurm's `bf_max_job_test` is such a bound."""
 OOM_SECONDS, AGAIN_SECONDS = 120.0, 300.0
 """A task that does not fit dies after so long, and its user asks again after so long, for cards that hold it."""
 REFIT = 20
@@ -42,13 +36,12 @@ REFIT = 20
 
 @dataclass
 class Run:
-    """One task at work: until when really, and until when its scheduler thinks."""
+    """One task at work."""
 
     task: Task
     ids: tuple[str, ...]
     began: float
     end: float
-    thought: float
     fails: bool = False
 
 
@@ -68,7 +61,6 @@ class Outcome:
     completion: float
     fairness: float
     failures: int
-    decided: int = 0
     proven_after: int | None = None
 
 
@@ -86,10 +78,9 @@ class State:
     used: dict[str, int] = field(default_factory=dict)
     learnt: set[str] = field(default_factory=set)
     history: list[LearnedRun] = field(default_factory=list)
-    policy: Policy = field(default_factory=lambda: Policy(prefer="score"))
+    queue: Queue = field(default_factory=lambda: Queue(()))
     devices: dict[str, Device] = field(default_factory=dict)
     failures: int = 0
-    decided: int = 0
     proven_after: int | None = None
 
     def left(self, name: str) -> int:
@@ -100,6 +91,7 @@ class State:
 def simulate(place: Place, scheduler: str, seed: int) -> Outcome:
     """Go from event to event: an arrival, an end, a task that is asked for again."""
     state = State(place, scheduler, seed, devices={one.id: one for one in place.devices})
+    state.queue = Queue(place.devices)
     state.milli = dict.fromkeys(state.devices, 0)
     state.used = dict.fromkeys(state.devices, 0)
     events: list[tuple[float, int, str, Task | Run]] = []
@@ -144,14 +136,13 @@ def simulate(place: Place, scheduler: str, seed: int) -> Outcome:
         completion=sum(done[one.id] - one.arrival for one in place.tasks) / len(place.tasks),
         fairness=sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares)),
         failures=state.failures,
-        decided=state.decided,
         proven_after=state.proven_after,
     )
 
 
 def _pass(state: State) -> list[Run]:
     """Start what may start now, in the scheduler's order."""
-    started = _product(state) if state.scheduler in ("rules", "learned") else _whole_cards(state)
+    started = _product(state) if state.scheduler in PRODUCT else _whole_cards(state)
     gone = {run.task.id for run in started}
     state.waiting = [task for task in state.waiting if task.id not in gone]
     return started
@@ -169,7 +160,7 @@ def _whole_cards(state: State) -> list[Run]:
             kept = timeline.ahead(free, task.limit)
             free = [name for name in free if name not in kept]
         if len(free) >= task.count:
-            started.append(_start(state, task, tuple(free[: task.count]), task.limit))
+            started.append(_start(state, task, tuple(free[: task.count])))
         elif state.scheduler == "fifo":
             break
         elif state.scheduler == "slurm":
@@ -186,57 +177,19 @@ def _asked(state: State, task: Task, name: str) -> bool:
 
 
 def _product(state: State) -> list[Run]:
-    """Decisions on the cards as they are; the first that wait keep their cards."""
-    started: list[Run] = []
-    kept: list[Timeline] = []
-    for task in state.waiting[:DEPTH]:
-        seconds = _expected(state, task)
-        short = {name: "share" for name in state.devices if state.left(name) < task.milli}
-        for timeline in kept:
-            short.update(timeline.ahead([name for name in state.devices if name not in short], seconds))
-        offer = Offer(devices=tuple(state.devices.values()), taken=short)
-        decision = decide(task.need, offer, state.policy, Choice(gpus=task.count))
-        state.decided += 1
-        if decision.outcome == "run":
-            card = state.devices[decision.device_ids[0]].name
-            started.append(_start(state, task, decision.device_ids, _on(state, task, card)))
-        elif len(kept) < KEEPERS and decision.outcome == "wait":
-            room = int(task.need.high)
-            suited = [one.id for one in state.devices.values() if state.policy.allowed(one.memory_total or 0) >= room]
-            timeline = Timeline(state.now, {name: _free_at(state, task, name) for name in suited})
-            timeline.keep(task.id, task.count, suited, (), seconds)
-            kept.append(timeline)
-    return started
+    """Whose turn it is in this product's queue."""
+    if not state.queue.has_room():
+        return []
+    found = state.queue.starts(state.waiting, state.now)
+    return [_start(state, one.task, one.job.device_ids) for one in found]
 
 
-def _free_at(state: State, task: Task, name: str) -> float:
-    """When a card is thought to have the share and the memory that a task wants."""
-    left, used, total = state.left(name), state.used[name], state.devices[name].memory_total or 0
-    end = state.now
-    for run in sorted((run for run in state.running if name in run.ids), key=lambda run: run.thought):
-        if left >= task.milli and used + task.need.high <= state.policy.allowed(total):
-            break
-        left, used, end = left + run.task.milli, used - run.task.peak, max(run.thought, end)
-    return end
-
-
-def _expected(state: State, task: Task) -> float | None:
-    """The longest that it is thought to take on any kind of card that is here."""
-    found = [_on(state, task, name) for name in {one.name for one in state.devices.values()}]
-    return max(found)
-
-
-def _on(state: State, task: Task, card: str) -> float:
-    expected = state.policy.experience.expect(task.need, card)
-    return task.limit if expected is None else expected.likely * task.steps
-
-
-def _start(state: State, task: Task, ids: tuple[str, ...], thought: float) -> Run:
+def _start(state: State, task: Task, ids: tuple[str, ...]) -> Run:
     slowest = max(state.place.seconds(task, state.devices[name].name) for name in ids)
     seconds = slowest * exp(random.Random(f"{state.seed} {task.id}").gauss(0, NOISE))
     fails = any(state.used[name] + task.peak > (state.devices[name].memory_total or 0) for name in ids)
     end = state.now + (OOM_SECONDS if fails else seconds)
-    run = Run(task, ids, state.now, end, state.now + thought, fails)
+    run = Run(task, ids, state.now, end, fails)
     for name in ids:
         state.milli[name] += task.milli
         _use(state, name, state.used[name] + task.peak)
@@ -249,7 +202,9 @@ def _ends(state: State, run: Run) -> None:
     for name in run.ids:
         state.milli[name] -= run.task.milli
         _use(state, name, state.used[name] - run.task.peak)
-    if state.scheduler == "learned" and not run.fails and run.task.count == 1:
+    if state.scheduler in PRODUCT:
+        state.queue.ended(run.task.id, state.now)
+    if state.scheduler in PRODUCT and not run.fails and run.task.count == 1:
         _learns(state, run)
 
 
@@ -271,11 +226,10 @@ def _learns(state: State, run: Run) -> None:
     count = len(state.history)
     if count % REFIT:
         return
-    if state.proven_after is None and prove(replay(state.history)).proven:
+    if state.scheduler == "learned" and state.proven_after is None and prove(replay(state.history)).proven:
         state.proven_after = count
-    if state.proven_after is not None:
-        experience = Experience(runs=tuple(state.history), active=True)
-        state.policy = msgspec.structs.replace(state.policy, experience=experience)
+    experience = Experience(runs=tuple(state.history), active=state.proven_after is not None)
+    state.queue.policy = msgspec.structs.replace(state.queue.policy, experience=experience)
 
 
 def _ends_of(state: State) -> dict[str, float | None]:

@@ -44,6 +44,7 @@ class Cards:
             memory_used=5 * GIB,
             utilization=37,
             power=61.5,
+            temperature=61,
             details=told,
         )
         return Reading(
@@ -158,6 +159,20 @@ def test_the_dashboard_asks_for_figures_that_there_are(metrics: Metrics) -> None
     for name in asked:
         family = re.sub(r"_bucket$", "", name)
         assert f"# TYPE {family} " in told, name
+
+
+def test_every_label_that_the_dashboard_asks_for_is_there(metrics: Metrics) -> None:
+    """Those by which a query sums or picks, and those of its legend; what it has summed over has no others."""
+    families = {one.name: one for one in text_string_to_metric_families(metrics.text().decode())}
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel["targets"]:
+            query, legend = target["expr"], set(re.findall(r"{{(\w+)}}", target.get("legendFormat", "")))
+            (name,) = {re.sub(r"_(bucket|total)$", "", one) for one in re.findall(r"paddle_gpu_\w+", query)[:1]}
+            labels = {label for sample in families[name].samples for label in sample.labels}
+            summed = [set(re.findall(r"\w+", part)) for part in re.findall(r"by \(([^)]*)\)", query)]
+            picked = {label for part in re.findall(r"{([^}]*)}", query) for label in re.findall(r"(\w+)\s*[=!]", part)}
+            assert picked | legend | set().union(*summed) <= labels, query
+            assert all(legend <= one for one in summed), query
 
 
 def test_the_dashboard_is_one_by_grafanas_own_types() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ...domain.decisions import Need
 from ...domain.jobs.job import Job
+from ...matching.learned.experience import Experience
 
 History = Callable[[str], Iterable[Job]]
 """The jobs of a notebook (by its path) that ended well, newest first."""
@@ -26,6 +28,15 @@ def expected_seconds(job: Job, history: History, predicted: Predicted = lambda j
     seconds = _ran(alike) or predicted(job) or _ran(runs)
     known = [one for one in (seconds, limit) if one is not None]
     return min(known, default=None)
+
+
+def predicted_seconds(need: Need, cards: Iterable[str], experience: Experience) -> float | None:
+    """Seconds of a whole run on the slowest of these cards, as placement expects its steps; a roofline is none."""
+    if not need.steps:
+        return None
+    found = [experience.expect(need, name) for name in cards]
+    known = [one.likely for one in found if one is not None and one.source != "roofline"]
+    return need.steps * max(known) if known else None
 
 
 def _ran(runs: list[Job]) -> float | None:

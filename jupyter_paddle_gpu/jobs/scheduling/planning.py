@@ -17,7 +17,7 @@ from ...matching.policy import Policy
 from ..settings import JobSettings
 from ..store.job_store import JobStore
 from . import queue
-from .expected import expected_seconds
+from .expected import expected_seconds, predicted_seconds
 from .holders import DeviceHolders
 from .neighbours import Neighbours, Seen
 from .supplies import Supplies, supply_of
@@ -162,15 +162,13 @@ class Planner:
         return self._expected[job.id]
 
     def _predicted(self, job: Job) -> float | None:
-        """What its steps take on the slowest card that it may get, as placement expects it; a roofline is none."""
+        """What its steps take on the slowest card that it may get."""
         need = job.spec.need
-        if need is None or not need.steps or self.policy is None or self._inventory is None or not wants_device(job):
+        if need is None or self.policy is None or self._inventory is None or not wants_device(job):
             return None
         named = job.device_ids or job.spec.resources.device_ids
         here = {one.name for one in self._inventory().devices if not one.simulated and (not named or one.id in named)}
-        found = [self.policy.experience.expect(need, name) for name in here]
-        known = [one.likely for one in found if one is not None and one.source != "roofline"]
-        return need.steps * max(known) if known else None
+        return predicted_seconds(need, here, self.policy.experience)
 
     def _history(self, notebook: str) -> tuple[Job, ...]:
         return self._store.select(states=("succeeded",), notebook=notebook, limit=RUNS_LOOKED_AT)
