@@ -1,11 +1,11 @@
-/** What axe-core says of states that are seldom looked at, and a job's page walked by keyboard. */
+/** What axe-core says of states that are seldom looked at, a job page by keyboard, and what becomes of a run that fails. */
 
 import { type Page } from '@playwright/test';
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
 import { faults } from './axe';
-import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import { expect, jobRow, openNotebook, openPanel, submitButton, test } from './fixtures';
 import { command, setTheme } from './screenshots/pictures';
 import { notebook } from './server';
 
@@ -72,4 +72,44 @@ test('a question, a stop and a failed job have no faults, in three looks', async
   expect(await faults(page, PANEL)).toEqual([]);
   expect(await faults(page, '.jp-PaddleGpu-view')).toEqual([]);
   await page.emulateMedia({ forcedColors: null });
+});
+
+test('a training that fails names the cell and the next step', async ({ page, server }) => {
+  await openNotebook(page, server, 'wine_broken.ipynb');
+  const panel = await openPanel(page);
+  await submitButton(panel).click();
+  const row = jobRow(panel, 'wine_broken');
+  await expect(row).toHaveAttribute('data-state', 'failed', { timeout: 180_000 });
+  await expect(row.getByRole('alert')).toContainText('Cell 6, line 5 failed');
+  await row.getByRole('button', { name: 'wine_broken', exact: true }).click();
+  const view = page.locator('.jp-PaddleGpu-view');
+  await expect(view.getByRole('alert')).toContainText('submit again');
+  await view.getByRole('button', { name: 'Go to cell 6' }).click();
+  const cell = page.locator('.jp-NotebookPanel:visible .jp-Cell.jp-mod-active');
+  await expect(cell).toContainText('one_hot = np.eye(4');
+  expect(page.url()).toContain('wine_broken.ipynb');
+  expect(page.url()).not.toContain('paddle-gpu-runs');
+  // What it printed when it failed is in the executed copy.
+  await page.getByRole('tab', { name: /^wine_broken · / }).click();
+  await view.getByRole('button', { name: 'See it as executed' }).click();
+  await expect(cell).toContainText('one_hot = np.eye(4');
+  expect(page.url()).toContain('paddle-gpu-runs/wine_broken-');
+  // In the log, a line of the traceback leads to the cell of the source.
+  await page.getByRole('tab', { name: /^wine_broken · / }).click();
+  await view.getByRole('tab', { name: 'Log' }).click();
+  await view.getByRole('button', { name: 'Jump to the error' }).click();
+  await view.getByRole('button', { name: 'cell 6, line 5', exact: true }).first().click();
+  await expect(cell).toContainText('one_hot = np.eye(4');
+  expect(page.url()).not.toContain('paddle-gpu-runs');
+});
+
+test('an empty notebook is refused with a reason', async ({ page, server }) => {
+  await openNotebook(page, server, 'empty.ipynb');
+  const panel = await openPanel(page);
+  await expect(panel.getByText('There is no code in this notebook yet.')).toBeVisible();
+  await expect(panel.getByRole('button', { name: 'Estimate' })).toBeDisabled();
+  await submitButton(panel).click();
+  const submit = panel.getByRole('region', { name: 'Submit' });
+  await expect(submit.getByRole('alert')).toContainText('has no code to run');
+  await expect(jobRow(panel, 'empty')).toHaveCount(0);
 });
