@@ -2,10 +2,12 @@
 
 `python -m benchmarks.reading FOLDER...` estimates each notebook that trains for the CPU, answers its questions with
 what they suggest, up to three of them, and prints a table; `results/reading.json` has every row.
+`--again` reads only those for which a question was left open there, and keeps the other rows.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -21,7 +23,7 @@ from jupyter_paddle_gpu.estimator.translate import SOURCES
 from jupyter_paddle_gpu.notebook.files.reading import read_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 
-from .report import save, show
+from .report import RESULTS, save, show
 
 MOST_QUESTIONS = 3
 """Answers that a person is willing to give."""
@@ -78,7 +80,7 @@ def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seco
     questions = [f"{one.kind} {one.name or '-'}: {one.why.render()}" for one in estimate.questions]
     stop = [f"stops: {estimate.stop.error}"] if estimate.stop else []
     return Reading(
-        notebook=f"{path.parent.name}/{path.stem}",
+        notebook=_name(path),
         status=estimate.status,
         evidence=estimate.evidence,
         peak=estimate.allocated_peak_bytes,
@@ -89,6 +91,16 @@ def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seco
         followed=next((str(one.params["batches"]) for one in estimate.notes if one.code == "data_followed"), ""),
         seconds=round(seconds, 1),
     )
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def _settled() -> dict[str, Reading]:
+    """The rows that are kept of the last run."""
+    rows = json.loads((RESULTS / "reading.json").read_text())["rows"]
+    return {row["notebook"]: Reading(**row) for row in rows if row["status"] not in {"needs_input", "no_package"}}
 
 
 def _with_modules(notebook: Path, folder: Path) -> Path:
@@ -103,12 +115,17 @@ def _with_modules(notebook: Path, folder: Path) -> Path:
 
 def main(folders: list[str] | None = None) -> None:
     """Every notebook below the folders; each is run in a folder that has nothing but the modules beside it."""
-    paths = [path for folder in folders or sys.argv[1:] for path in sorted(Path(folder).rglob("*.ipynb"))]
+    folders = folders or sys.argv[1:]
+    settled = _settled() if "--again" in folders else {}
+    paths = [path for folder in folders for path in sorted(Path(folder).rglob("*.ipynb"))]
     rows = []
     with tempfile.TemporaryDirectory() as empty:
         service = EstimateService(EstimateSettings(calibration=Path(empty) / "calibration.json"))
         try:
             for path in paths:
+                if (known := settled.get(_name(path))) is not None:
+                    rows.append(known)
+                    continue
                 rows.append(row := read(service, path, _with_modules(path, Path(empty) / str(len(rows)))))
                 sys.stderr.write(f"{row.status:12} {row.notebook}  {row.answers}  {' | '.join(row.open)[:300]}\n")
         finally:

@@ -88,6 +88,12 @@ NOTES: dict[str, Message] = {
             hint="The figure holds for batches of that shape.",
         ),
         Message(
+            code="types_assumed",
+            text="The types of the numbers in {names} are assumed: the code takes them from data that is not on this "
+            "machine.",
+            hint="Say what a batch looks like with --set where they are others.",
+        ),
+        Message(
             code="answers_assumed",
             text="What else hangs on data that is not on this machine was assumed: {answers}.",
             hint="Give other values with --set where you know them.",

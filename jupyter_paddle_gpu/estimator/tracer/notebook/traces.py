@@ -187,8 +187,8 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     changes = runtime.of(Changes)
     if run is not None:
         run.ask_needs()
-    if run is not None and run.failure is not None and not run.questions:
-        run.questions.append(run.failure)
+    if run is not None and run.failures and not run.questions:
+        run.questions.append(run.failures[0])
     if run is not None and not run.questions and run.trains:
         run.ask_absent()
     shared = _shared(runtime, run)

@@ -55,6 +55,8 @@ class AbsentData:
     """Whether a batch is looked for in the program's own code before it is asked for."""
     followed: dict[str, str] = field(default_factory=dict)
     """Batches by name that the program's own code said."""
+    guessed: set[str] = field(default_factory=set)
+    """Names of those whose types are a guess."""
     partly: dict[str, list[tuple[str, tuple[int | None, ...]] | None]] = field(default_factory=dict)
     """By name what it says of batches that hang on the data as well: type and shape of each thing, None where nobody
     knows."""
@@ -132,6 +134,8 @@ class AbsentData:
 
 _CALLED = "()"
 """The label of what a call gives."""
+LENGTH = "length"
+"""The label of how long data is: a number, however it is used."""
 
 
 class Unseen:
@@ -239,9 +243,9 @@ class Unseen:
         return iter([batch[0] if isinstance(batch, list) and len(batch) == 1 else batch for batch in batches])
 
     def __array__(self, dtype: Any = None, *_: Any, **__: Any) -> Any:
-        if worlds.present() is not None and worlds.may_spend():
+        if (world := worlds.present()) is not None and worlds.may_spend():
             length = self.__dict__["_length"]
-            return np.zeros(() if length is None else length, dtype or self.__dict__["_dtype"] or np.int64)
+            return np.zeros(() if length is None else length, dtype or self.__dict__["_dtype"] or world.numbers)
         session = current()
         if session is not None:
             data = session.of(AbsentData)
@@ -249,7 +253,7 @@ class Unseen:
             if text is not None:
                 found = described(text)
                 return np.array(found[0]).view(UnknownArray) if len(found) == 1 else found
-        return self._needs("tensor_unseen")
+        return self._needs("number_unseen" if self.__dict__["_label"] == LENGTH else "tensor_unseen")
 
     def _number(self, *_: Any, **__: Any) -> Any:
         return self._needs("number_unseen")
@@ -295,6 +299,11 @@ for _name in ("__index__", "__int__", "__round__"):
     setattr(Unseen, _name, lambda self, *_: self._whole())
 for _name in ("__bool__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__"):
     setattr(Unseen, _name, Unseen._decided)
+
+
+def unseen_length(name: str) -> Unseen:
+    """How long data is that is not here."""
+    return Unseen(label=LENGTH, name=name)
 
 
 def _plain(index: slice) -> slice:
@@ -379,8 +388,10 @@ class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
 
 def note_used(session: Session) -> None:
     """Say which answers took the place of data."""
-    used = session.of(AbsentData).used
+    used, guessed = session.of(AbsentData).used, session.of(AbsentData).guessed
     if followed := session.of(AbsentData).followed:
         session.note("data_followed", batches=", ".join(f"{name}={text}" for name, text in followed.items()))
+    if names := sorted(guessed & followed.keys()):
+        session.note("types_assumed", names=", ".join(names))
     if used:
         session.note("data_described", answers=", ".join(f"{name}={text}" for name, text in used.items()))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import dis
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from types import FrameType
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import CodeType, FrameType
 
 from ..session import current
 
@@ -27,11 +28,17 @@ class World:
         length: of lists.
         side: height and width of pictures.
         holds: what a condition on the data comes to.
+        numbers: the type of numbers of which nobody knows anything: what is looked up in a vocabulary, a label.
     """
 
     length: int
     side: tuple[int, int]
     holds: bool = True
+    numbers: str = "int64"
+
+    def otherwise(self) -> World:
+        """The same with numbers of another type: what is of another type then hangs on a guess."""
+        return replace(self, numbers="float64")
 
 
 _WIDE, _HIGH = (333, 500), (640, 419)
@@ -51,10 +58,10 @@ class Worlds:
         self._left = 0
 
     @contextmanager
-    def within(self, world: World) -> Iterator[None]:
-        """Make up what the program asks of data."""
+    def within(self, world: World, most: int = MOST) -> Iterator[None]:
+        """Make up what the program asks of data, so many items at most."""
         before, left = self.present, self._left
-        self.present, self._left = world, MOST
+        self.present, self._left = world, most
         try:
             yield
         finally:
@@ -84,8 +91,13 @@ _EXTENDED_AFTER = 8
 
 def unpacked_into(frame: FrameType) -> int | None:
     """Into how many names the statement that runs unpacks (`image, label = sample`); None where it does not."""
-    for one in dis.get_instructions(frame.f_code):
-        if one.offset == frame.f_lasti:
+    return _unpacked_at(frame.f_code, frame.f_lasti)
+
+
+@lru_cache(maxsize=256)
+def _unpacked_at(code: CodeType, place: int) -> int | None:
+    for one in dis.get_instructions(code):
+        if one.offset == place:
             if one.opname == "UNPACK_SEQUENCE":
                 return one.arg
             if one.opname == "UNPACK_EX" and one.arg is not None:

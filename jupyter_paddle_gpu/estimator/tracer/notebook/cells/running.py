@@ -35,6 +35,7 @@ from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
 from .shell import Shell, ignore
+from .surmises import Surmises
 
 Question = dict[str, Any]
 _WORDS = {conversions.Floats: "float", absent_modules.Imports: "import"}
@@ -95,6 +96,7 @@ class CellRun:
         self.late_questions: list[Question] = []
         """Those of cells behind a training that was seen."""
         self.failures: list[Question] = []
+        """Cells that failed for another reason than missing data."""
         self.paths: dict[str, Question] = {}
         """Files and folders that were looked for and are not here, by the name that a person says where they are by."""
         self.trained_in: int | None = None
@@ -119,11 +121,6 @@ class CellRun:
     @property
     def _deadline(self) -> Deadline:
         return self._session.of(Deadline)
-
-    @property
-    def failure(self) -> Question | None:
-        """The first cell that failed for another reason than missing data."""
-        return self.failures[0] if self.failures else None
 
     def run(self, session: Session) -> None:
         """Execute cell after cell; a cell that fails does not keep the later ones from running."""
@@ -204,25 +201,30 @@ class CellRun:
         self._command = None
 
     def _execute(self, cell: dict[str, Any], tree: ast.Module, namespace: dict[str, Any]) -> None:
-        """Run a cell; it goes on behind a statement that data keeps from running which is not here."""
+        """Run a cell; it goes on behind a statement that data keeps from running which is not here. What a statement
+        makes of such data, as far as its code says it, is looked at before the next one runs."""
         name = call_stack.cell_name(cell["index"])
-        while True:
-            code = compile(tree, name, "exec")
+        surmises = Surmises(self._session, self.sites, self.answers, is_on=self._follows)
+        while tree.body:
+            own = tree.body[:1] if self._follows else tree.body
+            before = surmises.before(own[0], namespace)
             try:
-                exec(code, namespace)
+                exec(compile(ast.Module(own, []), name, "exec"), namespace)
+                known, done = surmises.of(own[0], namespace, before, failed=False), len(own)
             except BaseException as problem:
-                rest = absorbing.behind(problem, tree.body, name) if absorbing.is_of_data(problem) else None
+                rest = absorbing.behind(problem, own, name) if absorbing.is_of_data(problem) else None
                 if rest is None or self._deadline.stopped:
                     raise
                 self._stopped(cell, problem)
                 absorbing.forget_written(problem)
-                statement = tree.body[rest - 1]
-                again = absorbing.without_its_data(problem, statement, name)
+                statement = own[rest - 1]
+                known = {} if absorbing.is_of_step(problem) else surmises.of(statement, namespace, before, failed=True)
+                again = not known and absorbing.without_its_data(problem, statement, name)
                 if not again:
                     absorbing.bind_unseen(statement, namespace, self._data, problem)
-                tree = ast.Module(tree.body[rest - 1 if again else rest :], [])
-            else:
-                return
+                done = rest - again
+            namespace.update(known)
+            tree = ast.Module(tree.body[done:], [])
 
     def _absorbs(self, problem: BaseException) -> bool:
         """Whether a statement within a function is passed by: data keeps it from running that is not here."""

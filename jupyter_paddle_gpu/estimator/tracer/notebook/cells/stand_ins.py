@@ -13,7 +13,7 @@ from typing import Any
 
 from ...session import current
 from ...undecided import made_up, worlds
-from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.absent_data import AbsentData, unseen_length
 from ...undecided.needs import NeededError
 from . import absorbing
 
@@ -39,7 +39,7 @@ def length_of(value: Any, said: str) -> Any:
         data = session.of(AbsentData)
         own = next((name for name, bound in data.namespace.items() if bound is value and name[0] != "_"), said)
         answer = data.answers.get(f"len_{own}")
-        return answer if isinstance(answer, int) else Unseen(name=f"len_{own}")
+        return answer if isinstance(answer, int) else unseen_length(f"len_{own}")
 
 
 def picture_of(opens: Callable[[], Any]) -> Any:

@@ -247,7 +247,7 @@ def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, is
     """The batches that a reader makes of data that is not here, where its code says what they look like."""
     data = session.of(AbsentData)
     if data.description(name) is None and data.follows:
-        found = followed.of_reader(session, make)
+        found = followed.of_reader(session, make, name)
         if isinstance(found, followed.Partial):
             data.partly[name] = found.parts
         elif found is not None:

@@ -42,30 +42,35 @@ class Partial:
         self.parts = things
 
 
-def of_loader(runtime: Tensors, loader: Any, size: int) -> Any | Partial | None:
+def of_loader(runtime: Tensors, loader: Any, size: int, name: str = "") -> Any | Partial | None:
     """The batch of a loader over a data set of the program's own, as `made` gives it; None where its code says
-    nothing."""
+    nothing.
+
+    Args:
+        name: of the loader: a batch whose types are a guess is remembered by it.
+    """
     data_set = loader.dataset
     while type(data_set) is UnseenData:
         data_set = data_set.data
     is_own = isinstance(data_set, UnseenData) or not type(data_set).__module__.startswith("paddle.")
     if not isinstance(data_set, paddle.io.Dataset) or not is_own:
         return None
-    found = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, data_set, size)))
+    found = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, data_set, size)), name)
     if found is not None and not isinstance(found, Partial):
         return found
-    other = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, anew(data_set), size)))
+    other = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, anew(data_set), size)), name)
     return found if other is None else other
 
 
-def of_reader(session: Session, make: Callable[[], Any]) -> Any | Partial | None:
+def of_reader(session: Session, make: Callable[[], Any], name: str = "") -> Any | Partial | None:
     """The first item of a reader, as `made` gives it; None where its code says nothing.
 
     Args:
         make: gives what the program goes through.
+        name: as in `of_loader`.
     """
     assert isinstance(session, Tensors)
-    return _alike(session, lambda: made(session, _first(make())))
+    return _alike(session, lambda: made(session, _first(make())), name)
 
 
 def _first(items: Any) -> Any:
@@ -75,7 +80,7 @@ def _first(items: Any) -> Any:
     return next(islice(iter(items), 1), None)
 
 
-def _alike(runtime: Tensors, make: Callable[[], Any]) -> Any | Partial | None:
+def _alike(runtime: Tensors, make: Callable[[], Any], name: str) -> Any | Partial | None:
     """What is made in two worlds, where it is the same in both; else what is the same of it."""
     partial: Partial | None = None
     began = time.process_time()
@@ -94,6 +99,9 @@ def _alike(runtime: Tensors, make: Callable[[], Any]) -> Any | Partial | None:
             continue
         alike = [list(parts(one)) for one in found]
         if alike[0] == alike[1] and is_known(found[0]):
+            other = _with_labels(_made_in(runtime, pair[0].otherwise(), make))
+            if other is not None and list(parts(other)) != alike[0]:
+                runtime.of(AbsentData).guessed.add(name)
             return found[0]
         if alike[0] == alike[1]:
             return _partial(*found)  # more data would tell no more of it

@@ -193,7 +193,7 @@ def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
     """The batch that the program's own code makes of data that is not here; None where it does not say all."""
     data = runtime.of(AbsentData)
     name = data.loaders.get(id(loader), ("",))[0]
-    found = followed.of_loader(runtime, loader, size) if data.follows else None
+    found = followed.of_loader(runtime, loader, size, name) if data.follows else None
     if isinstance(found, followed.Partial):
         data.partly[name] = found.parts
         return None

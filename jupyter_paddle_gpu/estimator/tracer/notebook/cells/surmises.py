@@ -1,0 +1,161 @@
+"""What a cell's statement makes of data that is not here, as far as its own code says it.
+
+`padded.append([vocabulary[word] for word in sentence + ["<pad>"] * (10 - len(sentence))])` gives rows of ten numbers,
+whatever the sentences are. A statement that failed for want of its data, or of which came data of unknown content, is
+run once more with made-up data in two worlds (`undecided/worlds`), with names of its own; what it binds alike in both
+is known (`undecided/rows`).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...session import Session
+from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.rows import UnseenList, UnseenRows, alike
+from ...undecided.worlds import PAIRS, World, Worlds
+from ..sites import Sites
+from . import absorbing
+
+MOST = 4_000
+"""Items that are made up for one statement: rows say what they look like after a few."""
+SECONDS = 3.0
+"""Of the processor's time for all statements of a notebook."""
+_MOST_COPIED = 100_000
+"""Entries of a container that is copied for a world."""
+_OR_UNSEEN = "__or_unseen__"
+"""The name under which a statement finds `_or_unseen`."""
+_TAKEN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.With, ast.If, ast.While)
+
+
+class Spent:
+    """What it has cost so far to find out about a notebook's data."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+
+class Surmises:
+    """Finds out what the statements of a notebook make of data that is not here.
+
+    Args:
+        sites: where it may train: what holds a training is not run for this.
+        answers: names that they bind are not looked at.
+        is_on: whether it does; else nothing is found out.
+    """
+
+    def __init__(self, session: Session, sites: Sites, answers: Mapping[str, Any], *, is_on: bool) -> None:
+        self._session, self._sites, self._answers, self._is_on = session, sites, answers, is_on
+        self._spent = session.of(Spent)
+
+    def before(self, statement: ast.stmt, namespace: dict[str, Any]) -> dict[str, Any]:
+        """What a statement binds or fills, as it is now."""
+        if not self._is_on:
+            return {}
+        return {name: _kept(namespace[name]) for name in absorbing.bound_by(statement) if name in namespace}
+
+    def of(
+        self, statement: ast.stmt, namespace: dict[str, Any], before: dict[str, Any], *, failed: bool
+    ) -> dict[str, Any]:
+        """What a statement that ran, or failed, makes of data that is not here, by name.
+
+        Args:
+            namespace: of the notebook.
+            before: what the statement binds, as it was before it ran.
+        """
+        if not self._is_on or not isinstance(statement, _TAKEN):
+            return {}
+        open_still = [
+            name
+            for name in absorbing.bound_by(statement)
+            if name not in self._answers and (failed or type(namespace.get(name)) is Unseen)
+        ]
+        if not open_still or self._spent.seconds > SECONDS or self._sites.held(statement).trains:
+            return {}
+        began = time.process_time()
+        known = self._alike(statement, {**namespace, **before}, open_still)
+        self._spent.seconds += time.process_time() - began
+        return known
+
+    def _alike(self, statement: ast.stmt, namespace: dict[str, Any], open_still: list[str]) -> dict[str, Any]:
+        tree = ast.fix_missing_locations(ast.Module([_Opening().visit(copy.deepcopy(statement))], []))
+        code = compile(tree, "<surmise>", "exec")
+        known: dict[str, Any] = {}
+        for pair in (pair for pair in PAIRS if pair[0].holds):
+            found = [_bound(code, namespace, world, self._session) for world in pair]
+            in_both = {name: alike(*(bound.get(name) for bound in found)) for name in open_still}
+            new = {name: made for name, made in in_both.items() if made is not None}
+            if any(not isinstance(made, UnseenList) for made in new.values()):
+                _mark_guesses(new, _bound(code, namespace, pair[0].otherwise(), self._session), self._session)
+            known |= new
+            open_still = [name for name in open_still if name not in known]
+            if not open_still:
+                break
+        return known
+
+
+def _kept(value: Any) -> Any:
+    is_filled = isinstance(value, (list, dict, set, deque)) and len(value) <= _MOST_COPIED
+    return copy.copy(value) if is_filled else value
+
+
+def _mark_guesses(known: dict[str, Any], otherwise: dict[str, Any], session: Session) -> None:
+    """Remember which arrays are of another type with numbers of another type."""
+    for name, made in known.items():
+        if isinstance(made, UnseenList) or getattr(otherwise.get(name), "dtype", None) == made.dtype:
+            continue
+        if isinstance(made, UnseenRows):
+            made.mark_guessed()
+        else:
+            session.of(AbsentData).guessed.add(name)
+
+
+def _bound(code: Any, namespace: dict[str, Any], world: World, session: Session) -> dict[str, Any]:
+    """The names as they are in a world behind a statement; none where it fails there."""
+    data = session.of(AbsentData)
+    names = {name: _kept(value) for name, value in namespace.items()}
+    needs, notes = dict(data.needs), dict(session.notes)
+    names[_OR_UNSEEN] = _or_unseen
+    try:
+        with session.of(Worlds).within(world, MOST):
+            exec(code, names)
+    except Exception:  # whatever the program's code makes of made-up data tells nothing
+        return {}
+    finally:
+        data.needs, session.notes = needs, notes
+    return names
+
+
+def _or_unseen(make: Callable[[], Any]) -> Any:
+    """What is opened or gone through; data of unknown content where it is not here."""
+    try:
+        return make()
+    except Exception as problem:
+        if absorbing.is_of_data(problem):
+            return Unseen()
+        raise
+
+
+class _Opening(ast.NodeTransformer):
+    """Has a statement open files and go through data that are not here."""
+
+    def visit_withitem(self, node: ast.withitem) -> ast.AST:
+        """`with open(path) as file:`."""
+        node.context_expr = _lazily(node.context_expr)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """`for line in open(path):`."""
+        self.generic_visit(node)
+        node.iter = _lazily(node.iter)
+        return node
+
+
+def _lazily(node: ast.expr) -> ast.expr:
+    made = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
+    return ast.copy_location(ast.Call(ast.Name(_OR_UNSEEN, ast.Load()), [made], []), node)
