@@ -6,6 +6,8 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from ...domain.changes import NOTHING_SEEN, Refusal, Rewriting, Seen
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
@@ -92,8 +94,19 @@ class ChangedSteps:
                         changed, traced = again, better
                     else:
                         self.places = ()
+        elif (request.accumulation or 1) > 1 and not told and _batch_refused(changed):
+            # An update is to see as many samples: what sizes the batch is looked for as if that batch were asked for.
+            size = self._only_batch(msgspec.structs.replace(request, accumulation=None))
+            if size is not None and not self._arrives(traced, size // (request.accumulation or 1)):
+                return self.trace(msgspec.structs.replace(request, batch_size=size), told, keep=keep)
         self.refused = changed.refused
         return traced, changed.facts
+
+    def _only_batch(self, request: EstimateRequest) -> int | None:
+        """The size of all batches of a step as asked for; None where there are several, or none is known."""
+        _, traced = self._traced(request, (), keep=False)
+        sizes = traced.trace.batch_sizes if traced.trace is not None and traced.trace.status == "ok" else ()
+        return next(iter(sizes)) if len(sizes) == 1 else None
 
     def _traced(self, request: EstimateRequest, told: Container[str], keep: bool) -> tuple[Rewriting, Traced]:
         changed = self._rewrite(request, told, self.places, self.among)
@@ -107,6 +120,10 @@ class ChangedSteps:
         if self.among is None or not trace.others:
             return wanted in trace.batch_sizes
         return any(one.id == self.among.id and one.batch_size == wanted for one in (trace, *trace.others))
+
+
+def _batch_refused(changed: Rewriting) -> bool:
+    return any(one.why.code == "batch_size_unnamed" for one in changed.refused)
 
 
 def _is_known(traced: Traced) -> bool:
@@ -134,8 +151,6 @@ class Steps:
 
 
 def _key(request: EstimateRequest) -> bytes:
-    import msgspec
-
     return msgspec.json.encode(request)
 
 

@@ -277,3 +277,14 @@ def test_what_sizes_the_batch_is_found_by_one_more_trace_and_remembered(services
         assert (found.batch_size, found.status) == (batch or 16, "ok")
         counts.append(len(traced))
     assert counts == [1, 2, 1]
+
+
+@pytest.mark.paddle
+def test_accumulation_makes_the_same_batches_smaller_whatever_was_asked_before(services):
+    made_by_hand = TRAINING.replace("batch_size = 16", "few = dict(rows=16)").replace("batch_size", "few['rows']")
+    wish = EstimateRequest(target="cpu", accumulation=2)
+    alone = services.estimate(source(services, made_by_hand), wish)
+    assert (alone.batch_size, alone.batch_from != ()) == (8, True), "an update sees sixteen samples still"
+    asked_before = source(services, f"{made_by_hand}\n# another notebook")
+    services.estimate(asked_before, EstimateRequest(target="cpu", batch_size=12))
+    assert services.estimate(asked_before, wish).allocated_peak_bytes == alone.allocated_peak_bytes
