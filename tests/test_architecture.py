@@ -57,7 +57,7 @@ def test_no_function_writes_a_global_but_where_a_process_has_one_of_something() 
         if isinstance(node, ast.Global)
         for name in node.names
     }
-    assert found == {("estimator/tracer/session.py", "_current"), ("estimator/zygote/ahead.py", "_thread")}
+    assert found == {("estimator/tracer/session.py", "_current"), ("estimator/zygote/preload.py", "_thread")}
 
 
 def test_a_file_can_be_read_in_one_sitting() -> None:

@@ -11,9 +11,9 @@ import msgspec
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec, Resources
 from jupyter_paddle_gpu.jobs.scheduling import queue
+from jupyter_paddle_gpu.jobs.scheduling.admission import devices as devices_of
 from jupyter_paddle_gpu.jobs.scheduling.expected import expected_seconds, predicted_seconds
 from jupyter_paddle_gpu.jobs.scheduling.fairness import Line, Place, Rules, ranked
-from jupyter_paddle_gpu.jobs.scheduling.house_rules import devices as devices_of
 from jupyter_paddle_gpu.jobs.scheduling.ledger import Ledger, Now
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.policy import Policy

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..domain.jobs.job import ACTIVE
-from .plans.chores import Chores
+from .plans.periodic import PeriodicTasks
 from .reading import JobReader
 from .reconciler import Reconciler
 from .settings import JobSettings
@@ -28,7 +28,7 @@ class Attendant(JobReader):
     Args:
         reconciler: of one thread at a time, that of whoever has the queue's lock.
         dispatcher: how a detached dispatcher is started when no process looks after the queue; None: it is not.
-        chores: what is looked after beside the queue.
+        periodic: what is looked after beside the queue.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Attendant(JobReader):
         reconciler: Reconciler,
         *,
         dispatcher: Callable[[], None] | None,
-        chores: Chores | None,
+        periodic: PeriodicTasks | None,
     ) -> None:
         super().__init__(store, folder, settings)
         self._reconciler = reconciler
@@ -47,7 +47,7 @@ class Attendant(JobReader):
         self._lock = FileLock(self._lock_path)
         self._standby_lock = FileLock(store.path.with_suffix(".standby"))
         self._dispatcher = dispatcher
-        self._chores = chores
+        self._periodic = periodic
         self._subscribers = Subscribers()
         self._wake = Doorbell(store.path.with_suffix(".bell"))
         self._turn = threading.Lock()  # starting and stopping, one at a time
@@ -95,8 +95,8 @@ class Attendant(JobReader):
                 thread.join(timeout)
                 self._late = thread
             self._reconciler.close(timeout)
-            if self._chores is not None:
-                self._chores.close(timeout)
+            if self._periodic is not None:
+                self._periodic.close(timeout)
             if thread is not None:
                 self._nudge()
 
@@ -118,7 +118,7 @@ class Attendant(JobReader):
         self._nudge()
 
     def _pending(self) -> bool:
-        return self._has_jobs() or (self._chores is not None and self._chores.pending())
+        return self._has_jobs() or (self._periodic is not None and self._periodic.pending())
 
     def _has_jobs(self) -> bool:
         if self.store.select(states=ACTIVE, limit=1) or self.store.with_open_notices():
@@ -127,7 +127,7 @@ class Attendant(JobReader):
 
     def _step(self) -> bool:
         busy = self._reconciler.step()
-        return (self._chores is not None and self._chores.look()) or busy
+        return (self._periodic is not None and self._periodic.look()) or busy
 
     def _run(self, stopped: threading.Event, before: threading.Thread | None) -> None:
         while before is not None and before.is_alive():  # the reconciler is for one thread at a time

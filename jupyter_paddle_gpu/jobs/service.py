@@ -22,7 +22,7 @@ from ..runner import files
 from . import detached, names
 from .attending import Attendant
 from .monitoring.notifying import Tell
-from .plans.chores import Chores
+from .plans.periodic import PeriodicTasks
 from .plans.plan_store import Plan, PlanStore
 from .queueing import Queue, compared
 from .reconciler import Learn, Reconciler
@@ -55,7 +55,7 @@ class JobService(Attendant):
         boards: by which all users' jobs wait in one order; None: this store's alone.
         policy: which devices may be chosen for a job that names none; None: any, the freest first.
         tell: how people are told of ends; None: nobody is.
-        chores: what makes jobs by itself, looked after beside the queue.
+        periodic: what makes jobs by itself, looked after beside the queue.
 
     Attributes:
         queue: the jobs that wait.
@@ -75,7 +75,7 @@ class JobService(Attendant):
         boards: Boards | None = None,
         policy: Policy | None = None,
         tell: Tell | None = None,
-        chores: Chores | None = None,
+        periodic: PeriodicTasks | None = None,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         super().__init__(
@@ -95,7 +95,7 @@ class JobService(Attendant):
                 boards=boards,
             ),
             dispatcher=dispatcher,
-            chores=chores,
+            periodic=periodic,
         )
         self.engines = engines
         self.queue = Queue(store, self._reconciler.planner, self._nudge)
@@ -115,7 +115,7 @@ class JobService(Attendant):
         boards: Boards | None = None,
         policy: Policy | None = None,
         tell: Tell | None = None,
-        chores: Chores | None = None,
+        periodic: PeriodicTasks | None = None,
     ) -> JobService:
         """The service on a data folder (Jupyter's by default): `jobs.sqlite` and `jobs/`.
 
@@ -137,7 +137,7 @@ class JobService(Attendant):
             boards=boards,
             policy=policy,
             tell=tell,
-            chores=chores,
+            periodic=periodic,
         )
 
     def use(self, policy: Policy) -> None:

@@ -71,11 +71,11 @@ class Components:
 
         def build() -> DeviceService:
             from ..devices.service import DeviceService
-            from .holding import Holding
+            from .device_holders import DeviceHolders
 
             folder, seconds = self.settings.data_folder, self.settings.device_seconds
-            holding = self._once("holding", lambda: Holding(folder, self.claims))
-            return DeviceService(folder, interval=seconds, holders=holding)
+            holders = self._once("device_holders", lambda: DeviceHolders(folder, self.claims))
+            return DeviceService(folder, interval=seconds, holders=holders)
 
         return self._once("devices", build)
 
@@ -251,7 +251,7 @@ class Components:
                 boards=self.boards,
                 policy=self.policy,
                 tell=self._telling(),
-                chores=self._chores(),
+                periodic=self._periodic(),
             )
 
         return self._once("jobs", build)
@@ -264,10 +264,10 @@ class Components:
             settings, types = self.settings, self.registry.types
             return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file).notices
 
-        plans = self._chores()
+        plans = self._periodic()
         return Telling(policy) if plans is None else Telling(policy, plans.sweeps.over)
 
-    def _chores(self) -> Plans | None:
+    def _periodic(self) -> Plans | None:
         """What makes jobs by itself."""
         return None
 
@@ -318,5 +318,5 @@ class Components:
             built["estimator"].close()
         if "devices" in built:
             built["devices"].close()
-        if "holding" in built:
-            built["holding"].close()
+        if "device_holders" in built:
+            built["device_holders"].close()

@@ -303,7 +303,7 @@ class Services(Machine):
 
         return self._once("plans", build)
 
-    def _chores(self) -> Plans:
+    def _periodic(self) -> Plans:
         return self.plans
 
     def _settle(self, source: NotebookSource, submission: Submission, runs: bool) -> Settled:

@@ -13,7 +13,7 @@ import pytest
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
 from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
 from jupyter_paddle_gpu.estimator.workers.worker import Worker
-from jupyter_paddle_gpu.estimator.zygote.postponed import Finder, Postponed
+from jupyter_paddle_gpu.estimator.zygote.lazy_modules import Finder, LazyModule
 
 ZYGOTE = Path(__file__).parents[2] / "jupyter_paddle_gpu" / "estimator" / "zygote"
 BARE = Path(__file__).parent / "bare_tracer"
@@ -29,8 +29,8 @@ QUICK = f"""
 import gc, sys
 gc.disable()
 sys.path.insert(0, {str(ZYGOTE.parent)!r})
-from zygote import ahead, paddle_import
-ahead.begin()
+from zygote import paddle_import, preload
+preload.begin()
 paddle_import.quickly()
 assert "setuptools" not in sys.modules and "rich" not in sys.modules
 assert not any(isinstance(finder, paddle_import.Finder) for finder in sys.meta_path)
@@ -64,34 +64,34 @@ def package(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def postponed():
+def lazy():
     with Finder(frozenset(("slowly",))):
         return importlib.import_module("slowly")
 
 
-def test_a_postponed_module_runs_when_a_name_is_asked_for(package):
-    module = postponed()
+def test_a_lazy_module_runs_when_a_name_is_asked_for(package):
+    module = lazy()
     again = importlib.import_module("slowly")
 
-    assert again is module and isinstance(module, Postponed) and package == []
+    assert again is module and isinstance(module, LazyModule) and package == []
     assert Path(module.__file__).name == "__init__.py"
     assert module.value == 7
     assert package == ["slowly"] and type(module) is type(sys)
 
 
 def test_all_ways_to_look_into_a_module_make_it_run(package):
-    module = postponed()
+    module = lazy()
     assert "value" in dir(module)
 
     del sys.modules["slowly"]
-    postponed()
+    lazy()
     from slowly import value
 
     assert value == 7 and package == ["slowly", "slowly"]
 
 
 def test_its_parts_can_be_imported_and_what_was_put_there_stands(package):
-    module = postponed()
+    module = lazy()
     part = importlib.import_module("slowly.part")
     module.replaced = lambda: "mine"
 
@@ -101,7 +101,7 @@ def test_its_parts_can_be_imported_and_what_was_put_there_stands(package):
 
 
 def test_a_missing_name_is_the_usual_error(package):
-    module = postponed()
+    module = lazy()
     with pytest.raises(AttributeError, match="module 'slowly' has no attribute 'nothing'"):
         _ = module.nothing
     assert package == ["slowly"]
@@ -109,7 +109,7 @@ def test_a_missing_name_is_the_usual_error(package):
 
 def test_a_module_that_fails_says_so_each_time_it_is_asked(package, tmp_path):
     (tmp_path / "slowly" / "__init__.py").write_text("import nothing_of_that_name\n")
-    module = postponed()
+    module = lazy()
     for _ in range(2):
         with pytest.raises(ModuleNotFoundError, match="nothing_of_that_name"):
             _ = module.value

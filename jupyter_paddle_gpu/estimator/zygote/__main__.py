@@ -27,7 +27,7 @@ def main() -> None:
     specification.loader.exec_module(package)
     if "--plain" not in sys.argv:
         gc.disable()  # an import makes hundreds of thousands of objects that stay
-        importlib.import_module(f"{NAME}.ahead").begin()
+        importlib.import_module(f"{NAME}.preload").begin()
     importlib.import_module(f"{NAME}.loop").main(sys.argv[1:])
 
 

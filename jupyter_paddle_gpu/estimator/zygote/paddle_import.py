@@ -1,8 +1,8 @@
 """`import paddle` in little more than half its time, with the same result.
 
-What is not needed for training waits until somebody looks into it (`postponed`), and what needs no library of Paddle's
-is imported while that loads (`ahead`). Measured on Paddle 3.3.1; where another version cannot bear it, the server
-starts the zygote anew without any of this.
+What is not needed for training waits until somebody looks into it (`lazy_modules`), and what needs no library of
+Paddle's is imported while that loads (`preload`). Measured on Paddle 3.3.1; where another version cannot bear it, the
+server starts the zygote anew without any of this.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .postponed import Finder
+from .lazy_modules import Finder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...claims.boards import MOST_RUNNING, Board
 from ...claims.processes import boot_id
 from ...domain.jobs.job import Job
-from . import house_rules
+from . import admission
 
 DAY = 86400.0
 """Half of what was used counts after so long."""
@@ -62,7 +62,7 @@ def used_in(span: float, at: Now, jobs: Iterable[Job], running: Collection[str] 
         first = begin if running is not None and job.id in running else max(begin, job.started)
         last = at.time if job.ended is None else min(at.time, job.ended)
         if last > first:
-            used += house_rules.weight(job) * (last - first) * faded(at.time - (first + last) / 2)
+            used += admission.weight(job) * (last - first) * faded(at.time - (first + last) / 2)
     return used
 
 
@@ -94,4 +94,4 @@ class Ledger:
 
     def _note(self, active: Iterable[Job], at: Now) -> None:
         self._clock = at.clock
-        self._had = sum(house_rules.weight(job) for job in active if job.started is not None and job.device_ids)
+        self._had = sum(admission.weight(job) for job in active if job.started is not None and job.device_ids)

@@ -16,7 +16,7 @@ from ...domain.decisions import Need
 from ...domain.devices import Holders
 from ...domain.jobs.job import Job, JobSpec, Resources
 from ..settings import JobSettings
-from . import fairness, house_rules
+from . import admission, fairness
 from .fairness import Line, Place, Rules
 from .ledger import Ledger, Now, faded, now, since_told
 from .own_order import ordered
@@ -140,13 +140,13 @@ class Neighbours:
         self._turns = begun
 
     def _waits(self, job: Job) -> bool:
-        return not job.held and house_rules.devices(job) > 0 and self._is_shared(job)
+        return not job.held and admission.devices(job) > 0 and self._is_shared(job)
 
     def _waiting(self, job: Job) -> Waiting:
         need, seconds = need_of(job), self._seconds(job)
         return Waiting(
             job=job.id,
-            count=min(1024, house_rules.devices(job)),
+            count=min(1024, admission.devices(job)),
             devices=job.spec.resources.device_ids[:16],
             low=None if need is None else need.low,
             high=None if need is None else need.high,
@@ -195,7 +195,7 @@ def _with(merged: Sequence[Job], own: Sequence[Job], shared: set[str]) -> list[J
 
 def _own_line(shared: Sequence[Job], mine: Posted | None, seconds: Mapping[str, float], now: float, user: str) -> Line:
     places = tuple(
-        Place(job=job.id, devices=house_rules.devices(job), seconds=seconds.get(job.id), priority=job.priority)
+        Place(job=job.id, devices=admission.devices(job), seconds=seconds.get(job.id), priority=job.priority)
         for job in shared
     )
     if mine is None:  # there is nobody to compare with: any time will do

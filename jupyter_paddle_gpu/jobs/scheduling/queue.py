@@ -18,7 +18,7 @@ from ...matching.offer import Offer
 from ...matching.policy import Policy
 from ...matching.shares import is_shared, share_on
 from ..settings import JobSettings
-from . import house_rules
+from . import admission
 from .timeline import Timeline
 
 ANOTHERS = "*"
@@ -218,7 +218,7 @@ class _State:
             if not job.spec.resources.gpus:
                 self.used[job.spec.engine] = self.used.get(job.spec.engine, 0) + 1
             else:
-                self.give(job.owner, house_rules.weight(job))
+                self.give(job.owner, admission.weight(job))
             self.share(job, job.device_ids, job.shares)
             if (left := seconds_left(job, self.now, self.known.seconds.get(job.id))) is not None:
                 self.left[job.id] = left
@@ -263,7 +263,7 @@ class _State:
 
     def _weight(self, job: Job) -> float:
         """How many devices a waiting job counts for: of shares at most so much as on the smallest that would do."""
-        share, count = choice_of(job).share, house_rules.devices(job)
+        share, count = choice_of(job).share, admission.devices(job)
         if share is None or share <= 1:
             return count if share is None else count * share
         enough = [most for most in self.capacity.values() if most >= share]
@@ -283,9 +283,9 @@ class _State:
     def _turn(self, job: Job) -> Turn:
         """Of a job whose engine answers, as far as is known."""
         order = self.settings.common if job.spec.engine == ANOTHERS else self.settings.order
-        if (bound := house_rules.kept(job, order, self.now, self.given, self._weight(job))) is not None:
+        if (bound := admission.kept(job, order, self.now, self.given, self._weight(job))) is not None:
             return Turn(job, False, reason=bound.reason, hopeless=bound.hopeless)
-        if house_rules.devices(job):
+        if admission.devices(job):
             return self._device_turn(job)
         engine = job.spec.engine
         slots, running = self.supply(engine).slots, self.used.get(engine, 0)
@@ -338,7 +338,7 @@ class _State:
         place, starts = self.waiting[supply.pool], None
         if decision.device_ids:  # else it waits for what is not here
             possible, ready = openings(need, offer, self.policy, choice)
-            starts = self.timeline.keep(job.id, house_rules.devices(job), possible, ready, seconds, asked=asked)
+            starts = self.timeline.keep(job.id, admission.devices(job), possible, ready, seconds, asked=asked)
             if not wanted.device_ids:
                 self.any_wanted.setdefault(supply.pool, job.id)
         return Turn(job, False, reason=decision.reason, place=place, starts=starts)

@@ -6,7 +6,7 @@ import time
 
 from ...domain.jobs.job import QueuePlace
 from ...domain.queues import QueueEntry, QueueView
-from .house_rules import devices
+from .admission import devices
 from .neighbours import Seen
 from .planning import Plan
 from .queue import ANOTHERS, Turn

@@ -19,7 +19,7 @@ away, a card that somebody else lets go of."""
 
 
 class Plans:
-    """Sweeps and schedules (`jobs.plans.chores.Chores`)."""
+    """Sweeps and schedules (`jobs.plans.periodic.PeriodicTasks`)."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -32,7 +32,7 @@ class Plans:
         self._looked, self._due = 0.0, 0.0  # when that was, and when there is something to do though nothing changed
 
     def look(self) -> bool:
-        """See `Chores`."""
+        """See `PeriodicTasks`."""
         if self._thread is not None and self._thread.is_alive():
             return True
         revision, now = self._tools.jobs().store.revision(), self._tools.clock()
@@ -44,11 +44,11 @@ class Plans:
         return True
 
     def pending(self) -> bool:
-        """See `Chores`."""
+        """See `PeriodicTasks`."""
         return self._sweep_tender.pending() or self._schedule_tender.pending()
 
     def close(self, seconds: float) -> None:
-        """See `Chores`."""
+        """See `PeriodicTasks`."""
         if self._thread is not None:
             self._thread.join(seconds)
 

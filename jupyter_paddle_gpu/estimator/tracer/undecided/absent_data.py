@@ -17,7 +17,7 @@ import numpy as np
 import paddle
 
 from ..session import Session, current
-from . import made_up, worlds
+from . import made_up, variants
 from .descriptions import described, is_description, unknown_batch
 from .needs import Kind, Need, NeededError, Why
 from .running_code import TRAINING, assigned, frames, is_trained_on, layer_asks, paddle_asks, place
@@ -71,7 +71,7 @@ class AbsentData:
 
     def wants(self, needs: Iterable[Need]) -> None:
         """Remember what a step wants that is not known, where no sample is being made up."""
-        if worlds.present() is None and not self.wants_numbers:
+        if variants.present() is None and not self.wants_numbers:
             for need in needs:
                 self.need(need)
 
@@ -159,10 +159,10 @@ class Unseen:
             raise AttributeError(name)
         if name in TRAINING and (session := current()) is not None:
             session.of(AbsentData).is_trained = True
-        world = worlds.present()
-        if world is not None and name in made_up.PICTURE | made_up.ARRAY:
-            return made_up.method(world, name, self._converted if name == "astype" else self, self.__dict__["_dtype"])
-        if world is not None and name in made_up.LISTS:
+        variant = variants.present()
+        if variant is not None and name in made_up.PICTURE | made_up.ARRAY:
+            return made_up.method(variant, name, self._converted if name == "astype" else self, self.__dict__["_dtype"])
+        if variant is not None and name in made_up.LISTS:
             return lambda *_, **__: list(self)
         return self._part(name)
 
@@ -170,11 +170,11 @@ class Unseen:
         return Unseen(self, length=self.__dict__["_length"], dtype=dtype)
 
     def __getitem__(self, index: Any) -> Any:
-        if (world := worlds.present()) is not None:
-            if (found := made_up.indexed(world, index)) is not None:
+        if (variant := variants.present()) is not None:
+            if (found := made_up.indexed(variant, index)) is not None:
                 return found
             if isinstance(index, slice):
-                return Unseen(self, length=len(range(self._count(world))[_plain(index)]))
+                return Unseen(self, length=len(range(self._count(variant))[_plain(index)]))
         label = str(index) if isinstance(index, (str, int)) else ""
         return self._part(label) if label.isidentifier() or label.isdecimal() else Unseen(self)
 
@@ -215,13 +215,13 @@ class Unseen:
     def __delitem__(self, index: Any) -> None:
         return None
 
-    def _count(self, world: worlds.World) -> int:
+    def _count(self, variant: variants.Variant) -> int:
         length: int | None = self.__dict__["_length"]
-        return world.length if length is None else length
+        return variant.length if length is None else length
 
     def __len__(self) -> int:
-        if (world := worlds.present()) is not None:
-            return self._count(world)
+        if (variant := variants.present()) is not None:
+            return self._count(variant)
         session = current()
         if session is not None:
             data = session.of(AbsentData)
@@ -231,9 +231,9 @@ class Unseen:
         return self._needs("length_unseen")
 
     def __iter__(self) -> Iterator[Any]:
-        if (world := worlds.present()) is not None:
-            count = worlds.unpacked_into(sys._getframe(1)) or self._count(world)
-            return (Unseen(self) for _ in range(count) if worlds.may_spend() or self._needs("batch_unseen"))
+        if (variant := variants.present()) is not None:
+            count = variants.unpacked_into(sys._getframe(1)) or self._count(variant)
+            return (Unseen(self) for _ in range(count) if variants.may_spend() or self._needs("batch_unseen"))
         session = current()
         name = session.of(AbsentData).name_of(self) if session else ""
         text = session.of(AbsentData).description(name) if session else None
@@ -243,9 +243,9 @@ class Unseen:
         return iter([batch[0] if isinstance(batch, list) and len(batch) == 1 else batch for batch in batches])
 
     def __array__(self, dtype: Any = None, *_: Any, **__: Any) -> Any:
-        if (world := worlds.present()) is not None and worlds.may_spend():
+        if (variant := variants.present()) is not None and variants.may_spend():
             length = self.__dict__["_length"]
-            return np.zeros(() if length is None else length, dtype or self.__dict__["_dtype"] or world.numbers)
+            return np.zeros(() if length is None else length, dtype or self.__dict__["_dtype"] or variant.numbers)
         session = current()
         if session is not None:
             data = session.of(AbsentData)
@@ -265,17 +265,17 @@ class Unseen:
         session = current()
         if session is not None and isinstance(answer := session.of(AbsentData).answer_of(self), int):
             return answer
-        return 0 if worlds.present() is not None and worlds.may_spend() else self._needs("number_unseen")
+        return 0 if variants.present() is not None and variants.may_spend() else self._needs("number_unseen")
 
     def __float__(self) -> float:
         return float(self._whole())
 
     def _decided(self, *_: Any) -> Any:
-        world = worlds.present()
-        return world.holds if world is not None and worlds.may_spend() else self._needs("number_unseen")
+        variant = variants.present()
+        return variant.holds if variant is not None and variants.may_spend() else self._needs("number_unseen")
 
     def __next__(self) -> Any:
-        return Unseen(self) if worlds.present() is not None and worlds.may_spend() else self._needs("number_unseen")
+        return Unseen(self) if variants.present() is not None and variants.may_spend() else self._needs("number_unseen")
 
     def _needs(self, why: Why) -> NoReturn:
         session = current()
@@ -291,7 +291,7 @@ class Unseen:
         if kind == "value" and data.is_lazy and layer_asks():
             kind, why, name = "batch", "tensor_unseen", data.name_of(self)
         is_of_step = paddle_asks() if kind == "value" else is_trained_on() and not data.wants_numbers
-        is_of_step = is_of_step and not self.__dict__["_is_asked"] and worlds.present() is None
+        is_of_step = is_of_step and not self.__dict__["_is_asked"] and variants.present() is None
         raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=is_of_step)))
 
 
@@ -314,12 +314,12 @@ def _plain(index: slice) -> slice:
 
 def _joined(self: Unseen, other: Any) -> Any:
     """`words + [0] * 5`: a list while samples are made up."""
-    is_list = worlds.present() is not None and isinstance(other, (list, tuple))
+    is_list = variants.present() is not None and isinstance(other, (list, tuple))
     return [*self, *other] if is_list else Unseen(self)
 
 
 def _joined_to(self: Unseen, other: Any) -> Any:
-    is_list = worlds.present() is not None and isinstance(other, (list, tuple))
+    is_list = variants.present() is not None and isinstance(other, (list, tuple))
     return [*other, *self] if is_list else Unseen(self)
 
 
@@ -340,7 +340,7 @@ def tensor_of(data: Any) -> Any:
         seen = next(one for one in seen if is_unseen(one))
     if session is None:
         return seen.__array__()
-    if worlds.present() is not None:
+    if variants.present() is not None:
         return (
             np.array(_numbers(data)) if seen is not data or seen.__dict__["_length"] else seen._needs("tensor_unseen")
         )

@@ -1,4 +1,4 @@
-"""What a value of unknown content is while samples are made up (`worlds`): numbers, lists, pictures and arrays."""
+"""What a value of unknown content is while samples are made up (`variants`): numbers, lists, pictures and arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from paddle.vision.transforms import functional_pil
 
-from .worlds import World
+from .variants import Variant
 
 _MODE = "RGB"
 _COLOURS = 3
@@ -21,17 +21,17 @@ LISTS = frozenset(("split", "splitlines", "readlines", "tolist", "keys", "values
 """Methods that give a list."""
 
 
-def picture(world: World) -> Any:
+def picture(variant: Variant) -> Any:
     """A picture as Pillow opens one."""
-    return functional_pil.Image.new(_MODE, world.side[::-1])
+    return functional_pil.Image.new(_MODE, variant.side[::-1])
 
 
-def pixels(world: World) -> Any:
+def pixels(variant: Variant) -> Any:
     """A picture as OpenCV reads one."""
-    return np.zeros((*world.side, _COLOURS), np.uint8)
+    return np.zeros((*variant.side, _COLOURS), np.uint8)
 
 
-def method(world: World, name: str, other: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:
+def method(variant: Variant, name: str, other: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:
     """A method that tells what the value is: `convert("RGB")` has a picture, `reshape([1, 28, 28])` an array.
 
     Args:
@@ -41,9 +41,9 @@ def method(world: World, name: str, other: Callable[..., Any], dtype: Any = None
 
     def called(*args: Any, **kwargs: Any) -> Any:
         if name in PICTURE and not (name == "resize" and not _is_size(args, kwargs)):
-            return getattr(picture(world), name)(*args, **kwargs)
+            return getattr(picture(variant), name)(*args, **kwargs)
         if name == "transpose" and _shape_of(args) == [2, 0, 1]:
-            return np.zeros((_COLOURS, *world.side), dtype or np.float32)
+            return np.zeros((_COLOURS, *variant.side), dtype or np.float32)
         if name == "reshape" and (shape := _shape(args)):
             return np.zeros(shape, np.float32)
         return other(*args, **kwargs)
@@ -66,15 +66,15 @@ def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
     return known if len(known) == len(sizes) else ()
 
 
-def indexed(world: World, index: Any) -> Any | None:
+def indexed(variant: Variant, index: Any) -> Any | None:
     """The array that an index tells of: `image[:, :, None]` is grey, `image[:, :, ::-1]` has colours."""
     if not isinstance(index, tuple) or not all(isinstance(one, (slice, type(None), type(Ellipsis))) for one in index):
         return None
     full, turned = slice(None), slice(None, None, -1)
     if index == (full, full, None):
-        return np.zeros((*world.side, 1), np.uint8)
+        return np.zeros((*variant.side, 1), np.uint8)
     if index in ((full, full, turned), (Ellipsis, turned)):
-        return pixels(world)
+        return pixels(variant)
     return _cropped(index)
 
 

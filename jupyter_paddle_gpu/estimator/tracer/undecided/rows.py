@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..session import current
-from . import worlds
+from . import variants
 from .absent_data import LENGTH, AbsentData, Unseen, is_unseen
 from .running_code import assigned, is_trained_on
 from .unknowns import plain, unknown
@@ -54,8 +54,8 @@ class UnseenRows(Unseen):
 
     def _present(self) -> Any | None:
         """The made-up array, while samples are made up."""
-        world = worlds.present()
-        return None if world is None else self._made(world.length)
+        variant = variants.present()
+        return None if variant is None else self._made(variant.length)
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -138,8 +138,8 @@ def _both(compute: Callable[..., Any], *given: Any, lengths: tuple[int, int] = F
     Args:
         is_certain: whether its type hangs on no other.
     """
-    if (world := worlds.present()) is not None:
-        return compute(*(_of_length(one, world.length) for one in given))
+    if (variant := variants.present()) is not None:
+        return compute(*(_of_length(one, variant.length) for one in given))
     rows = next((one for one in _flat(given) if isinstance(one, UnseenRows)), None)
     if any(isinstance(one, Unseen) and not isinstance(one, UnseenRows) for one in _flat(given)):
         return Unseen(rows)
@@ -210,8 +210,8 @@ class UnseenList(Unseen):
             return UnseenList(self.__dict__["_item"])
         if is_unseen(index):
             return Unseen(self)
-        if (world := worlds.present()) is not None:
-            return self._items(world.length)[index]
+        if (variant := variants.present()) is not None:
+            return self._items(variant.length)[index]
         counts = {len(range(length)[index]) for length in LENGTHS} if isinstance(index, slice) else {1}
         if len(counts) > 1 or (count := counts.pop()) > _MOST_ITEMS:
             return UnseenList(self.__dict__["_item"])
@@ -223,14 +223,14 @@ class UnseenList(Unseen):
         return items if isinstance(index, slice) else items[0]
 
     def __iter__(self) -> Any:
-        world = worlds.present()
-        return super().__iter__() if world is None else iter(self._items(world.length))
+        variant = variants.present()
+        return super().__iter__() if variant is None else iter(self._items(variant.length))
 
     def __array__(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
-        world = worlds.present()
-        if world is None:
+        variant = variants.present()
+        if variant is None:
             return super().__array__(dtype, *args, **kwargs)
-        return np.array([_zeros(self.__dict__["_item"], world.numbers)] * world.length, dtype)
+        return np.array([_zeros(self.__dict__["_item"], variant.numbers)] * variant.length, dtype)
 
 
 _MOST_ITEMS = 4096

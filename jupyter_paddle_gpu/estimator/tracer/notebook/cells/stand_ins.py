@@ -1,7 +1,7 @@
 """What a cell's own `len(...)` and its reading of pictures give where their data is not on this machine.
 
 `len(words)` would have to be a number at once; here it is one of unknown content, asked for only where it is needed.
-`Image.open(path)` and `cv2.imread(path)` give a made-up picture while samples are made up (`undecided/worlds`).
+`Image.open(path)` and `cv2.imread(path)` give a made-up picture while samples are made up (`undecided/variants`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...session import current
-from ...undecided import made_up, worlds
+from ...undecided import made_up, variants
 from ...undecided.absent_data import AbsentData, unseen_length
 from ...undecided.needs import NeededError
 from . import absorbing
@@ -52,18 +52,18 @@ def pixels_of(reads: Callable[[], Any]) -> Any:
     return _made_up(reads, made_up.pixels)
 
 
-def _made_up(opens: Callable[[], Any], make: Callable[[worlds.World], Any]) -> Any:
-    world = worlds.present()
-    if world is None:
+def _made_up(opens: Callable[[], Any], make: Callable[[variants.Variant], Any]) -> Any:
+    variant = variants.present()
+    if variant is None:
         return opens()
     try:
         found = opens()
     except Exception as problem:
         if not absorbing.is_of_data(problem):
             raise
-        return make(world)
+        return make(variant)
     is_here = found is not None and not absorbing.holds_unseen([found])
-    return found if is_here else make(world)
+    return found if is_here else make(variant)
 
 
 NAMES = {LENGTH: length_of, PICTURE: picture_of, ARRAY: pixels_of}

@@ -2,8 +2,8 @@
 
 `padded.append([vocabulary[word] for word in sentence + ["<pad>"] * (10 - len(sentence))])` gives rows of ten numbers,
 whatever the sentences are. A statement that failed for want of its data, or of which came data of unknown content, is
-run once more with made-up data in two worlds (`undecided/worlds`), with names of its own; what it binds alike in both
-is known (`undecided/rows`).
+run once more with made-up data in two variants (`undecided/variants`), with names of its own; what it binds alike in
+both is known (`undecided/rows`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.rows import UnseenList, UnseenRows, alike
-from ...undecided.worlds import PAIRS, World, Worlds
+from ...undecided.variants import PAIRS, Variant, Variants
 from ..sites import Sites
 from . import absorbing
 
@@ -27,7 +27,7 @@ MOST = 4_000
 SECONDS = 3.0
 """Of the processor's time for all statements of a notebook."""
 _MOST_COPIED = 100_000
-"""Entries of a container that is copied for a world."""
+"""Entries of a container that is copied for a variant."""
 _OR_UNSEEN = "__or_unseen__"
 """The name under which a statement finds `_or_unseen`."""
 _TAKEN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.With, ast.If, ast.While)
@@ -87,7 +87,7 @@ class Surmises:
         code = compile(tree, "<surmise>", "exec")
         known: dict[str, Any] = {}
         for pair in (pair for pair in PAIRS if pair[0].holds):
-            found = [_bound(code, namespace, world, self._session) for world in pair]
+            found = [_bound(code, namespace, variant, self._session) for variant in pair]
             in_both = {name: alike(*(bound.get(name) for bound in found)) for name in open_still}
             new = {name: made for name, made in in_both.items() if made is not None}
             if any(not isinstance(made, UnseenList) for made in new.values()):
@@ -115,14 +115,14 @@ def _mark_guesses(known: dict[str, Any], otherwise: dict[str, Any], session: Ses
             session.of(AbsentData).guessed.add(name)
 
 
-def _bound(code: Any, namespace: dict[str, Any], world: World, session: Session) -> dict[str, Any]:
-    """The names as they are in a world behind a statement; none where it fails there."""
+def _bound(code: Any, namespace: dict[str, Any], variant: Variant, session: Session) -> dict[str, Any]:
+    """The names as they are in a variant behind a statement; none where it fails there."""
     data = session.of(AbsentData)
     names = {name: _kept(value) for name, value in namespace.items()}
     needs, notes = dict(data.needs), dict(session.notes)
     names[_OR_UNSEEN] = _or_unseen
     try:
-        with session.of(Worlds).within(world, MOST):
+        with session.of(Variants).within(variant, MOST):
             exec(code, names)
     except Exception:  # whatever the program's code makes of made-up data tells nothing
         return {}

@@ -1,8 +1,8 @@
 """Batches that follow from the program's own code, where its data is not on this machine.
 
-A `__getitem__`, a collate function or a reader is run with made-up data in two worlds (`undecided/worlds`). What comes
-out alike in both is a batch of which nobody has to be asked; of one that does not, what is alike says how many things
-it has and of which types.
+A `__getitem__`, a collate function or a reader is run with made-up data in two variants (`undecided/variants`). What
+comes out alike in both is a batch of which nobody has to be asked; of one that does not, what is alike says how many
+things it has and of which types.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ...eager.tensors import Tensors
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.unknowns import unknown
-from ...undecided.worlds import PAIRS, World, Worlds
+from ...undecided.variants import PAIRS, Variant, Variants
 from .batches import DISTINCT_SAMPLES, Made, made, repeated
 from .own_datasets import anew
 
 SECONDS = 2.0
-"""Of the processor's time after which no further world is looked at."""
+"""Of the processor's time after which no further variant is looked at."""
 Part = tuple[str, tuple[int | None, ...]]
 """Type and shape of one thing of a batch; None for a size that hangs on the data."""
 
@@ -81,7 +81,7 @@ def _first(items: Any) -> Any:
 
 
 def _alike(runtime: Tensors, make: Callable[[], Any], name: str) -> Any | Partial | None:
-    """What is made in two worlds, where it is the same in both; else what is the same of it."""
+    """What is made in two variants, where it is the same in both; else what is the same of it."""
     partial: Partial | None = None
     began = time.process_time()
     for pair in PAIRS:
@@ -90,8 +90,8 @@ def _alike(runtime: Tensors, make: Callable[[], Any], name: str) -> Any | Partia
         if partial is not None and not pair[0].holds:
             continue
         found: list[Any] = []
-        for world in pair:
-            one = _with_labels(_made_in(runtime, world, make))
+        for variant in pair:
+            one = _with_labels(_made_in(runtime, variant, make))
             if one is None or isinstance(one, Unseen):
                 break
             found.append(one)
@@ -137,11 +137,11 @@ def _with_labels(batch: Any) -> Any:
     return [*batch[:-1], Made((int(sizes[0] or 1),), "int64", None)] if is_open else batch
 
 
-def _made_in(runtime: Tensors, world: World, make: Callable[[], Any]) -> Any | None:
+def _made_in(runtime: Tensors, variant: Variant, make: Callable[[], Any]) -> Any | None:
     data = runtime.of(AbsentData)
     needs, notes = dict(data.needs), dict(runtime.notes)
     try:
-        with runtime.of(Worlds).within(world):
+        with runtime.of(Variants).within(variant):
             return make()
     except Exception:  # whatever the program's code makes of made-up data tells nothing
         return None

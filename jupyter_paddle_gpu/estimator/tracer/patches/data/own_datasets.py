@@ -23,7 +23,7 @@ import paddle
 
 from ... import call_stack
 from ...session import Session, current
-from ...undecided import worlds
+from ...undecided import variants
 from ...undecided.absent_data import Unseen, UnseenData
 from ...undecided.needs import Need, NeededError
 from ..environment import DownloadNeeded
@@ -113,7 +113,7 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
         if running is None or id(self) in running:  # who called the outer method sees what becomes of it
             return method(self, *args, **kwargs)
         running.add(id(self))
-        if method.__name__ == "__init__" and worlds.present() is None:
+        if method.__name__ == "__init__" and variants.present() is None:
             vars(self)[GIVEN] = method, args, kwargs
         try:
             return method(self, *args, **kwargs)

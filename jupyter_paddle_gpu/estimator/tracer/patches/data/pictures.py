@@ -15,7 +15,7 @@ import paddle
 from paddle.vision.transforms import functional_pil
 
 from ...session import Session
-from ...undecided import made_up, worlds
+from ...undecided import made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData, is_unseen
 from ..absent_modules import AbsentModule, stands_for
 from ..patch import Patch
@@ -47,8 +47,8 @@ class _Sample(Unseen):
 
 
 def _opened(_: Any) -> Any:
-    world = worlds.present()
-    return Unseen() if world is None else made_up.picture(world)
+    variant = variants.present()
+    return Unseen() if variant is None else made_up.picture(variant)
 
 
 def _tensors(session: Session, original: Callable[..., Any], self: Any, tensors: Any) -> None:
@@ -69,8 +69,8 @@ def _transformed(session: Session, original: Callable[..., Any], self: Any, data
     """A transform of a picture of unknown content: of a made-up one, where it makes the same of all of them."""
     if not isinstance(data, Unseen):
         return original(self, data)
-    if (world := worlds.present()) is not None:
-        return original(self, made_up.picture(world))
+    if (variant := variants.present()) is not None:
+        return original(self, made_up.picture(variant))
     if not session.of(AbsentData).follows:
         return original(self, data)
     found = followed.of_reader(session, lambda: iter([original(self, made_up.picture(_present()))]))
@@ -79,10 +79,10 @@ def _transformed(session: Session, original: Callable[..., Any], self: Any, data
     return loader.fresh(session, followed.as_unknown(found))
 
 
-def _present() -> worlds.World:
-    world = worlds.present()
-    assert world is not None
-    return world
+def _present() -> variants.Variant:
+    variant = variants.present()
+    assert variant is not None
+    return variant
 
 
 def _resized(session: Session, original: Callable[..., Any], img: Any, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +90,7 @@ def _resized(session: Session, original: Callable[..., Any], img: Any, *args: An
     try:
         return original(img, *args, **kwargs)
     except ImportError:
-        if worlds.present() is None or not isinstance(img, np.ndarray):
+        if variants.present() is None or not isinstance(img, np.ndarray):
             raise
         size = args[0] if args else kwargs["size"]
         found = np.asarray(original(functional_pil.Image.new("L", img.shape[1::-1]), size))
@@ -102,7 +102,7 @@ class OpenCV(AbsentModule):
     """OpenCV, which is not here: while samples are made up its functions give pictures of the size that they would."""
 
     def __getattr__(self, name: str) -> Any:
-        if worlds.present() is None or name.startswith("__"):
+        if variants.present() is None or name.startswith("__"):
             return super().__getattr__(name)
         if name.isupper() or name.startswith("COLOR_"):
             return name
@@ -112,12 +112,12 @@ class OpenCV(AbsentModule):
 def _computed(name: str, *args: Any, **kwargs: Any) -> Any:
     """What a function of OpenCV makes of a picture: one of the same size where the function is not one that changes
     it."""
-    world = worlds.present()
-    assert world is not None
+    variant = variants.present()
+    assert variant is not None
     picture = args[0] if args else None
-    array = picture if isinstance(picture, np.ndarray) else made_up.pixels(world)
+    array = picture if isinstance(picture, np.ndarray) else made_up.pixels(variant)
     if name in {"imread", "imdecode"}:
-        return made_up.pixels(world)[:, :, 0] if 0 in args[1:] or "GRAYSCALE" in str(args[1:]) else array
+        return made_up.pixels(variant)[:, :, 0] if 0 in args[1:] or "GRAYSCALE" in str(args[1:]) else array
     if name == "resize":
         size = args[1] if len(args) > 1 else kwargs.get("dsize")
         if not isinstance(size, (tuple, list)) or not all(type(one) is int for one in size):

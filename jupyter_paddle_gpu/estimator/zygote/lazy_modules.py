@@ -20,7 +20,7 @@ _lock = threading.RLock()
 _running: set[str] = set()
 
 
-class Postponed(ModuleType):
+class LazyModule(ModuleType):
     """A module that has not run yet. It knows what the import system asks (`__spec__`, `__path__`, `__file__`)."""
 
     def __getattr__(self, name: str) -> Any:
@@ -35,10 +35,10 @@ class Postponed(ModuleType):
 
 
 def run(module: ModuleType) -> None:
-    """Have a postponed module run, unless it is running; any other module is left alone."""
+    """Have a lazy module run, unless it is running; any other module is left alone."""
     with _lock:
         name = module.__name__
-        if not isinstance(module, Postponed) or name in _running:
+        if not isinstance(module, LazyModule) or name in _running:
             return
         loader = module.__spec__.loader if module.__spec__ else None
         assert loader is not None
@@ -64,11 +64,11 @@ class _Later:
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None
         module.__loader__ = module.__spec__.loader = self._loader
-        module.__class__ = Postponed  # only now: the import system has put down what it knows by itself
+        module.__class__ = LazyModule  # only now: the import system has put down what it knows by itself
 
 
 class Finder:
-    """While it is in force (a context manager), the named modules are postponed."""
+    """While it is in force (a context manager), the named modules are lazy."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names

@@ -10,7 +10,7 @@ import pytest
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.jobs.scheduling import queue
-from jupyter_paddle_gpu.jobs.scheduling.house_rules import kept
+from jupyter_paddle_gpu.jobs.scheduling.admission import kept
 from jupyter_paddle_gpu.jobs.settings import JobSettings, SchedulerPolicy
 
 

@@ -23,7 +23,7 @@ BUSY_SECONDS = 1.0
 """As long a look at devices waits for somebody who writes into the store."""
 
 
-class Holding:
+class DeviceHolders:
     """Called for who has what: the jobs of this store by its rows, those of others by their claims.
 
     It opens the store by itself and only where there is one: whoever looks at devices makes none, and the job service

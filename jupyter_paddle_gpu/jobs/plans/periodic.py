@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Chores(Protocol):
+class PeriodicTasks(Protocol):
     """Asked in every step by the one process that has the queue, which may die at any moment: the next one asks then.
     What is done must bear being done again."""
 

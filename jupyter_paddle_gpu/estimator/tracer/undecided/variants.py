@@ -21,7 +21,7 @@ MOST = 60_000
 
 
 @dataclass(frozen=True)
-class World:
+class Variant:
     """One way data may be.
 
     Attributes:
@@ -36,32 +36,32 @@ class World:
     holds: bool = True
     numbers: str = "int64"
 
-    def otherwise(self) -> World:
+    def otherwise(self) -> Variant:
         """The same with numbers of another type: what is of another type then hangs on a guess."""
         return replace(self, numbers="float64")
 
 
 _WIDE, _HIGH = (333, 500), (640, 419)
 PAIRS = tuple(
-    (World(short, _WIDE, holds), World(long, _HIGH, holds))
+    (Variant(short, _WIDE, holds), Variant(long, _HIGH, holds))
     for short, long in ((5, 7), (160, 190), (3_000, 3_300))
     for holds in (True, False)
 )
-"""Worlds that differ, the cheapest first: a reader may want hundreds of samples before it gives a batch."""
+"""Variants that differ, the cheapest first: a reader may want hundreds of samples before it gives a batch."""
 
 
-class Worlds:
-    """The world that the program is in while samples are made up; None else."""
+class Variants:
+    """The variant of made-up samples that the program sees now; None while none are made up."""
 
     def __init__(self) -> None:
-        self.present: World | None = None
+        self.present: Variant | None = None
         self._left = 0
 
     @contextmanager
-    def within(self, world: World, most: int = MOST) -> Iterator[None]:
+    def within(self, variant: Variant, most: int = MOST) -> Iterator[None]:
         """Make up what the program asks of data, so many items at most."""
         before, left = self.present, self._left
-        self.present, self._left = world, most
+        self.present, self._left = variant, most
         try:
             yield
         finally:
@@ -73,16 +73,16 @@ class Worlds:
         return self._left >= 0
 
 
-def present() -> World | None:
-    """The world that the program is in."""
+def present() -> Variant | None:
+    """The variant of made-up samples that the program sees now."""
     session = current()
-    return None if session is None else session.of(Worlds).present
+    return None if session is None else session.of(Variants).present
 
 
 def may_spend(items: int = 1) -> bool:
     """Whether so many more items may be made up."""
     session = current()
-    return session is not None and session.of(Worlds).spend(items)
+    return session is not None and session.of(Variants).spend(items)
 
 
 _EXTENDED_AFTER = 8
