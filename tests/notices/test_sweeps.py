@@ -15,7 +15,7 @@ from jupyter_paddle_gpu.services.plans.wanted import SweepRequest
 from ..services.plans import conftest as plans_conftest
 from .conftest import Robot
 
-notebook, until = plans_conftest.notebook, plans_conftest.until  # fixtures
+notebook = plans_conftest.notebook  # a fixture
 RUN = "lr = 0.1", "print(f'epoch 1/1 loss {lr * 10}')\nassert lr < 1"
 
 
