@@ -227,6 +227,7 @@ def test_progress_bar_of_a_real_process(execute: Execute) -> None:
     assert run.stream(0) == "step 2000/2000 loss: 0.0005\nEpoch 2/2\n"
     metric = [event for event in run.events if event["type"] == "metric"]
     assert {**metric[-1], "t": 0}["epoch"] == 2 and any(event.get("step") == 2000 for event in metric)
+    assert all("m" in event for event in run.events), "cells and metrics are told by one clock"
 
 
 def test_output_beyond_the_limit_is_in_the_log_only(execute: Execute) -> None:

@@ -100,7 +100,8 @@ class _Course:
     """
 
     def __init__(self) -> None:
-        self._first: float | None = None  # of the clock that is never set, as `_begun` and `_last`
+        self._first: float | None = None  # by the clock that is never set, as `_begun` and `_last`
+        self._is_set = False  # whether there are moments by the other clock only: an older runner's cells
         self._begun = self._last = 0.0
         self._last_t = 0.0  # of the newest event, seconds since the epoch
         self._trains = False  # whether the running cell does
@@ -108,7 +109,9 @@ class _Course:
 
     def take(self, event: untrusted.Event) -> None:
         """An event of the runner."""
-        time = event.t if event.m is None else event.m
+        if self._first is None:
+            self._is_set = event.m is None
+        time = event.t if event.m is None or self._is_set else event.m
         self._first = time if self._first is None else self._first
         self._last, self._last_t = time, event.t
         if event.type == "metric":

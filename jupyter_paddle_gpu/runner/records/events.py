@@ -21,7 +21,6 @@ class Events:
         self._slots = float(metric_burst)
         self._slots_at = time.monotonic()
         self._metric: Dict[str, Any] = {}
-        self._metric_at = 0.0
         self._from_callback = False
         # A crash may have left half a line; an empty one after it does no harm to a reader.
         if os.fstat(self._descriptor).st_size:
@@ -30,7 +29,7 @@ class Events:
     def add(self, kind: str, **fields: Any) -> None:
         """Append an event now, after the metric that waits."""
         self.flush_metric()
-        self._write(dict(fields, t=round(time.time(), 3), type=kind))
+        self._write(dict(fields, type=kind))
 
     def metric(self, found: Dict[str, Any], *, callback: bool = False) -> None:
         """Note progress; once Paddle's own callback speaks, what is read from printed lines is not used."""
@@ -59,15 +58,15 @@ class Events:
         """Write the waiting metric now."""
         if self._metric:
             metric, self._metric = self._metric, {}
-            self._metric_at = time.monotonic()
-            # `m` for the pace: the clock that `t` is of may be set while the job runs.
-            self._write(dict(metric, t=round(time.time(), 3), m=round(self._metric_at, 3), type="metric"))
+            self._write(dict(metric, type="metric"))
 
     def cell_started(self) -> None:
         """A new cell may print its progress itself again."""
         self._from_callback = False
 
     def _write(self, event: Dict[str, Any]) -> None:
+        # `m` for the pace: the clock that `t` is of may be set while the job runs.
+        event = dict(event, t=round(time.time(), 3), m=round(time.monotonic(), 3))
         self._append(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
     def _append(self, data: bytes) -> None:
