@@ -203,7 +203,7 @@ def test_a_cell_runs_as_a_job_with_what_was_executed_before(kernel):
     )
     assert not errors, errors
     assert "answer 42" in text.splitlines()
-    assert any("succeeded" in data["text/plain"] for data in rich)
+    assert any("done" in data["text/plain"] for data in rich)
 
 
 def test_a_job_from_a_cell(kernel, tmp_path):
@@ -221,19 +221,19 @@ def test_a_job_from_a_cell(kernel, tmp_path):
     text, rich, errors = running.run("job = %paddle_gpu submit --engine local --follow\njob")
     assert not errors, errors
     assert "hello" in text.splitlines()
-    assert any("succeeded" in data["text/plain"] for data in rich)
+    assert any("done" in data["text/plain"] for data in rich)
     text, _, _ = running.run("print(job.value.state, job.json['state'])")
     assert text.split() == ["succeeded", "succeeded"]
     text, _, _ = running.run("%paddle_gpu logs last --since 1 --json")
     assert "hello" in [json.loads(line)["x"] for line in text.splitlines()]
     _, rich, _ = running.run("%paddle_gpu jobs")
-    assert "succeeded" in rich[0]["text/html"]
+    assert "done" in rich[0]["text/html"]
     # Without --follow the cell is free at once, and what it shows goes on by itself to the job's end.
     _, rich, _ = running.run("%paddle_gpu submit --engine local --no-estimate")
-    assert "succeeded" not in rich[0]["text/plain"]
+    assert "done" not in rich[0]["text/plain"]
     assert 'href="#paddle-gpu-job=' in rich[0]["text/html"]
-    shown = running.updates(lambda data: "succeeded" in data["text/plain"])
+    shown = running.updates(lambda data: "done" in data["text/plain"])
     assert "Executed notebook" in shown["text/plain"]
     assert 'href="#paddle-gpu-job=' in shown["text/html"]
     _, rich, _ = running.run("%paddle_gpu jobs last")
-    assert "succeeded" in rich[0]["text/plain"]
+    assert "done" in rich[0]["text/plain"]

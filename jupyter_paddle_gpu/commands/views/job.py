@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ...domain.jobs.job import Job
+from ...domain.jobs.job import STATE_WORDS, Job
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
 from ...domain.plans.sweeps import SweepReport
@@ -18,14 +18,14 @@ from .. import markup
 from ..face import View
 from ..speech import Speech, duration, moment, run_time, size
 from .machine import TableView
-from .states import FOLLOW_STATUS, STATES
+from .states import FOLLOW_STATUS
 from .sweeps import progress
 from .usage import driver_peak, used
 
 
 def state(say: Speech, job: Job) -> str:
     """The state in words, with how far it is."""
-    words = say(STATES[job.state])
+    words = say(STATE_WORDS[job.state])
     progress = job.progress
     if job.state in ("running", "stopping") and progress.cells_total:
         words += f" {progress.cells_done}/{progress.cells_total}"

@@ -17,6 +17,16 @@ from .notices import Notice
 from .statistics import StatisticsSummary
 
 JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]
+STATE_WORDS: dict[str, str] = {
+    "queued": "waiting",
+    "preparing": "preparing",
+    "running": "running",
+    "stopping": "stopping",
+    "succeeded": "done",
+    "failed": "failed",
+    "cancelled": "stopped",
+}
+"""What people read in all faces; the panel's are in `src/components/jobs/words.ts`, by the same catalogue."""
 
 MOVES: dict[JobState, frozenset[JobState]] = {
     "queued": frozenset({"preparing", "stopping", "cancelled", "failed"}),

@@ -150,7 +150,7 @@ export function Host(props: { host: IHostSample; estimate: IEstimate | null }): 
           className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
           title={trans.__('How busy the processors are')}
         >
-          {Math.round(host.cpu_percent)} %
+          {`CPU ${Math.round(host.cpu_percent)} %`}
         </span>
       </div>
       <Bar

@@ -73,7 +73,7 @@ def test_two_jobs_stand_side_by_side():
     )
     view = ComparisonView(one, other, Comparison(differs=differs, code=(code,)))
     assert view.rows(Speech("en")) == [
-        *[("lr", "0.1", "0.2"), ("Number of devices", "0", "1"), ("State", "succeeded", "failed")],
+        *[("lr", "0.1", "0.2"), ("Number of devices", "0", "1"), ("State", "done", "failed")],
         *[("Time", "1 min 00 s", "1 min 00 s"), ("loss", "0.5", "0.25"), ("acc", "–", "0.9")],
     ]
     assert "Cell 3" in view.html(Speech("en")) and "+lr = 0.2" in view.html(Speech("en"))

@@ -6,7 +6,7 @@ Whatever a job wrote is text here, and its pictures are images, in which no scri
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from ....domain.jobs.figures import Figure
-from ....domain.jobs.job import Job, JobState, LogLine
+from ....domain.jobs.job import STATE_WORDS, Job, LogLine
 from ....domain.jobs.metrics import MetricCurve
 from ....domain.messages import Message, Translate, untranslated
 from ....domain.sizes import human
@@ -30,10 +30,6 @@ OUTPUT_CHARACTERS = 20_000
 
 _LANGUAGE = "en"
 """The tag of the page's language; its translation is that language's own."""
-_STATES: Mapping[JobState, str] = {
-    **{"queued": "waiting", "preparing": "preparing", "running": "running", "stopping": "stopping"},
-    **{"succeeded": "done", "failed": "failed", "cancelled": "stopped"},
-}
 _STYLE = """
 body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:1000px;padding:0 1em;color:#1b1f24;background:#fff}
 h1{font-size:1.5em}h2{font-size:1.1em;border-bottom:1px solid #d0d7de;margin-top:2em}
@@ -77,7 +73,7 @@ def _facts(job: Job, translate: Translate) -> str:
     measured = result and (result.device_allocated_bytes or result.step_allocated_bytes)
     rows: list[tuple[str, Any]] = [
         ("Job", job.id),
-        ("State", translate(_STATES[job.state])),
+        ("State", translate(STATE_WORDS[job.state])),
         ("Notebook", spec.notebook),
         ("Submitted by", job.owner),
         ("Submitted", _moment(job.created)),
