@@ -31,9 +31,10 @@ def states(place, jobs):
     return [place.client.get(job).state for job in jobs]
 
 
-def both_are_made(place):
-    """Both containers are there. (By the daemon's list: to inspect one that starts takes until it has started.)"""
-    return len(place.left()) == 2
+def both_are_made(place, jobs):
+    """Both containers are there: the first by the daemon's list, since to inspect one that starts takes until it has
+    started; the second by its name as well, which the daemon knows a moment later than its list tells it."""
+    return len(place.left()) == 2 and place.container(jobs[1]) is not None
 
 
 def ended(place, jobs):
@@ -58,7 +59,7 @@ def both_run_in_order(place, jobs):
 def test_the_second_waits_until_the_first_container_has_started(place):
     jobs = submit(place)
     place.up(place.serve())
-    until(lambda: both_are_made(place))
+    until(lambda: both_are_made(place, jobs))
     time.sleep(0.5)  # for whoever would not wait
     assert states(place, jobs) == ["preparing", "preparing"], "made side by side"
     assert place.container(jobs[1])["State"]["Status"] == "created"
@@ -68,7 +69,7 @@ def test_the_second_waits_until_the_first_container_has_started(place):
 def test_a_server_killed_between_grant_and_start_leaves_the_order_to_the_next(place):
     jobs = submit(place)
     place.up(place.serve())
-    until(lambda: both_are_made(place))
+    until(lambda: both_are_made(place, jobs))
     place.kill()
     assert place.container(jobs[1])["State"]["Status"] == "created"
     place.up(place.serve())
@@ -108,7 +109,7 @@ def test_a_cancel_while_the_first_one_starts(place, who):
     """Of the one that starts, or of the one that waits for it: the other one runs, and nothing is left of this one."""
     jobs = submit(place)
     place.up(place.serve())
-    until(lambda: both_are_made(place))
+    until(lambda: both_are_made(place, jobs))
     place.client.cancel(jobs[who], force=True)
     if who == 1:
         until(lambda: place.client.get(jobs[1]).state == "cancelled")
@@ -121,7 +122,7 @@ def test_a_cancel_while_the_first_one_starts(place, who):
 def test_a_start_that_fails_lets_the_next_one_go(place):
     jobs = submit(place, STAND_IN_START_FAILS="1")
     place.up(place.serve())
-    until(lambda: both_are_made(place))
+    until(lambda: both_are_made(place, jobs))
     rows = ended(place, jobs)
     assert [row.state for row in rows] == ["failed", "succeeded"]
     assert rows[0].reason.code == "device_unknown"
