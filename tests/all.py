@@ -27,8 +27,10 @@ WORKERS = min(8, 2 * (os.cpu_count() or 1))
 LANES = {
     "front end": ["jlpm", "test", "--maxWorkers=1"],
     "browser": ["jlpm", "test:ui"],
-    "Python": [sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS)],
+    "Python": [sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS), "--reruns", "1", "-raR"],
 }
+"""A test that fails in the browser or in Python is tried once more: daemons, kernels and browsers share few processors.
+Who needed that is named at the end (`flaky`, `RERUN`), and is a fault to be mended: the test's, or the product's."""
 SUMMARY = re.compile(r"\b\d+ (passed|failed)\b")
 """What the summaries of pytest, Jest and Playwright have in common."""
 
