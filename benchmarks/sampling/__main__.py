@@ -11,88 +11,34 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
 import os
-import secrets
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
 from tornado.websocket import websocket_connect
 
 from ..report import save, show
-from .loop.sitecustomize import FORM
+from .serving import CARDS, DELAY, HERE, Counters, Server, environment, library, watched
 
-HERE = Path(__file__).parent
-CARDS, CLIENTS, SECONDS, INTERVAL = 8, 100, 20.0, 2.0
-DELAY = 100
+CLIENTS, SECONDS, INTERVAL = 100, 20.0, 2.0
 SETTLE = 4.0
 """Seconds after clients came or went that are not counted."""
 SAMPLES = 100
 
 
-@dataclass
-class Server:
-    """One Jupyter Server with one extension.
-
-    Attributes:
-        python: the interpreter that has it.
-        path: of the devices' socket; `hello`: what a client says there to have samples every two seconds.
-    """
-
-    name: str
-    python: str
-    extension: str
-    path: str
-    hello: str
-    folder: Path
-    token: str = field(default_factory=lambda: secrets.token_hex(8))
-    port: int = 0
-
-    @contextlib.contextmanager
-    def running(self, environment: dict[str, str]) -> Iterator[psutil.Process]:
-        """Its process, when it answers."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        root = self.folder / f"root-{self.name}"
-        root.mkdir()
-        command = [
-            *(self.python, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={self.port}"),
-            *(f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={root}"),
-            f"--ServerApp.jpserver_extensions={{'{self.extension}': True}}",
-        ]
-        with (self.folder / f"{self.name}.log").open("wb") as log:
-            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-            try:
-                while True:
-                    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                        break
-                    if process.poll() is not None:
-                        raise RuntimeError((self.folder / f"{self.name}.log").read_text()[-2000:])
-                    time.sleep(0.2)
-                yield psutil.Process(process.pid)
-            finally:
-                process.terminate()
-                process.wait(60)
-
-    def clients(self, count: int) -> subprocess.Popen[bytes]:
-        """A process with so many clients, until its standard input ends; it has said that all have come."""
-        url = f"ws://127.0.0.1:{self.port}/{self.path}?token={self.token}"
-        command = [sys.executable, "-m", "benchmarks.sampling", "--clients", str(count), url, self.hello]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"there\n"
-        return process
+def clients(server: Server, count: int) -> subprocess.Popen[bytes]:
+    """A process with so many clients, until its standard input ends; it has said that all have come."""
+    url = f"ws://127.0.0.1:{server.port}/{server.path}?token={server.token}"
+    command = [sys.executable, "-m", "benchmarks.sampling", "--clients", str(count), url, server.hello]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"there\n"
+    return process
 
 
 async def _clients(count: int, url: str, hello: str) -> None:
@@ -116,45 +62,14 @@ async def _clients(count: int, url: str, hello: str) -> None:
     await asyncio.wait(tasks, timeout=5)
 
 
-class Counters:
-    """What the library and the loop write down."""
-
-    def __init__(self, folder: Path) -> None:
-        self.calls, self.loop = folder / "calls", folder / "loop"
-        self.calls.write_bytes(bytes(8))
-        self.loop.write_bytes(bytes(FORM.size))
-
-    def measured(self, process: psutil.Process, seconds: float) -> dict[str, float]:
-        """What happened in so many seconds from now on."""
-        with self.loop.open("r+b") as file:
-            file.write(bytes(FORM.size))
-        before, calls, began = process.cpu_times(), self._count(), time.monotonic()
-        time.sleep(seconds)
-        passed, after = time.monotonic() - began, process.cpu_times()
-        longest, busiest, late, heavy = FORM.unpack(self.loop.read_bytes())
-        used = after.user + after.system - before.user - before.system
-        return {
-            "calls_a_second": (self._count() - calls) / passed,
-            "processor_ms_a_second": 1000 * used / passed,
-            "longest_round_ms": 1000 * longest,
-            "busiest_round_ms": 1000 * busiest,
-            "rounds_over_10_ms": late,
-            "rounds_over_10_ms_of_processor": heavy,
-        }
-
-    def _count(self) -> int:
-        found: int = struct.unpack("l", self.calls.read_bytes())[0]
-        return found
-
-
-def served(server: Server, environment: dict[str, str], counters: Counters) -> dict[str, Any]:
+def served(server: Server, settings: dict[str, str], counters: Counters) -> dict[str, Any]:
     """A server without anybody, with one client, with a hundred, and without anybody again."""
     found: dict[str, Any] = {}
-    with server.running(environment) as process:
+    with server.running(settings) as process:
         time.sleep(SETTLE)
         found["nobody"] = counters.measured(process, SECONDS / 2)
         for count in (1, CLIENTS):
-            watching = server.clients(count)
+            watching = clients(server, count)
             time.sleep(SETTLE)
             found[f"{count}"] = counters.measured(process, SECONDS)
             told = watching.communicate()[0]
@@ -162,25 +77,6 @@ def served(server: Server, environment: dict[str, str], counters: Counters) -> d
         time.sleep(SETTLE)
         found["nobody again"] = counters.measured(process, SECONDS / 2)
     return found
-
-
-def library(folder: Path, *options: str) -> Path:
-    """The folder with the library."""
-    folder.mkdir()
-    command = [
-        "cc",
-        "-shared",
-        "-fPIC",
-        "-O1",
-        "-Wl,-Bsymbolic",
-        *options,
-        "-o",
-        folder / "libnvidia-ml.so.1",
-        HERE / "counted.c",
-        "-ldl",
-    ]
-    subprocess.run(command, check=True)
-    return folder
 
 
 def main() -> None:
@@ -191,19 +87,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         counters = Counters(folder)
-        world = [f"count {CARDS}", *(f"process {card} {os.getpid()} 1073741824" for card in range(CARDS))]
-        (folder / "world").write_text("\n".join(world) + "\n")
-        counting = library(folder / "counting", "-finstrument-functions")
-        environment = {
-            **os.environ,
-            "NVML_STAND_IN": str(folder / "world"),
-            "NVML_CALLS": str(counters.calls),
-            "PADDLE_GPU_DATA": str(folder / "data"),
-            "LD_LIBRARY_PATH": str(counting),
-        }
+        counting = environment(folder, counters)
         tools = {"ours": sys.executable, **dict.fromkeys(("nvdashboard", "gpustat", "nvitop"), str(peers))}
         samples: dict[str, Any] = {}
-        plain = {**environment, "LD_LIBRARY_PATH": str(library(folder / "plain"))}
+        plain = {**counting, "LD_LIBRARY_PATH": str(library(folder / "plain"))}
         for tool, python in tools.items():
             told = [
                 subprocess.run(
@@ -213,18 +100,15 @@ def main() -> None:
                     capture_output=True,
                     text=True,
                 )
-                for count, each in ((10, environment), (SAMPLES, plain))
+                for count, each in ((10, counting), (SAMPLES, plain))
             ]
             counted, timed = (json.loads(one.stdout.splitlines()[-1]) for one in told)
             samples[tool] = {**timed, "calls": counted["calls"]}
-        watched = {
-            **environment,
-            "NVML_DELAY": str(DELAY),
-            "LOOP_FILE": str(counters.loop),
-            "PYTHONPATH": str(HERE / "loop"),
-        }
         servers = (
-            Server("ours", sys.executable, "jupyter_paddle_gpu", "paddle-gpu/api/events", '{"devices": true}', folder),
+            Server(
+                *("ours", sys.executable, "jupyter_paddle_gpu", "paddle-gpu/api/events", '{"devices": true}', folder),
+                options=(f"--PaddleGpuApp.device_seconds={INTERVAL}",),
+            ),
             Server(
                 "nvdashboard",
                 str(peers),
@@ -234,13 +118,14 @@ def main() -> None:
                 folder,
             ),
         )
-        clients = {server.name: served(server, watched, counters) for server in servers}
+        seen = watched(counting, counters)
+        by_server = {server.name: served(server, seen, counters) for server in servers}
     rows = [[tool, one["calls"], 1000 * one["processor"], 1000 * one["wall"]] for tool, one in samples.items()]
     show(f"One sample of {CARDS} cards", ("tool", "calls of NVML", "processor ms", "wall ms"), rows)
-    columns = ("server, clients", *next(iter(clients["ours"].values())))
+    columns = ("server, clients", *next(iter(by_server["ours"].values())))
     lines = [
         [f"{server}, {who}", *(one[key] for key in columns[1:])]
-        for server, each in clients.items()
+        for server, each in by_server.items()
         for who, one in each.items()
     ]
     show(f"A call of NVML takes {DELAY} microseconds, a sample every {INTERVAL} s", columns, lines)
@@ -249,7 +134,7 @@ def main() -> None:
     versions = {one["name"]: one["version"] for one in json.loads(listed.stdout) if one["name"] in wanted}
     save(
         "sampling",
-        {"cards": CARDS, "delay_microseconds": DELAY, "peers": versions, "sample": samples, "served": clients},
+        {"cards": CARDS, "delay_microseconds": DELAY, "peers": versions, "sample": samples, "served": by_server},
     )
 
 

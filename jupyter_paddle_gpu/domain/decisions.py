@@ -18,7 +18,7 @@ Outcome = Literal["run", "wait", "cpu", "refuse"]
 there is none; `refuse`: it could never start on what is here."""
 
 
-class Need(msgspec.Struct, frozen=True, kw_only=True):
+class Need(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What one training step takes of each of its devices, as far as a decision asks.
 
     Attributes:
@@ -101,7 +101,7 @@ LimitSource = Literal["job", "estimate", "policy"]
 """Who set a limit: the job's own figure, the estimate, or policy (all that a job may have)."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a job may take of the machine, settled when it is submitted.
 
     Attributes:

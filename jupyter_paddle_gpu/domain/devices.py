@@ -113,7 +113,7 @@ class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int | None = None
 
 
-class DeviceShare(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceShare(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A job's share of a device's memory, in bytes.
 
     Attributes:

@@ -252,7 +252,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     high_bytes: int | None = None
 
 
-class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What stands between the allocator and the driver, so that a measured peak can teach the next estimate.
 
     Attributes:

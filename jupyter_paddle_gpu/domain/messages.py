@@ -23,7 +23,7 @@ def untranslated(template: str) -> str:
     return template
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing to say to a person: what happened and what to do next.
 
     Attributes:

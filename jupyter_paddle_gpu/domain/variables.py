@@ -11,7 +11,7 @@ from .notebooks import FactValue
 Role = Literal["", "batch_size", "learning_rate", "epochs", "amp", "optimizer"]
 
 
-class Variable(msgspec.Struct, frozen=True, kw_only=True):
+class Variable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A name that a notebook binds to a plain value, once, at top level; or a fact of the training without a name.
 
     Attributes:
@@ -29,7 +29,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     parameter: bool = False
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class Difference(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing that a run has otherwise than another one.
 
     Attributes:
@@ -47,7 +47,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     after: FactValue = None
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a run was made with, as far as a reader can tell; what two of them have otherwise are their differences.
 
     Attributes:

@@ -104,12 +104,16 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
             )
         return number
 
-    def answer(self, value: Any, status: int = 200) -> None:
+    async def answer(self, value: Any, status: int = 200) -> None:
         """Finish with a value as JSON; messages in it are rendered in the reader's language."""
-        self.answer_bytes(encode(value, self.translate), status)
+        self.answer_bytes(await self.context.call(encode, value, self.translate), status)
+
+    async def answer_plain(self, value: Any) -> None:
+        """Finish with a value in which there is no message."""
+        self.answer_bytes(await self.context.call(encode_plain, value))
 
     def answer_bytes(self, encoded: bytes, status: int = 200) -> None:
-        """Finish with JSON that `encode` made in a thread."""
+        """Finish with JSON that was made in a thread: who writes much of it keeps the event loop from the others."""
         self.set_status(status)
         self.finish(encoded)
 

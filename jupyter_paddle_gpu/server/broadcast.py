@@ -4,34 +4,72 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
 
 import msgspec
 
 from ..domain.devices import Inventory
+from ..domain.jobs.job import Job
 from ..domain.messages import Translate
 from ..i18n import to_json
 
 AT_ONCE = 4
 """So many clients are written to before the event loop looks at its sockets again: a hundred at a time would keep
 everybody's requests waiting for 25 ms."""
+MOST_ROWS = 4096
+"""Rows of jobs that are kept as JSON, some 3 kB each."""
+
+Event = dict[str, Any]
+"""A message with its values; `jobs` of the list is what reads it."""
+RowKey = tuple[str, float, Translate]
 
 
 class Broadcast:
-    """Lives on the event loop."""
+    """Thread-safe, but for `turn`, which is the event loop's."""
 
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(AT_ONCE)
-        self._made: dict[Translate, tuple[Inventory, str]] = {}  # by language
+        self._lock = threading.Lock()
+        self._samples: dict[Translate, tuple[Inventory, bytes]] = {}  # by language
+        self._rows: dict[RowKey, msgspec.Raw] = {}
 
-    def devices(self, inventory: Inventory, translate: Translate) -> str:
-        """The message with a sample of the devices, as JSON."""
-        made = self._made.get(translate)
-        if made is None or made[0] is not inventory:
-            event = {"type": "devices", "inventory": inventory}
-            made = (inventory, msgspec.json.encode(to_json(event, translate)).decode())
-            self._made[translate] = made
-        return made[1]
+    def ready(self, event: Event, translate: Translate) -> bytes | None:
+        """The message of a device sample or a job as JSON, where it was made for somebody before."""
+        if event["type"] == "devices":
+            made = self._samples.get(translate)
+            return made[1] if made is not None and made[0] is event["inventory"] else None
+        row = self._rows.get(_key(event["job"], translate)) if event["type"] == "job" else None
+        return None if row is None else msgspec.json.encode({**event, "job": row})
+
+    def made(self, event: Event, translate: Translate) -> bytes:
+        """The message of any event as JSON. Some take milliseconds, so it is called in a thread."""
+        if event["type"] == "jobs":
+            return msgspec.json.encode({**event, "jobs": self.rows(event["jobs"](), translate)})
+        with self._lock:  # of many who want the same at once one makes it
+            if (known := self.ready(event, translate)) is not None:
+                return known
+            if event["type"] == "job":
+                return msgspec.json.encode({**event, "job": self._row(event["job"], translate)})
+            message = msgspec.json.encode(to_json(event, translate))
+            if event["type"] == "devices":
+                self._samples[translate] = (event["inventory"], message)
+            return message
+
+    def rows(self, jobs: Iterable[Job], translate: Translate) -> list[msgspec.Raw]:
+        """Jobs as JSON. One that did not change is not written anew: 500 take 1 ms instead of 17."""
+        with self._lock:
+            return [self._row(job, translate) for job in jobs]
+
+    def _row(self, job: Job, translate: Translate) -> msgspec.Raw:
+        key = _key(job, translate)
+        row = self._rows.get(key)
+        if row is None:
+            if len(self._rows) >= MOST_ROWS:
+                self._rows.clear()
+            row = self._rows[key] = msgspec.Raw(msgspec.json.encode(to_json(job, translate)))
+        return row
 
     @contextlib.asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -39,3 +77,7 @@ class Broadcast:
         async with self._places:
             yield
             await asyncio.sleep(0)  # who comes next is let in when the loop has come round
+
+
+def _key(job: Job, translate: Translate) -> RowKey:
+    return job.id, job.updated, translate  # the store gives each change a time of its own

@@ -16,8 +16,9 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..domain.errors import PaddleGpuError
 from ..i18n import translator
-from .base import RESOURCE, encode, encode_plain
+from .base import RESOURCE, encode_plain
 from .bodies import Subscription
+from .broadcast import Event
 from .context import SETTING, ServerContext
 from .feed import Feed
 
@@ -99,13 +100,11 @@ class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, Jup
             self.log.exception("The event socket failed")
             self.close(1011, "internal error")
 
-    async def _write(self, event: dict[str, Any]) -> None:
-        if event["type"] == "devices":
-            broadcast = self.context.broadcast
-            async with broadcast.turn():
-                written = self.write_message(broadcast.devices(event["inventory"], self._translate))
-            await written
-            return
-        # Log lines hold no sentence of ours to translate: they are written as JSON without a look at each.
-        data = encode_plain(event) if event["type"] == "log" else encode(event, self._translate)
-        await self.write_message(data.decode())
+    async def _write(self, event: Event) -> None:
+        broadcast, translate = self.context.broadcast, self._translate
+        async with broadcast.turn():
+            message = encode_plain(event) if event["type"] == "log" else broadcast.ready(event, translate)
+            if message is None:
+                message = await self.context.call(broadcast.made, event, translate)
+            written = self.write_message(message)
+        await written

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+
+import msgspec
 
 from ..domain.devices import Inventory
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs.job import Job
+from ..domain.jobs.job import Job, LogPage
+from .base import encode_plain
 from .bodies import Subscription
+from .broadcast import Event
 from .context import ServerContext
 
 LOG_LINES = 2000
-"""Lines in one message: with lines of common length some 200 kB, which take a millisecond of the event loop."""
+"""Lines in one message: with lines of common length some 200 kB."""
 
 ALIVE_SECONDS = 20.0
 """After so long without an event one says that we are here, so that silence can be told from a dead line."""
-
-Event = dict[str, Any]
 
 
 class Feed:
@@ -31,8 +32,7 @@ class Feed:
         self._wake = asyncio.Event()
         self._closed = False
         self._inventory: Inventory | None = None
-        self._listed: tuple[Job, ...] | None = None
-        self._listing = False
+        self._lists = self._subscribing = False
         self._jobs: dict[str, Job | None] = {}
         self._logs: dict[str, int] = {}
         self._stop_devices: Callable[[], None] | None = None
@@ -42,13 +42,12 @@ class Feed:
         """Replace what is wanted. Rooms are asked in a thread: the first question may build them."""
         services, call = self._context.services, self._context.call
         if wanted.jobs and self._stop_jobs is None:
-            self._listing = True
+            self._subscribing = True
             try:
                 self._stop_jobs = await call(lambda: services.jobs.subscribe(self._on_job))
-                # Read after the subscription, sent before its changes: no change can fall between the two.
-                self._listed = await call(services.jobs.list)
+                self._lists = True
             finally:
-                self._listing = False
+                self._subscribing = False
         elif not wanted.jobs and self._stop_jobs is not None:
             stop, self._stop_jobs = self._stop_jobs, None
             await call(stop)
@@ -93,10 +92,12 @@ class Feed:
         if self._inventory is not None:
             inventory, self._inventory = self._inventory, None
             yield {"type": "devices", "inventory": inventory}
-        if self._listed is not None and not self._listing:
-            jobs, self._listed = self._listed, None
-            yield {"type": "jobs", "jobs": jobs}
-        while self._jobs and not self._listing:
+        if self._lists:
+            # Read when it is this client's turn, after the subscription and sent before its changes: none can fall
+            # between the two, and a hundred clients do not hold a list each while they wait.
+            self._lists = False
+            yield {"type": "jobs", "jobs": self._context.services.jobs.list}
+        while self._jobs and not self._subscribing:
             job_id = next(iter(self._jobs))
             job = self._jobs.pop(job_id)
             yield {"type": "job_deleted", "id": job_id} if job is None else {"type": "job", "job": job}
@@ -105,8 +106,12 @@ class Feed:
                 yield event
 
     async def _log(self, job_id: str, since: int) -> Event | None:
+        def read() -> tuple[LogPage, msgspec.Raw]:
+            page = self._context.services.jobs.log(job_id, since, LOG_LINES)
+            return page, msgspec.Raw(encode_plain(page.lines))  # no sentence of ours in it is translated here
+
         try:
-            page = await self._context.call(self._context.services.jobs.log, job_id, since, LOG_LINES)
+            page, lines = await self._context.call(read)
         except PaddleGpuError as error:
             self._logs.pop(job_id, None)
             return {"type": "error", "id": job_id, "error": error.message}
@@ -119,7 +124,7 @@ class Feed:
             del self._logs[job_id]
         else:
             self._logs[job_id] = page.next
-        return {"type": "log", "id": job_id, "lines": page.lines, "next": page.next, "ended": finished}
+        return {"type": "log", "id": job_id, "lines": lines, "next": page.next, "ended": finished}
 
     async def _pause(self, longest: float) -> None:
         # A file tells nobody that it grew: followed logs are looked at every so often, everything else wakes us.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import Job
 from ..i18n import translator
-from .base import PaddleGpuHandler, encode, encode_plain, permitted
+from .base import PaddleGpuHandler, encode_plain, permitted
 from .bodies import CancelBody, HoldBody, MoveBody, NoteBody, RerunBody, SubmitBody
 
 LOG_PAGE = 1_000
@@ -24,9 +24,8 @@ class JobsHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer `{jobs}`, the newest first."""
-        # Translated and written as JSON in the thread, too: a thousand rows take milliseconds of the event loop.
-        jobs, translate = self.services.jobs, self.translate
-        self.answer_bytes(await self.context.call(lambda: encode({"jobs": jobs.list()}, translate)))
+        jobs, rows, translate = self.services.jobs, self.context.broadcast.rows, self.translate
+        self.answer_bytes(await self.context.call(lambda: encode_plain({"jobs": rows(jobs.list(), translate)})))
 
     @permitted("execute")
     async def post(self) -> None:
@@ -37,7 +36,7 @@ class JobsHandler(PaddleGpuHandler):
         def submit() -> Job:
             return services.submit(services.open(body.path, body.content, body.arguments), body.submission())
 
-        self.answer(await self.context.call_long(submit), 201)
+        await self.answer(await self.context.call_long(submit), 201)
 
 
 class JobHandler(PaddleGpuHandler):
@@ -48,13 +47,15 @@ class JobHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer the job."""
-        self.answer(await self.context.call(self.services.jobs.get, job_id))
+        await self.answer(await self.context.call(self.services.jobs.get, job_id))
 
     @permitted("write")
     async def patch(self, job_id: str) -> None:
         """Keep a note or a star; answer the job."""
         body = self.body(NoteBody)
-        self.answer(await self.context.call(self.services.jobs.annotate, job_id, note=body.note, starred=body.starred))
+        await self.answer(
+            await self.context.call(self.services.jobs.annotate, job_id, note=body.note, starred=body.starred)
+        )
 
     @permitted("write")
     async def delete(self, job_id: str) -> None:
@@ -71,7 +72,7 @@ class CancelHandler(PaddleGpuHandler):
     async def post(self, job_id: str) -> None:
         """Ask the job to save and end, or end it (`force`); answer the job as it is then."""
         body = self.body(CancelBody)
-        self.answer(await self.context.call(self.services.jobs.cancel, job_id, force=body.force))
+        await self.answer(await self.context.call(self.services.jobs.cancel, job_id, force=body.force))
 
 
 class QueueHandler(PaddleGpuHandler):
@@ -82,7 +83,7 @@ class QueueHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer all that wait, other users' jobs among them, in order."""
-        self.answer(await self.context.call(lambda: self.services.jobs.queue.view()))  # noqa: PLW0108  # built late
+        await self.answer(await self.context.call(lambda: self.services.jobs.queue.view()))  # noqa: PLW0108  # built late
 
 
 class HoldHandler(PaddleGpuHandler):
@@ -92,7 +93,7 @@ class HoldHandler(PaddleGpuHandler):
     async def post(self, job_id: str) -> None:
         """Keep a waiting job from starting, or let it wait again; answer the job."""
         body = self.body(HoldBody)
-        self.answer(await self.context.call(self.services.jobs.queue.hold, job_id, held=body.held))
+        await self.answer(await self.context.call(self.services.jobs.queue.hold, job_id, held=body.held))
 
 
 class MoveHandler(PaddleGpuHandler):
@@ -102,7 +103,7 @@ class MoveHandler(PaddleGpuHandler):
     async def post(self, job_id: str) -> None:
         """Put a waiting job before another one of one's own, or behind all; answer the job."""
         body = self.body(MoveBody)
-        self.answer(await self.context.call(self.services.jobs.queue.move, job_id, body.before))
+        await self.answer(await self.context.call(self.services.jobs.queue.move, job_id, body.before))
 
 
 class RerunHandler(PaddleGpuHandler):
@@ -112,7 +113,7 @@ class RerunHandler(PaddleGpuHandler):
     async def post(self, job_id: str) -> None:
         """Submit it again as a new job, with what the body wants otherwise; answer it with 201."""
         wanted = self.body(RerunBody).wanted()
-        self.answer(await self.context.call_long(self.services.rerun, job_id, wanted), 201)
+        await self.answer(await self.context.call_long(self.services.rerun, job_id, wanted), 201)
 
 
 class PublishHandler(PaddleGpuHandler):
@@ -123,7 +124,7 @@ class PublishHandler(PaddleGpuHandler):
         """Answer the contents paths of the executed notebook, where it will be or is, and of its source."""
         spec = (await self.context.call(self.services.jobs.get, job_id)).spec
         paths = self.services.contents_path(spec.output), self.services.contents_path(spec.notebook)
-        self.answer({"path": paths[0], "source": paths[1]})
+        await self.answer({"path": paths[0], "source": paths[1]})
 
     @permitted("write")
     async def post(self, job_id: str) -> None:
@@ -139,7 +140,7 @@ class PublishHandler(PaddleGpuHandler):
                 status=409,
                 file=str(file),
             )
-        self.answer({"path": path, "source": self.services.contents_path(job.spec.notebook)})
+        await self.answer({"path": path, "source": self.services.contents_path(job.spec.notebook)})
 
 
 class StatisticsHandler(PaddleGpuHandler):
@@ -150,7 +151,7 @@ class StatisticsHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer `{points, summary}`: what the job used over time, so far."""
-        self.answer(await self.context.call(self.services.jobs.statistics, job_id))
+        await self.answer(await self.context.call(self.services.jobs.statistics, job_id))
 
 
 class MetricsHandler(PaddleGpuHandler):
@@ -161,7 +162,7 @@ class MetricsHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer the curves of what the training says of itself, so far."""
-        self.answer_bytes(encode_plain(await self.context.call(self.services.jobs.metrics, job_id)))
+        await self.answer_plain(await self.context.call(self.services.jobs.metrics, job_id))
 
 
 class FiguresHandler(PaddleGpuHandler):
@@ -184,7 +185,7 @@ class ComparisonHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str, other: str) -> None:
         """Answer what the other job has otherwise: variables, place, code."""
-        self.answer(await self.context.call(self.services.compare, job_id, other))
+        await self.answer(await self.context.call(self.services.compare, job_id, other))
 
 
 class LogHandler(PaddleGpuHandler):
@@ -198,7 +199,7 @@ class LogHandler(PaddleGpuHandler):
         since = self.whole_number("since", 0, lowest=-LOG_PAGE_HIGHEST)
         limit = self.whole_number("limit", LOG_PAGE, highest=LOG_PAGE_HIGHEST)
         rank = self.whole_number("rank", 0, highest=MOST_RANKS)
-        self.answer_bytes(encode_plain(await self.context.call(self.services.jobs.log, job_id, since, limit, rank)))
+        await self.answer_plain(await self.context.call(self.services.jobs.log, job_id, since, limit, rank))
 
 
 class LogFileHandler(PaddleGpuHandler):
@@ -212,13 +213,17 @@ class LogFileHandler(PaddleGpuHandler):
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.set_header("Content-Disposition", f'attachment; filename="{job.id}.log"')
         since = 0
+
+        def piece() -> tuple[bytes, int]:
+            page = jobs.log(job_id, since, LOG_PAGE_HIGHEST)
+            return "".join(f"{line.text}\n" for line in page.lines).encode(), page.next
+
         while True:
-            page = await self.context.call(jobs.log, job_id, since, LOG_PAGE_HIGHEST)
-            if not page.lines:
+            text, since = await self.context.call(piece)
+            if not text:
                 break
-            self.write("".join(f"{line.text}\n" for line in page.lines))
+            self.write(text)
             await self.flush()
-            since = page.next
         self.finish(set_content_type="text/plain; charset=utf-8")
 
 
@@ -230,10 +235,11 @@ class ReportHandler(PaddleGpuHandler):
         """Answer the job on one HTML page, to be saved; a link can send no header, so the language may be asked for."""
         language = self.get_query_argument("language", None)
         translate = self.translate if language is None else translator(language)
-        page = await self.context.call_long(self.services.exports.report, job_id, translate)
+        services = self.services  # the room of exports is loaded in the thread, too
+        page = await self.context.call_long(lambda: services.exports.report(job_id, translate).encode())
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.set_header("Content-Disposition", f'attachment; filename="{job_id}.html"')
-        self.finish(page.encode(), set_content_type="text/html; charset=utf-8")
+        self.finish(page, set_content_type="text/html; charset=utf-8")
 
 
 class MetricsFileHandler(PaddleGpuHandler):
@@ -242,9 +248,10 @@ class MetricsFileHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer the metrics as CSV."""
-        table = await self.context.call(self.services.exports.metrics_csv, job_id)
+        services = self.services
+        table = await self.context.call(lambda: services.exports.metrics_csv(job_id).encode())
         self.set_header("Content-Disposition", f'attachment; filename="{job_id}.csv"')
-        self.finish(table.encode(), set_content_type="text/csv; charset=utf-8")
+        self.finish(table, set_content_type="text/csv; charset=utf-8")
 
 
 class ArchiveHandler(PaddleGpuHandler):
@@ -253,7 +260,8 @@ class ArchiveHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, job_id: str) -> None:
         """Answer all that the job left as a ZIP archive, sent piece by piece."""
-        pieces = await self.context.call(self.services.exports.archive, job_id)
+        services = self.services
+        pieces = await self.context.call(lambda: services.exports.archive(job_id))
         self.set_header("Content-Type", "application/zip")
         self.set_header("Content-Disposition", f'attachment; filename="{job_id}.zip"')
         while (piece := await self.context.call(next, pieces, None)) is not None:

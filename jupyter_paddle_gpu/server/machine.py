@@ -16,7 +16,7 @@ class VersionHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer `{version}`."""
-        self.answer({"version": __version__})
+        await self.answer({"version": __version__})
 
 
 class DevicesHandler(PaddleGpuHandler):
@@ -27,7 +27,7 @@ class DevicesHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer the inventory: this machine's, or that of an engine with devices of its own."""
-        self.answer(await self.context.call(self.services.inventory, self.get_query_argument("engine", "")))
+        await self.answer(await self.context.call(self.services.inventory, self.get_query_argument("engine", "")))
 
 
 class DeviceHistoryHandler(PaddleGpuHandler):
@@ -40,7 +40,7 @@ class DeviceHistoryHandler(PaddleGpuHandler):
         """Answer the last minutes of this machine's devices, as far as somebody looked."""
         seconds = self.whole_number("seconds", KEPT_SECONDS, lowest=1, highest=KEPT_SECONDS)
         points = self.whole_number("points", 0, highest=KEPT_SECONDS)
-        self.answer(await self.context.call(self.services.device_history, seconds, points))
+        await self.answer(await self.context.call(self.services.device_history, seconds, points))
 
 
 class AcceleratorsHandler(PaddleGpuHandler):
@@ -49,7 +49,7 @@ class AcceleratorsHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer the catalogue."""
-        self.answer(await self.context.call(self.services.accelerators))
+        await self.answer(await self.context.call(self.services.accelerators))
 
 
 class ImagesHandler(PaddleGpuHandler):
@@ -60,7 +60,7 @@ class ImagesHandler(PaddleGpuHandler):
         """Answer the images for this machine, or for an accelerator by name."""
         version = self.get_query_argument("paddle_version", "")
         device = self.get_query_argument("device", "")
-        self.answer(await self.context.call(self.services.images, version, device))
+        await self.answer(await self.context.call(self.services.images, version, device))
 
 
 class EnginesHandler(PaddleGpuHandler):
@@ -69,7 +69,7 @@ class EnginesHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer what each engine can do here."""
-        self.answer(await self.context.call(self.services.features))
+        await self.answer(await self.context.call(self.services.features))
 
 
 class ReceiversHandler(PaddleGpuHandler):
@@ -78,7 +78,7 @@ class ReceiversHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer who can be told of a job's end."""
-        self.answer(await self.context.call(self.services.receivers))
+        await self.answer(await self.context.call(self.services.receivers))
 
 
 class DoctorHandler(PaddleGpuHandler):
@@ -88,4 +88,4 @@ class DoctorHandler(PaddleGpuHandler):
     async def get(self) -> None:
         """Answer `{checks: [{name, ok, needed, code, message, hint}]}`."""
         checks = await self.context.call_long(self.services.doctor, self.get_query_argument("kernel", "python3"))
-        self.answer({"checks": to_rows(checks, self.translate)})
+        await self.answer({"checks": to_rows(checks, self.translate)})

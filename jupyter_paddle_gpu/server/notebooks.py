@@ -17,7 +17,7 @@ class InspectionsHandler(PaddleGpuHandler):
         body = self.body(NotebookBody)
         source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
         facts = await self.context.call(self.services.inspect, source)
-        self.answer(facts)
+        await self.answer(facts)
         if await self._may_estimate():
             await self.context.call(self.services.expect_estimate, facts)
 
@@ -33,7 +33,7 @@ class EstimatesHandler(PaddleGpuHandler):
         """Answer the estimate."""
         body = self.body(EstimateBody)
         source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
-        self.answer(await self.context.call_long(self.services.estimate, source, body.request))
+        await self.answer(await self.context.call_long(self.services.estimate, source, body.request))
 
 
 class PlacementsHandler(PaddleGpuHandler):
@@ -53,7 +53,7 @@ class PlacementsHandler(PaddleGpuHandler):
             device_ids=body.device_ids,
             trace=body.trace,
         )
-        self.answer(matched)
+        await self.answer(matched)
 
 
 class ChangesHandler(PaddleGpuHandler):
@@ -64,7 +64,7 @@ class ChangesHandler(PaddleGpuHandler):
         """Answer what a job with this request has otherwise than the notebook, as a difference, and what it cannot."""
         body = self.body(EstimateBody)
         source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
-        self.answer(await self.context.call(self.services.changes, source, body.request))
+        await self.answer(await self.context.call(self.services.changes, source, body.request))
 
 
 class PreflightsHandler(PaddleGpuHandler):
@@ -75,4 +75,4 @@ class PreflightsHandler(PaddleGpuHandler):
         """Answer `{problems, decision}`: what becomes of the same body sent to `jobs`."""
         body = self.body(SubmitBody)
         source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
-        self.answer(await self.context.call_long(self.services.preflight, source, body.submission()))
+        await self.answer(await self.context.call_long(self.services.preflight, source, body.submission()))

@@ -22,7 +22,7 @@ class SchedulesHandler(PaddleGpuHandler):
         def read() -> dict[str, object]:
             return {"schedules": plans.schedules.list(), "no_cost": plans.schedules.why_not_by_cost()}
 
-        self.answer(await self.context.call(read))
+        await self.answer(await self.context.call(read))
 
     @permitted("execute")
     async def post(self) -> None:
@@ -33,7 +33,7 @@ class SchedulesHandler(PaddleGpuHandler):
             source = services.open(body.path, body.content, body.arguments)
             return services.plans.schedules.create(source, body.wanted())
 
-        self.answer(await self.context.call_long(make), 201)
+        await self.answer(await self.context.call_long(make), 201)
 
 
 class DatesHandler(PaddleGpuHandler):
@@ -45,7 +45,9 @@ class DatesHandler(PaddleGpuHandler):
     async def post(self) -> None:
         """Answer `{dates}`: when a cron expression comes true next, or the moment that was typed."""
         body, schedules = self.body(DatesBody), self.services.plans.schedules
-        self.answer({"dates": await self.context.call(schedules.dates, at=body.at, cron=body.cron, zone=body.zone)})
+        await self.answer(
+            {"dates": await self.context.call(schedules.dates, at=body.at, cron=body.cron, zone=body.zone)}
+        )
 
 
 class ScheduleHandler(PaddleGpuHandler):
@@ -56,12 +58,12 @@ class ScheduleHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, schedule_id: str) -> None:
         """Answer it."""
-        self.answer(await self.context.call(self.services.plans.schedules.get, schedule_id))
+        await self.answer(await self.context.call(self.services.plans.schedules.get, schedule_id))
 
     @permitted("write")
     async def delete(self, schedule_id: str) -> None:
         """Delete it; answer it as it is then. It can be restored for a day."""
-        self.answer(await self.context.call(self.services.plans.schedules.delete, schedule_id))
+        await self.answer(await self.context.call(self.services.plans.schedules.delete, schedule_id))
 
 
 class _Move(PaddleGpuHandler):
@@ -74,7 +76,7 @@ class _Move(PaddleGpuHandler):
     @permitted("execute")
     async def post(self, schedule_id: str) -> None:
         """Do it; answer the schedule as it is then."""
-        self.answer(await self.context.call(self.move(), schedule_id))
+        await self.answer(await self.context.call(self.move(), schedule_id))
 
 
 class PauseHandler(_Move):

@@ -33,7 +33,7 @@ class SweepsHandler(_Begins):
     @permitted("read")
     async def get(self) -> None:
         """Answer `{sweeps}`, the newest first."""
-        self.answer({"sweeps": await self.context.call_long(self.services.plans.sweeps.list)})
+        await self.answer({"sweeps": await self.context.call_long(self.services.plans.sweeps.list)})
 
     @permitted("execute")
     async def post(self) -> None:
@@ -43,7 +43,7 @@ class SweepsHandler(_Begins):
         def begin() -> SweepReport:
             return self.services.plans.sweeps.create(*self.wanted(body))
 
-        self.answer(await self.context.call_long(begin), 201)
+        await self.answer(await self.context.call_long(begin), 201)
 
 
 class SweepChecksHandler(_Begins):
@@ -57,7 +57,7 @@ class SweepChecksHandler(_Begins):
         def check() -> SweepCheck:
             return self.services.plans.sweeps.check(*self.wanted(body))
 
-        self.answer(await self.context.call_long(check))
+        await self.answer(await self.context.call_long(check))
 
 
 class SweepHandler(PaddleGpuHandler):
@@ -70,14 +70,14 @@ class SweepHandler(PaddleGpuHandler):
         """Answer it, its best trial by its own metric or by another one."""
         metric, direction = self.get_query_argument("metric", ""), self.get_query_argument("direction", "")
         sweeps = self.services.plans.sweeps
-        self.answer(await self.context.call(sweeps.get, sweep_id, metric=metric, direction=direction))
+        await self.answer(await self.context.call(sweeps.get, sweep_id, metric=metric, direction=direction))
 
     @permitted("write")
     async def patch(self, sweep_id: str) -> None:
         """Compare by another metric from now on, or run another number at once."""
         body, sweeps = self.body(SweepChangeBody), self.services.plans.sweeps
         wanted = {"metric": body.metric, "direction": body.direction, "at_once": body.at_once}
-        self.answer(await self.context.call(lambda: sweeps.set(sweep_id, **wanted)))  # type: ignore[arg-type]
+        await self.answer(await self.context.call(lambda: sweeps.set(sweep_id, **wanted)))  # type: ignore[arg-type]
 
     @permitted("write")
     async def delete(self, sweep_id: str) -> None:
@@ -93,7 +93,7 @@ class SweepCancelHandler(PaddleGpuHandler):
     @permitted("execute")
     async def post(self, sweep_id: str) -> None:
         """Ask all of its trials to end."""
-        self.answer(await self.context.call(self.services.plans.sweeps.cancel, sweep_id))
+        await self.answer(await self.context.call(self.services.plans.sweeps.cancel, sweep_id))
 
 
 class SweepRetryHandler(PaddleGpuHandler):
@@ -102,7 +102,7 @@ class SweepRetryHandler(PaddleGpuHandler):
     @permitted("execute")
     async def post(self, sweep_id: str) -> None:
         """Run those trials once more that failed."""
-        self.answer(await self.context.call(self.services.plans.sweeps.retry, sweep_id))
+        await self.answer(await self.context.call(self.services.plans.sweeps.retry, sweep_id))
 
 
 class SweepTableHandler(PaddleGpuHandler):
@@ -111,9 +111,15 @@ class SweepTableHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self, sweep_id: str) -> None:
         """Answer the trials as CSV."""
-        report = await self.context.call(self.services.plans.sweeps.get, sweep_id)
-        self.set_header("Content-Disposition", f'attachment; filename="{report.id}.csv"')
-        self.finish(csv_of(report).encode(), set_content_type="text/csv; charset=utf-8")
+        sweeps = self.services.plans.sweeps
+
+        def write() -> tuple[str, bytes]:
+            report = sweeps.get(sweep_id)
+            return report.id, csv_of(report).encode()
+
+        known, table = await self.context.call(write)
+        self.set_header("Content-Disposition", f'attachment; filename="{known}.csv"')
+        self.finish(table, set_content_type="text/csv; charset=utf-8")
 
 
 class VariablesHandler(PaddleGpuHandler):
@@ -132,4 +138,4 @@ class VariablesHandler(PaddleGpuHandler):
         def read() -> object:
             return settings_of(self.services.open(body.path, body.content, body.arguments))
 
-        self.answer(await self.context.call(read))
+        await self.answer(await self.context.call(read))

@@ -81,4 +81,4 @@ class WhatIfsHandler(PaddleGpuHandler):
     @permitted("read")
     async def get(self) -> None:
         """Answer the fields, in the table's order."""
-        self.answer(fields(self.translate))
+        await self.answer(fields(self.translate))

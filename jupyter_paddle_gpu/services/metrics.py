@@ -84,7 +84,7 @@ class Metrics(Collector):
         self._devices, self._jobs, self._placed = devices, jobs, placed
         self._looked_seconds = looked_seconds
         self._lock = threading.Lock()
-        self._inventory: Inventory | None = None
+        self._seen: tuple[Metric, ...] = ()
         self._rows: tuple[Job, ...] = ()
         self._rows_at = self._looked_at = float("-inf")
         self._leave: Callable[[], None] | None = None
@@ -135,7 +135,7 @@ class Metrics(Collector):
         now = time.monotonic()
         if now - self._rows_at >= JOBS_SECONDS:
             self._rows, self._rows_at = tuple(self._jobs()), now
-        self._inventory = inventory
+        self._seen = tuple(_of_sample(inventory, self._rows))  # here, not where the server's event loop waits for it
         if self._leave is not None and now - self._looked_at > self._looked_seconds:
             self.close()
 
@@ -143,11 +143,7 @@ class Metrics(Collector):
         info = GaugeMetricFamily("paddle_gpu_info", "This release.", labels=["version"])
         info.add_metric([__version__], 1)
         yield info
-        inventory = self._inventory
-        if inventory is not None:
-            yield GaugeMetricFamily("paddle_gpu_sample_timestamp_seconds", "When this was seen.", inventory.time)
-            yield from _of_devices([device for device in inventory.devices if not device.simulated])
-            yield from _of_jobs(self._rows, inventory.time)
+        yield from self._seen
         placements = CounterMetricFamily(
             "paddle_gpu_placements", "Placements of submitted jobs.", labels=["outcome", "reason"]
         )
@@ -165,6 +161,12 @@ class _Once(Collector):
     def collect(self) -> Iterator[Metric]:
         """All of them."""
         return self._families()
+
+
+def _of_sample(inventory: Inventory, rows: Sequence[Job]) -> Iterator[Metric]:
+    yield GaugeMetricFamily("paddle_gpu_sample_timestamp_seconds", "When this was seen.", inventory.time)
+    yield from _of_devices([device for device in inventory.devices if not device.simulated])
+    yield from _of_jobs(rows, inventory.time)
 
 
 def _labels(device: Device) -> list[str]:

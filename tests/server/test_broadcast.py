@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
+
+import msgspec
+import pytest
 
 from jupyter_paddle_gpu.domain.devices import HostSample, Inventory
-from jupyter_paddle_gpu.i18n import translator
-from jupyter_paddle_gpu.server.broadcast import AT_ONCE, Broadcast
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
+from jupyter_paddle_gpu.domain.messages import Message, Translate, untranslated
+from jupyter_paddle_gpu.i18n import to_json, translator
+from jupyter_paddle_gpu.server import broadcast
+from jupyter_paddle_gpu.server.broadcast import AT_ONCE, Broadcast, Event
 
 HOST = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
 
@@ -14,10 +21,42 @@ HOST = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available
 def test_a_sample_is_made_into_a_message_once_for_each_language() -> None:
     made, first, second = Broadcast(), Inventory(time=1.0, host=HOST), Inventory(time=2.0, host=HOST)
     english, chinese = translator("en"), translator("zh-CN")
-    told = made.devices(first, english)
-    assert made.devices(first, translator("en-GB")) is told
-    assert made.devices(first, chinese) is made.devices(first, chinese)
-    assert made.devices(second, english) != told
+
+    def event(inventory: Inventory) -> Event:
+        return {"type": "devices", "inventory": inventory}
+
+    assert made.ready(event(first), english) is None
+    told = made.made(event(first), english)
+    assert made.ready(event(first), translator("en-GB")) is made.made(event(first), english) is told
+    assert made.ready(event(first), chinese) is None
+    assert made.ready(event(second), english) is None
+    assert made.made(event(second), english) != told
+
+
+def test_a_job_is_written_once_for_each_change_and_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+
+    def counting(value: Any, translate: Translate = untranslated) -> Any:
+        written.append(value.id)
+        return to_json(value, translate)
+
+    monkeypatch.setattr(broadcast, "to_json", counting)
+    spec = JobSpec(name="n", notebook="n", output="o", folder="f", engine="local")
+    waits = Message(code="paused", text="Paused")
+    first = Job(id="a", spec=spec, state="queued", created=1.0, updated=1.0, reason=waits)
+    changed, other = (
+        msgspec.structs.replace(first, updated=2.0, state="running"),
+        msgspec.structs.replace(first, id="b"),
+    )
+    made, english, chinese = Broadcast(), translator("en"), translator("zh-CN")
+    for _ in range(3):
+        told = msgspec.json.decode(made.made({"type": "jobs", "jobs": lambda: (first, other)}, english))
+        assert made.made({"type": "job", "job": first}, english) == made.ready({"type": "job", "job": first}, english)
+    assert written == ["a", "b"]
+    assert told == {"type": "jobs", "jobs": [to_json(first, english), to_json(other, english)]}
+    assert made.ready({"type": "job", "job": changed}, english) is None
+    assert msgspec.json.decode(made.made({"type": "job", "job": changed}, english))["job"]["state"] == "running"
+    assert msgspec.json.decode(made.made({"type": "job", "job": first}, chinese))["job"] == to_json(first, chinese)
 
 
 def test_the_loop_comes_round_between_a_few_clients() -> None:

@@ -50,7 +50,7 @@ def check_move(old: JobState, new: JobState) -> None:
         raise PaddleGpuError("bad_move", "A job that is {old} cannot become {new}.", status=409, old=old, new=new)
 
 
-class Resources(msgspec.Struct, frozen=True, kw_only=True):
+class Resources(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Limits for a job. None: no limit of ours; what numbers a person may ask for is in `bounds`.
 
     Attributes:
@@ -79,7 +79,7 @@ class WantedResources(Resources, frozen=True, kw_only=True):
     gpus: int | None = None  # type: ignore[assignment]
 
 
-class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
+class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a person submitted. Nothing in it changes afterwards.
 
     Attributes:
@@ -148,14 +148,14 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Engine-specific settings that were allowed by policy (image layers, network, data folders)."""
 
 
-class Sparkline(msgspec.Struct, frozen=True, kw_only=True):
+class Sparkline(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The metric that stands for a training at a glance: some of its values, the first and the newest among them."""
 
     name: str
     values: tuple[float, ...]
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How far a job is. Cells count code cells only, from 0; `cell` is the index among all cells of the running one.
 
     Attributes:
@@ -176,7 +176,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     seconds_left: float | None = None
 
 
-class CellFailure(msgspec.Struct, frozen=True, kw_only=True):
+class CellFailure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The cell that ended a job: index among all cells, line in it, error name, message and plain traceback."""
 
     cell: int
@@ -186,7 +186,7 @@ class CellFailure(msgspec.Struct, frozen=True, kw_only=True):
     traceback: str = ""
 
 
-class JobResult(msgspec.Struct, frozen=True, kw_only=True):
+class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the runner saw: exit, wall time (s), and real peaks in bytes as Paddle's allocators report them.
 
     Attributes:
@@ -223,7 +223,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Message, ...] = ()
 
 
-class QueuePlace(msgspec.Struct, frozen=True, kw_only=True):
+class QueuePlace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where a job waits.
 
     Attributes:
@@ -235,7 +235,7 @@ class QueuePlace(msgspec.Struct, frozen=True, kw_only=True):
     starts: float | None = None
 
 
-class Price(msgspec.Struct, frozen=True, kw_only=True):
+class Price(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What an hour of a job's devices costs, as it was when they were given: a price that changes later is a later
     job's."""
 
@@ -243,7 +243,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
     currency: str
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class Job(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
 
     Attributes:

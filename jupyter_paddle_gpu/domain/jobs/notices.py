@@ -13,7 +13,7 @@ OPEN: frozenset[NoticeState] = frozenset({"due", "sending"})
 """Something is still to be done."""
 
 
-class Notice(msgspec.Struct, frozen=True, kw_only=True):
+class Notice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One notice of one job to one receiver. It never holds an address with a key in it.
 
     Attributes:

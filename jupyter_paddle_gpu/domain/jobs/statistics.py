@@ -68,7 +68,7 @@ class StatisticsPoint(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[DevicePoint, ...] = ()
 
 
-class DeviceSummary(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One device over the whole job: peaks, and means over the time that was watched.
 
     Attributes:
@@ -88,7 +88,7 @@ class DeviceSummary(msgspec.Struct, frozen=True, kw_only=True):
     power_mean_watts: float | None = None
 
 
-class StatisticsSummary(msgspec.Struct, frozen=True, kw_only=True):
+class StatisticsSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A job over its whole time, as far as it was watched (`seconds`, `samples`)."""
 
     seconds: float = 0.0
