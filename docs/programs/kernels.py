@@ -57,6 +57,12 @@ _CHOICE = {
     "FILLS": "its result is a number to compare a choice with",
 }
 _AMP = {"FIRST_OPERAND": "`auto_cast` casts its input alone", "NEVER": "`auto_cast` leaves it as it is"}
+_ASKED = {
+    "EACH_CALL": "is asked of eager mode",
+    "TYPE_OF_ONE": "is asked of eager mode once for each type",
+    "TYPES_OF_TWO": "is asked of eager mode once for each pair of types",
+    "TYPES_ALONE": "is asked of eager mode for its types alone",
+}
 _FURTHER = {"NOT_FOLLOWED": "its own gradient is not followed", "REFUSED": "has no gradient of its own"}
 
 
@@ -84,6 +90,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "only_wanted": lambda value: "allocates only results that somebody wants",
     "refused": lambda value: "is refused by Paddle where the first result is not wanted",
     "reads_as": lambda value: "; ".join(_read_as(place, wanted) for place, wanted in value.items()),
+    "asked": lambda value: _ASKED[value.name],
     "refuses": lambda value: f"refuses {_documented(value)}",
     "strides": lambda value: _STRIDES[value.name],
     "lays_out": lambda value: f"lays out operand {', '.join(str(index + 1) for index in value)} anew and saves it so",

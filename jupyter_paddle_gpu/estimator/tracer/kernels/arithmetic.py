@@ -13,7 +13,9 @@ from ..memory.arrays import Shape
 from ..memory.operators import call
 from .composing import reduced, scaled, times, zeros
 from .rules import (
+    WITHOUT_MEMORY,
     Arrays,
+    Asked,
     Attributes,
     Choice,
     Composite,
@@ -136,7 +138,7 @@ OPERATORS = (
     Operator(
         "add",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True),
+        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_sum_workspace,
             takes_larger=True,
@@ -149,7 +151,7 @@ OPERATORS = (
     Operator(
         "subtract",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True),
+        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_sum_workspace,
             takes_larger=True,
@@ -161,7 +163,7 @@ OPERATORS = (
     Operator(
         "multiply",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, sparse=Sparse.ROWS),
+        Rule(strides=Strides.KEPT, promotes=True, sparse=Sparse.ROWS, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace,
             fills_zeros=True,
@@ -173,7 +175,7 @@ OPERATORS = (
     Operator(
         "divide",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True),
+        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace,
             fills_zeros=True,
@@ -184,7 +186,7 @@ OPERATORS = (
     Operator(
         "maximum",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True),
+        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace, second=Second("maximum_double_grad", ("x", "y"), _PAIR, ("grad_out",))
         ),
@@ -193,27 +195,64 @@ OPERATORS = (
     Operator(
         "minimum",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True),
+        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace, second=Second("minimum_double_grad", ("x", "y"), _PAIR, ("grad_out",))
         ),
         second=Rule(composed=_chosen_again("less_than", "greater_equal")),
     ),
-    Operator("fmax fmin", _SOURCE, Rule(strides=Strides.KEPT), gradient=Rule(workspace=_product_workspace)),
-    Operator("elementwise_pow", _SOURCE, Rule(promotes=True), gradient=Rule(workspace=_product_workspace)),
+    Operator(
+        "fmax fmin",
+        _SOURCE,
+        Rule(strides=Strides.KEPT, asked=Asked.TYPES_OF_TWO),
+        gradient=Rule(workspace=_product_workspace),
+    ),
+    Operator(
+        "elementwise_pow",
+        _SOURCE,
+        Rule(promotes=True, asked=Asked.TYPES_OF_TWO),
+        gradient=Rule(workspace=_product_workspace),
+    ),
     Operator(
         "where",
         "`composite_double_backward_api.h`; strided operands: measured (`test_strided_operands.py`)",
-        Rule(strides=Strides.KEPT, promotes=True),
+        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.EACH_CALL),
         gradient=Rule(second=Second("where_double_grad", ("condition",), _PAIR, ("grad_out",))),
         second=Rule(composed=_where_again),
     ),
-    Operator("remainder copysign", "measured (`test_strided_operands.py`)", Rule(strides=Strides.KEPT)),
+    Operator(
+        "remainder", "measured (`test_strided_operands.py`)", Rule(strides=Strides.KEPT, asked=Asked.TYPES_OF_TWO)
+    ),
+    Operator("copysign", "measured (`test_strided_operands.py`)", Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
     Operator(
         "add_n",
         "`cpu/add_n_kernel.cc`; measured (`test_strided_operands.py`, `test_sparse_gradients.py`)",
-        Rule(strides=Strides.KEPT, sparse=Sparse.MERGED, reads_as={0: 0}),
+        Rule(strides=Strides.KEPT, sparse=Sparse.MERGED, reads_as={0: 0}, asked=Asked.EACH_CALL),
     ),
-    Operator("equal", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.COMPARES)),
-    Operator("not_equal", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.DIFFERS)),
+    Operator(
+        "equal",
+        "shapes of operand and result (`test_dependent_shapes.py`)",
+        Rule(choice=Choice.COMPARES, asked=Asked.TYPES_OF_TWO),
+    ),
+    Operator(
+        "not_equal",
+        "shapes of operand and result (`test_dependent_shapes.py`)",
+        Rule(choice=Choice.DIFFERS, asked=Asked.TYPES_OF_TWO),
+    ),
+    Operator(
+        "add_ allclose atan2 bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ bitwise_left_shift "
+        "bitwise_left_shift_ bitwise_right_shift bitwise_right_shift_ complex copysign_ divide_ equal_ "
+        "equal_all floor_divide_ gammaincc gammaincc_ heaviside isclose lerp less_equal_ less_than_ "
+        "logical_and_ logical_not_ logical_or_ logical_xor_ multiply_ nextafter not_equal_ remainder_ "
+        "subtract_ where_",
+        WITHOUT_MEMORY,
+        Rule(asked=Asked.EACH_CALL),
+    ),
+    Operator(
+        "bitwise_and bitwise_or bitwise_xor floor_divide greater_equal greater_than less_equal less_than "
+        "logical_and logical_or logical_xor",
+        WITHOUT_MEMORY,
+        Rule(asked=Asked.TYPES_OF_TWO),
+    ),
+    Operator("bitwise_not logical_not", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Operator, Rule
+from .rules import WITHOUT_MEMORY, Arrays, Asked, Attributes, Operator, Rule
 
 
 def _forward(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -25,7 +25,8 @@ OPERATORS = (
     Operator(
         "fft_r2c",
         "`fft_kernel_impl.h`, `fft_grad_kernel_impl.h`; 29 configurations of `rfft`, `irfft` and `stft`, to the byte",
-        Rule(workspace=_forward),
+        Rule(workspace=_forward, asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_gradient),
     ),
+    Operator("fft_c2c fft_c2r", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

@@ -15,7 +15,9 @@ from ..session import paused
 from . import bounds
 from .composing import zeros
 from .rules import (
+    WITHOUT_MEMORY,
     Arrays,
+    Asked,
     Attributes,
     Choice,
     Counted,
@@ -211,7 +213,7 @@ def _nodes(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
 
 def _placing(refuses: Refuses) -> Rule:
     """Of operators that lay their indices out anew."""
-    return Rule(strides=Strides.KEPT, lays_out=(1,), refuses=refuses)
+    return Rule(strides=Strides.KEPT, lays_out=(1,), asked=Asked.EACH_CALL, refuses=refuses)
 
 
 _STRIDES = "strided operands: measured (`test_strided_operands.py`)"
@@ -228,7 +230,7 @@ OPERATORS = (
     Operator(
         "embedding",
         "`phi/kernels/selected_rows` (`test_sparse_gradients.py`); `TransToFluidOpName`",
-        Rule(flops=nothing, amp_name="lookup_table_v2", looks_up=True, refuses=bounds.rows),
+        Rule(flops=nothing, amp_name="lookup_table_v2", looks_up=True, refuses=bounds.rows, asked=Asked.EACH_CALL),
         gradient=Rule(flops=nothing, result=_looked_up, gives_rows=True),
     ),
     Operator(
@@ -245,24 +247,25 @@ OPERATORS = (
             flops=nothing,
             choice=Choice.PASSES,
             refuses=bounds.within(bounds.GATHER),
+            asked=Asked.EACH_CALL,
         ),
         gradient=Rule(flops=nothing),
     ),
     Operator(
         "gather_nd",
         f"{_STRIDES}; {_INDICES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT, lays_out=(1,), flops=nothing, refuses=bounds.within_each),
+        Rule(strides=Strides.KEPT, lays_out=(1,), flops=nothing, refuses=bounds.within_each, asked=Asked.EACH_CALL),
         gradient=Rule(flops=nothing, second=Second("gather_nd_double_grad", ("index",), _PAIR, _OUT)),
         second=Rule(composed=_gather_nd_again),
     ),
     Operator("index_sample", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SAMPLE, axis=1))),
     Operator("index_select", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SELECT))),
     Operator("scatter", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.SCATTER, axis=0))),
-    Operator("scatter_nd_add", _STRIDES, Rule(strides=Strides.KEPT)),
+    Operator("scatter_nd_add", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
     Operator(
         "send_u_recv",
         "`SendURecvInferMeta`, `cpu/send_u_recv_kernel.cc`",
-        Rule(result=_nodes, sized_here=True, refuses=bounds.edges),
+        Rule(result=_nodes, sized_here=True, refuses=bounds.edges, asked=Asked.EACH_CALL),
     ),
     Operator(
         "index_elementwise_put_with_tensor",
@@ -284,40 +287,40 @@ OPERATORS = (
     Operator(
         "take_along_axis",
         f"{_STRIDES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT, refuses=bounds.within(bounds.TAKE_ALONG_AXIS)),
+        Rule(strides=Strides.KEPT, refuses=bounds.within(bounds.TAKE_ALONG_AXIS), asked=Asked.EACH_CALL),
         gradient=Rule(second=Second("take_along_axis_double_grad", ("indices",), ("grad_arr_grad",), _OUT)),
         second=Rule(composed=_take_along_axis_again),
     ),
     Operator(
         "index_add",
         f"{_STRIDES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT, refuses=bounds.within(bounds.INDEX_ADD)),
+        Rule(strides=Strides.KEPT, refuses=bounds.within(bounds.INDEX_ADD), asked=Asked.EACH_CALL),
         gradient=Rule(second=Second("index_add_double_grad", ("index", "grad_out"), _ADDED, _OUT, _OUT)),
         second=Rule(composed=_index_add_again),
     ),
     Operator(
         "index_put",
         f"`index_put_utils.h`, `index_put_grad_kernel.cc`; 16 configurations, to the byte; {_STRIDES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT, workspace=_index_put),
+        Rule(strides=Strides.KEPT, workspace=_index_put, asked=Asked.EACH_CALL),
         gradient=Rule(
             workspace=_index_put_grad,
             second=Second("index_put_double_grad", ("x", "indices", "value"), _VALUE, _OUT, ("x", "value")),
         ),
         second=Rule(composed=_index_put_again),
     ),
-    Operator("index_put_", "`index_put_utils.h`; to the byte", Rule(workspace=_index_put)),
+    Operator("index_put_", "`index_put_utils.h`; to the byte", Rule(workspace=_index_put, asked=Asked.EACH_CALL)),
     Operator(
         "masked_fill",
         f"{_WRITES}; {_STRIDES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT, workspace=_masked_fill),
+        Rule(strides=Strides.KEPT, workspace=_masked_fill, asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_masked_fill, second=Second("masked_fill_double_grad", ("mask",), _VALUE, _OUT)),
         second=Rule(composed=_masked_fill_again),
     ),
-    Operator("masked_fill_", _WRITES, Rule(workspace=_masked_fill)),
+    Operator("masked_fill_", _WRITES, Rule(workspace=_masked_fill, asked=Asked.EACH_CALL)),
     Operator(
         "masked_select",
         f"{_COMPOSED}; its size is its mask's",
-        Rule(rows=_rows_by_mask),
+        Rule(rows=_rows_by_mask, asked=Asked.EACH_CALL),
         gradient=Rule(second=Second("masked_select_double_grad", ("mask",), ("grad_x_grad",), _OUT)),
         second=Rule(composed=_masked_select_again),
     ),
@@ -341,4 +344,5 @@ OPERATORS = (
         gradient=Rule(workspace=_repeat_grad, further=Further.NOT_FOLLOWED),
     ),
     Operator("segment_pool", "`segment_pool_kernel.cc`; to the byte", Rule(rows=_rows_by_segments)),
+    Operator("index_add_ multiplex scatter_ fill_diagonal_tensor", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

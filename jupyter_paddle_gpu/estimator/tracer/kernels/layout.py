@@ -10,7 +10,20 @@ from ..memory.arrays import Array, Shape, contiguous_strides
 from ..memory.dtypes import SIZE, name_of
 from ..memory.operators import call
 from ..memory.values import Computed, Value
-from .rules import Arrays, Attributes, Choice, Meta, Operator, Place, Rule, Strides, Traced, nothing
+from .rules import (
+    WITHOUT_MEMORY,
+    Arrays,
+    Asked,
+    Attributes,
+    Choice,
+    Meta,
+    Operator,
+    Place,
+    Rule,
+    Strides,
+    Traced,
+    nothing,
+)
 
 
 def reshaped_strides(shape: Shape, strides: Shape, target: Shape) -> Shape | None:
@@ -174,7 +187,7 @@ OPERATORS = (
     Operator(
         "reshape",
         _SOURCE,
-        Rule(view=_reshape, choice=Choice.PASSES),
+        Rule(view=_reshape, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(view=_laid_out),
         second=Rule(view=_reshape),
     ),
@@ -202,9 +215,14 @@ OPERATORS = (
         gradient=Rule(strides=Strides.READ, flops=nothing),
     ),
     Operator("strided_slice", _SOURCE, Rule(view=_slice, choice=Choice.PASSES), gradient=Rule(strides=Strides.READ)),
-    Operator("unbind", f"{_SOURCE}; `eager_gen.py`", Rule(view=_unbind), gradient=Rule(fills_zeros=True)),
+    Operator(
+        "unbind",
+        f"{_SOURCE}; `eager_gen.py`",
+        Rule(view=_unbind, asked=Asked.EACH_CALL),
+        gradient=Rule(fills_zeros=True),
+    ),
     Operator("as_strided", _SOURCE, Rule(view=_as_strided, result=_dimensions), gradient=Rule(strides=Strides.READ)),
-    Operator("diagonal", _SOURCE, Rule(view=_diagonal), gradient=Rule(strides=Strides.READ)),
+    Operator("diagonal", _SOURCE, Rule(view=_diagonal, asked=Asked.EACH_CALL), gradient=Rule(strides=Strides.READ)),
     Operator("share_data", _SOURCE, Rule(view=_same, choice=Choice.PASSES)),
     Operator("share_data_", _SOURCE, Rule(view=_same)),
     Operator("contiguous", "it copies", Rule(choice=Choice.PASSES)),
@@ -214,24 +232,24 @@ OPERATORS = (
         Rule(view=_parts, result=_retyped),
         gradient=Rule(view=_parts),
     ),
-    Operator("real imag", _NUMBERS, Rule(view=_part)),
-    Operator("as_real as_complex", _NUMBERS, Rule(view=_parts)),
+    Operator("real imag", _NUMBERS, Rule(view=_part, asked=Asked.EACH_CALL)),
+    Operator("as_real as_complex", _NUMBERS, Rule(view=_parts, asked=Asked.EACH_CALL)),
     Operator(
         "concat",
         f"{_COPIES}; `eager_gen.py`: the builder has it for the gradient of a split",
-        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True),
+        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True, asked=Asked.EACH_CALL),
         gradient=Rule(flops=nothing),
         second=Rule(fills_zeros=True),
     ),
     Operator(
         "stack",
         f"{_COPIES}; `eager_gen.py`: the builder has it for the gradient of an unbind",
-        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True, reads_as={0: 0}),
+        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True, reads_as={0: 0}, asked=Asked.EACH_CALL),
     ),
     Operator(
         "split",
         f"{_COPIES}; `eager_gen.py`",
-        Rule(strides=Strides.KEPT, flops=nothing),
+        Rule(strides=Strides.KEPT, flops=nothing, asked=Asked.EACH_CALL),
         gradient=Rule(fills_zeros=True),
     ),
     Operator("split_with_num", "`tensor/manipulation.py`", Rule(instead=_equal_parts)),
@@ -240,10 +258,17 @@ OPERATORS = (
     Operator(
         "expand",
         f"{_COPIES}; `eager_gen.py`",
-        Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES),
+        Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES, asked=Asked.EACH_CALL),
         gradient=Rule(fills_zeros=True),
     ),
-    Operator("expand_as", "only a shape of the second operand is read", Rule(value=_expanded, choice=Choice.PASSES)),
-    Operator("tile", _COPIES, Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES)),
-    Operator("diag_embed flip meshgrid roll tril triu", _COPIES, Rule(strides=Strides.KEPT)),
+    Operator(
+        "expand_as",
+        "only a shape of the second operand is read",
+        Rule(value=_expanded, choice=Choice.PASSES, asked=Asked.EACH_CALL),
+    ),
+    Operator("tile", _COPIES, Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE)),
+    Operator("diag_embed", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
+    Operator("flip roll", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE)),
+    Operator("meshgrid tril triu", _COPIES, Rule(strides=Strides.KEPT)),
+    Operator("broadcast_tensors crop diag reshape_", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

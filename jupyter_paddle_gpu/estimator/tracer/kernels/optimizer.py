@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..memory.dtypes import SIZE
 from ..memory.rows import merged
-from .rules import Amount, Amp, Arrays, Attributes, Operator, Rule, Sparse, per_element
+from .rules import Amount, Amp, Arrays, Asked, Attributes, Operator, Rule, Sparse, per_element
 
 
 def _of_rows(copies: int, *, may_be_sorted: bool = False) -> Amount:
@@ -60,7 +60,7 @@ OPERATORS = (
         "lamb_", f"measured to the byte; {_SPARSE}", Rule(workspace=_trust_ratio, amp=Amp.NEVER, sparse=Sparse.USUAL)
     ),
     Operator("rprop_", "`cpu/rprop_kernel.cc`", Rule(workspace=_sign_changes)),
-    Operator("clip_by_norm", _SPARSE, Rule(sparse=Sparse.SCALED)),
+    Operator("clip_by_norm", _SPARSE, Rule(sparse=Sparse.SCALED, asked=Asked.EACH_CALL)),
     Operator("merge_selected_rows", "`selected_rows_functor.cc`", Rule(sparse=Sparse.MERGED)),
     Operator("get_tensor_from_selected_rows", "`phi/kernels/selected_rows`", Rule(sparse=Sparse.VALUES)),
 )

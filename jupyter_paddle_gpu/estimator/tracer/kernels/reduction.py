@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..memory.dtypes import SIZE
-from .rules import Arrays, Attributes, Choice, Operator, Rule, Strides
+from .rules import WITHOUT_MEMORY, Arrays, Asked, Attributes, Choice, Operator, Rule, Strides
 
 
 def _logcumsumexp_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -16,10 +16,26 @@ _STRIDES = "strided operands: measured (`test_strided_operands.py`); `TransToFlu
 
 OPERATORS = (
     Operator("sum", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_sum")),
-    Operator("mean", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_mean")),
-    Operator("mean_all", _STRIDES, Rule(strides=Strides.KEPT, amp_name="mean")),
-    Operator("prod", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_prod")),
-    Operator("max min amax trace", _STRIDES, Rule(strides=Strides.KEPT)),
-    Operator("any", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.JOINS)),
-    Operator("logcumsumexp", "`logcumsumexp_grad_impl.h`, to the byte", gradient=Rule(workspace=_logcumsumexp_grad)),
+    Operator("mean", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_mean", asked=Asked.TYPE_OF_ONE)),
+    Operator("mean_all", _STRIDES, Rule(strides=Strides.KEPT, amp_name="mean", asked=Asked.TYPE_OF_ONE)),
+    Operator("prod", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_prod", asked=Asked.TYPE_OF_ONE)),
+    Operator("max min amax", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE)),
+    Operator("trace", _STRIDES, Rule(strides=Strides.KEPT)),
+    Operator(
+        "any",
+        "shapes of operand and result (`test_dependent_shapes.py`)",
+        Rule(choice=Choice.JOINS, asked=Asked.TYPE_OF_ONE),
+    ),
+    Operator(
+        "logcumsumexp",
+        "`logcumsumexp_grad_impl.h`, to the byte",
+        Rule(asked=Asked.EACH_CALL),
+        gradient=Rule(workspace=_logcumsumexp_grad),
+    ),
+    Operator(
+        "amin bincount cummax cummin cumprod cumprod_ cumsum_ histogram reduce_as",
+        WITHOUT_MEMORY,
+        Rule(asked=Asked.EACH_CALL),
+    ),
+    Operator("all cumsum logsumexp p_norm squared_l2_norm", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )

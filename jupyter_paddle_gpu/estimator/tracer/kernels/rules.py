@@ -125,6 +125,31 @@ class Choice(Enum):
     FILLS = auto()
 
 
+class Asked(Enum):
+    """When eager mode is asked whether it takes a call, with tensors that have no memory (`program/asking.py`).
+
+    Kernels that are asked were called so, with right arguments and with wrong ones: each ends with an exception when it
+    first looks at a number.
+    """
+
+    IF_REFUSED = auto()
+    """Where the program builder refuses it, which checks all there is to check (`slice`, `cast`), or where the kernel
+    does more before it looks at a number: it fills its result (`full_like`) or updates a parameter."""
+    EACH_CALL = auto()
+    """For each combination of shapes, types and attributes."""
+    TYPE_OF_ONE = auto()
+    """Called with one tensor, once for each of its types: of shapes and attributes the builder says what eager mode
+    says. Else as `EACH_CALL`."""
+    TYPES_OF_TWO = auto()
+    """Called with two tensors, once for each pair of types."""
+    TYPES_ALONE = auto()
+    """Where the builder refuses it, for types alone, with one number each: its threads would end the process."""
+
+
+WITHOUT_MEMORY = "called with tensors that have no memory"
+"""Source of what is known of many operators: no more than when they are `Asked`."""
+
+
 class Further(Enum):
     """Whether a gradient kernel can be differentiated again."""
 
@@ -214,11 +239,6 @@ class Rule:
     refused: str = ""
     """What Paddle says where the first result is not wanted: it refuses the step."""
 
-    reads_as: Mapping[int, int | str | Statistics] = field(default_factory=dict)
-    """Operands that must have a type, by name, or another operand's, by its place; only the kernel looks at it."""
-    refuses: Refuses | None = None
-    """What the kernel says of operands that it does not take, where nobody looks before it runs."""
-
     # Operands
     strides: Strides = Strides.LAID_OUT
     lays_out: tuple[int, ...] = ()
@@ -278,6 +298,13 @@ class Rule:
     """Its result's length is the difference of its first two operands."""
     is_constant: bool = False
     """In a program that the builder made, a constant that another operator takes as an attribute."""
+
+    # What it refuses
+    reads_as: Mapping[int, int | str | Statistics] = field(default_factory=dict)
+    """Operands that must have a type, by name, or another operand's, by its place; only the kernel looks at it."""
+    refuses: Refuses | None = None
+    """What the kernel says of operands that it does not take, where nobody looks before it runs."""
+    asked: Asked = Asked.IF_REFUSED
 
     def view_over(self, source: Array, meta: Meta, attrs: Attributes) -> Array | None:
         """The view of that shape and type that the kernel makes of an array, None where it allocates a result."""

@@ -7,7 +7,7 @@ from math import prod
 from ..memory.arrays import Array
 from ..memory.dtypes import SIZE
 from . import bounds
-from .rules import Arrays, Attributes, Choice, Operator, Rule, Strides
+from .rules import WITHOUT_MEMORY, Arrays, Asked, Attributes, Choice, Operator, Rule, Strides
 
 _INDEX = SIZE["int64"]
 """Bytes of an index."""
@@ -82,23 +82,31 @@ OPERATORS = (
             attributes=(("axis", -1), ("descending", False), ("stable", False)),
             strides=Strides.KEPT,
             workspace=_forward,
+            asked=Asked.TYPES_ALONE,
         ),
         gradient=Rule(workspace=_ordered_grad, fills_zeros=True),
     ),
     Operator(
         "topk",
         _SOURCE,
-        Rule(workspace=_forward, choice=Choice.CHOOSES, refuses=bounds.k_largest),
+        Rule(workspace=_forward, choice=Choice.CHOOSES, refuses=bounds.k_largest, asked=Asked.TYPES_ALONE),
         gradient=Rule(workspace=_topk_grad),
     ),
     Operator(
         "kthvalue",
         _SOURCE,
-        Rule(workspace=_forward, refuses=bounds.kth),
+        Rule(workspace=_forward, refuses=bounds.kth, asked=Asked.TYPES_ALONE),
         gradient=Rule(workspace=_one_grad),
     ),
-    Operator("mode", _SOURCE, Rule(workspace=_forward), gradient=Rule(workspace=_one_grad)),
-    Operator("median", _SOURCE, Rule(workspace=_median), gradient=Rule(workspace=_median_grad)),
-    Operator("nanmedian", _SOURCE, Rule(workspace=_nanmedian), gradient=Rule(workspace=_median_grad)),
-    Operator("argmax", "shapes of operand and result (`test_dependent_shapes.py`)", Rule(choice=Choice.CHOOSES)),
+    Operator("mode", _SOURCE, Rule(workspace=_forward, asked=Asked.TYPES_ALONE), gradient=Rule(workspace=_one_grad)),
+    Operator("median", _SOURCE, Rule(workspace=_median, asked=Asked.EACH_CALL), gradient=Rule(workspace=_median_grad)),
+    Operator(
+        "nanmedian", _SOURCE, Rule(workspace=_nanmedian, asked=Asked.EACH_CALL), gradient=Rule(workspace=_median_grad)
+    ),
+    Operator(
+        "argmax",
+        "shapes of operand and result (`test_dependent_shapes.py`)",
+        Rule(choice=Choice.CHOOSES, asked=Asked.EACH_CALL),
+    ),
+    Operator("argmin searchsorted", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..kernels.answering import ANSWERING, BY_TYPE, CRASHING
-from ..kernels.rules import Meta
+from ..kernels.registry import rule_of
+from ..kernels.rules import Asked, Meta
 from ..memory.dtypes import LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
@@ -25,6 +25,8 @@ _SAFE_ORDER = 2
 """Beyond it, the program builder crashes on gradients of operators with absent operands."""
 _SMALL = 1 << 20
 """Numbers that an operator may really make to say what it has against its arguments."""
+_BY_TYPES = {Asked.TYPE_OF_ONE: 1, Asked.TYPES_OF_TWO: 2}
+"""With how many tensors those are called of which types are all that eager mode has to be asked."""
 _MISSES_A_TENSOR = re.compile(r"must be (Value|Vector)")
 
 
@@ -70,10 +72,11 @@ class Inference:
         self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
     ) -> Template:
         """A template, where neither eager mode nor the program builder refuses the call."""
-        answers = bool(metas) and name in ANSWERING
-        by_type = BY_TYPE.get(name) == len(metas)
+        asked = rule_of(name).asked
+        is_asked = bool(metas) and asked not in {Asked.IF_REFUSED, Asked.TYPES_ALONE}
+        by_type = _BY_TYPES.get(asked) == len(metas)
         kind = (name, tuple(dtype for _, dtype in metas), running().of(Types).low_as_float32) if by_type else None
-        if answers and kind not in self._taken:
+        if is_asked and kind not in self._taken:
             self._ask(name, call, metas)
             if kind is not None:
                 self._taken.add(kind)
@@ -91,7 +94,9 @@ class Inference:
         """Raise what eager mode has against a call. `built`: what the program builder said already."""
         function, args, kwargs = call
         asked = (ORIGINAL_OPS.get(name, function), args, kwargs)
-        if name in CRASHING:  # of those the builder checks shapes and attributes as eager mode does
+        if (
+            rule_of(name).asked is Asked.TYPES_ALONE
+        ):  # of those the builder checks shapes and attributes as eager mode does
             problem = refused_type(asked, metas, _fill)
             if problem is None and built is not None and "(InvalidArgument)" in str(built):
                 problem = built

@@ -15,7 +15,7 @@ import tracer
 tracer.prepare(), tracer.trace_notebook  # which imports the rest
 from paddle import _C_ops
 from tracer.eager.runtime import Runtime
-from tracer.kernels.answering import BY_TYPE
+from tracer.kernels.registry import RULES
 from tracer.memory.operators import ORIGINAL_OPS
 from tracer.program import inference as inferences
 from tracer.program.asking import Types, refusal
@@ -97,7 +97,10 @@ BY_TYPES = (
 drawn = random.Random(0)
 SHAPES = [(), (2,), (3,), (4, 2), (4, 1), (1, 2), (2, 4, 2), (3, 4, 2), (0, 2)]
 fill = inferences._fill
-for name, count in BY_TYPE.items():
+for name, rule in RULES.items():
+    if rule.asked not in inferences._BY_TYPES:
+        continue
+    count = inferences._BY_TYPES[rule.asked]
     asked, wrong = 0, []
     for dtypes in [["float32"] * count, ["int64"] * count, ["float32", "int64"][:count]]:
         taken = False

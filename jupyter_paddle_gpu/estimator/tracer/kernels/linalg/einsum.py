@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...memory.arrays import Array
 from ...memory.dtypes import COMPLEX
-from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
+from ..rules import Arrays, Asked, Attributes, Meta, Operator, Place, Rule
 
 
 def labels(equation: str) -> tuple[str, str, str] | None:
@@ -103,7 +103,7 @@ OPERATORS = (
         "`phi/kernels/impl/einsum_impl.h`; measured to the byte on nine equations with learned operands, 14 with a "
         "constant one (the result of one operand stays for its gradient). An operand fresh from `paddle.rand` or "
         "`randn` gets a gradient too, which is left out (7 to 9 % too low)",
-        Rule(result=_caches, shares=_shared, sized_here=True, flops=_flops),
+        Rule(result=_caches, shares=_shared, sized_here=True, flops=_flops, asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_gradient, only_wanted=True),
     ),
 )

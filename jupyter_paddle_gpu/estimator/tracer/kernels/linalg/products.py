@@ -16,7 +16,21 @@ from ...memory.arrays import Array, Shape
 from ...memory.dtypes import COMPLEX, SIZE
 from ...memory.operators import call
 from ..composing import reduced, zeros
-from ..rules import Amount, Arrays, Attributes, Further, Operator, Rule, Second, Strides, Tensors, Traced, Wants
+from ..rules import (
+    WITHOUT_MEMORY,
+    Amount,
+    Arrays,
+    Asked,
+    Attributes,
+    Further,
+    Operator,
+    Rule,
+    Second,
+    Strides,
+    Tensors,
+    Traced,
+    Wants,
+)
 
 
 def _flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -203,7 +217,7 @@ OPERATORS = (
         "matmul",
         "`matmul_grad_kernel_impl.h`, `composite_double_backward_api.h`, `eager_gen.py`; measured to the byte, complex "
         "operands too",
-        Rule(strides=Strides.KEPT, flops=_flops, amp_name="matmul_v2"),
+        Rule(strides=Strides.KEPT, flops=_flops, amp_name="matmul_v2", asked=Asked.EACH_CALL),
         gradient=Rule(
             flops=_gradient_flops,
             workspace=_gradient,
@@ -216,7 +230,7 @@ OPERATORS = (
     Operator(
         "bmm",
         "`composite_double_backward_api.h`",
-        Rule(flops=_flops),
+        Rule(flops=_flops, asked=Asked.EACH_CALL),
         gradient=Rule(flops=_gradient_flops, second=Second("bmm_double_grad", *_PRODUCT)),
         second=Rule(composed=_bmm_again),
     ),
@@ -233,12 +247,19 @@ OPERATORS = (
         Rule(workspace=_chain(1)),
         gradient=Rule(workspace=_chain(2)),
     ),
-    Operator("kron", "measured to the byte", gradient=Rule(workspace=_kron_grad)),
+    Operator("kron", "measured to the byte", Rule(asked=Asked.EACH_CALL), gradient=Rule(workspace=_kron_grad)),
     Operator(
         "dist",
         "measured to the byte on nine configurations of shapes and norms",
+        Rule(asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_distance_grad),
     ),
-    Operator("cross", "measured to the byte on five configurations", gradient=Rule(workspace=_both)),
+    Operator(
+        "cross",
+        "measured to the byte on five configurations",
+        Rule(asked=Asked.EACH_CALL),
+        gradient=Rule(workspace=_both),
+    ),
     Operator("bilinear", "measured to the byte on six configurations", gradient=Rule(workspace=_both)),
+    Operator("dot mv", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

@@ -9,7 +9,9 @@ from ...memory.operators import call
 from ...session import running
 from ..composing import scaled, times, zeros
 from ..rules import (
+    WITHOUT_MEMORY,
     Arrays,
+    Asked,
     Attributes,
     Further,
     Operator,
@@ -155,58 +157,72 @@ _OVER = (1, "grad_x_grad")
 
 OPERATORS = (
     Operator(
-        "acosh asin asinh atan atanh ceil cosh erfinv expm1 floor hardsigmoid hardtanh log10 log1p log2 log_softmax "
-        "logsigmoid mish reciprocal relu6 round selu sign sinh softshrink softsign tan trunc gumbel_softmax",
+        "acosh asin asinh atan atanh ceil cosh expm1 floor hardsigmoid log10 log1p log2 log_softmax "
+        "logsigmoid mish reciprocal relu6 selu sign sinh softsign trunc",
+        _STRIDES,
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+    ),
+    Operator(
+        "erfinv hardtanh round softshrink",
+        _STRIDES,
+        Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL),
+    ),
+    Operator(
+        "tan gumbel_softmax",
         _STRIDES,
         Rule(strides=Strides.KEPT),
     ),
-    Operator("abs", _STRIDES, Rule(strides=Strides.KEPT, loss="l1_loss")),
-    Operator("isnan isinf isfinite", "measured (`test_sparse_gradients.py`)", Rule(sparse=Sparse.EMPTY)),
+    Operator("abs", _STRIDES, Rule(strides=Strides.KEPT, loss="l1_loss", asked=Asked.TYPE_OF_ONE)),
+    Operator(
+        "isnan isinf isfinite",
+        "measured (`test_sparse_gradients.py`)",
+        Rule(sparse=Sparse.EMPTY, asked=Asked.TYPE_OF_ONE),
+    ),
     Operator(
         "scale",
         f"{_STRIDES}, sparse gradients too (`test_sparse_gradients.py`)",
-        Rule(strides=Strides.KEPT, sparse=Sparse.ROWS, recorded=_scale),
+        Rule(strides=Strides.KEPT, sparse=Sparse.ROWS, recorded=_scale, asked=Asked.TYPE_OF_ONE),
     ),
     Operator(
         "relu",
         _TWICE,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=(0, "grad_x_grad"), further=Further.REFUSED),
     ),
     Operator(
         "leaky_relu",
         _TWICE,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=(0, "grad_x_grad"), fills_zeros=True, further=Further.REFUSED),
     ),
     Operator(
         "elu celu rsqrt",
         _TWICE,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=_OVER, fills_zeros=True, further=Further.REFUSED),
     ),
     Operator(
         "sqrt",
         _TWICE,
-        Rule(strides=Strides.KEPT, sparse=Sparse.ROWS),
+        Rule(strides=Strides.KEPT, sparse=Sparse.ROWS, asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=_OVER, fills_zeros=True, further=Further.REFUSED),
     ),
     Operator(
         "square",
         _TWICE,
-        Rule(strides=Strides.KEPT, sparse=Sparse.ROWS, loss="mse_loss"),
+        Rule(strides=Strides.KEPT, sparse=Sparse.ROWS, loss="mse_loss", asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=_OVER, fills_zeros=True, further=Further.REFUSED),
     ),
     Operator(
         "softplus",
         _TWICE,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=_OVER, further=Further.REFUSED),
     ),
     Operator(
         "sigmoid",
         _TWICE,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         second=Rule(
             overwrites=_OVER,
             fills_zeros=True,
@@ -217,7 +233,7 @@ OPERATORS = (
     Operator(
         "tanh",
         f"{_TWICE}; `composite_double_backward_api.h`",
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(fills_zeros=True),
         second=Rule(
             overwrites=_OVER,
@@ -229,7 +245,7 @@ OPERATORS = (
     Operator(
         "sin",
         _TWICE,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         second=Rule(
             overwrites=_OVER,
             fills_zeros=True,
@@ -240,7 +256,7 @@ OPERATORS = (
     Operator(
         "cos",
         _TWICE,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         second=Rule(
             overwrites=_OVER,
             fills_zeros=True,
@@ -251,43 +267,60 @@ OPERATORS = (
     Operator(
         "exp",
         _COMPOSED,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(second=Second("exp_double_grad", ("out", "grad_out"), _FIRST, ("out", "grad_out"))),
         second=Rule(composed=_exp),
     ),
-    Operator("log", _COMPOSED, Rule(strides=Strides.KEPT), second=Rule(composed=_log, fills_zeros=True)),
+    Operator(
+        "log",
+        _COMPOSED,
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+        second=Rule(composed=_log, fills_zeros=True),
+    ),
     Operator(
         "acos",
         _COMPOSED,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(second=Second("acos_double_grad", ("x", "grad_out"), _FIRST, ("x", "grad_out"))),
         second=Rule(composed=_acos),
     ),
     Operator(
         "silu",
         _COMPOSED,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(second=Second("silu_double_grad", ("x", "out", "grad_out"), _FIRST, ("x", "grad_out"))),
         second=Rule(composed=_silu),
     ),
     Operator(
         "pow",
         "measured to the byte; messages of libpaddle.so",
+        Rule(asked=Asked.TYPE_OF_ONE),
         second=Rule(workspace=_of_gradient),
         third=Rule(workspace=_third_of_power, further=Further.REFUSED),
     ),
     Operator(
-        "gelu", "operations counted in its formula", Rule(flops=per_element(8)), gradient=Rule(flops=per_element(12))
+        "gelu",
+        "operations counted in its formula",
+        Rule(flops=per_element(8), asked=Asked.TYPE_OF_ONE),
+        gradient=Rule(flops=per_element(12)),
     ),
     Operator(
         "softmax",
         f"{_STRIDES}; operations counted in its formula",
-        Rule(strides=Strides.KEPT, flops=per_element(4)),
+        Rule(strides=Strides.KEPT, flops=per_element(4), asked=Asked.TYPE_OF_ONE),
         gradient=Rule(flops=per_element(3)),
     ),
     Operator(
         "dropout",
         f"`cpu/dropout_kernel.cc`, `gpu/dropout_kernel.cu`; {_STRIDES}",
-        Rule(strides=Strides.KEPT, shares=_mask),
+        Rule(strides=Strides.KEPT, shares=_mask, asked=Asked.EACH_CALL),
     ),
+    Operator(
+        "abs_ acos_ acosh_ angle asin_ asinh_ atan_ atanh_ conj cos_ cosh_ digamma_ erf_ exp_ expm1_ gammaln "
+        "gammaln_ i0 i0_ i0e i1 i1e lgamma_ log10_ log1p_ log2_ log_ logit logit_ polygamma polygamma_ pow_ "
+        "prelu relu_ scale_ sin_ sinh_ sqrt_ square_ stanh tan_ tanh_shrink",
+        WITHOUT_MEMORY,
+        Rule(asked=Asked.EACH_CALL),
+    ),
+    Operator("clip digamma erf hardswish lgamma swish", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )

@@ -6,7 +6,7 @@ from math import prod
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
-from ..rules import Arrays, Attributes, Further, Operator, Rule, Strides
+from ..rules import Arrays, Asked, Attributes, Further, Operator, Rule, Strides
 
 LIMIT = 512 << 20
 """kDefaultConvWorkspaceSizeLimitMB (paddle/phi/backends/gpu/cuda/cudnn_workspace_helper.h): cuDNN's limit."""
@@ -115,7 +115,7 @@ def _deformable_gradient(attrs: Attributes, operands: Arrays, results: Arrays) -
 
 _SOURCE = "`phi/kernels/impl/conv_kernel_impl.h`, `cudnn_workspace_helper.h`; measured to the byte"
 _GRADIENT = Rule(flops=_gradient_flops, workspace=_gradient_columns, gpu=cudnn)
-_TRANSPOSED = Rule(flops=_transposed_flops, workspace=_transposed_columns, gpu=cudnn)
+_TRANSPOSED = Rule(flops=_transposed_flops, workspace=_transposed_columns, gpu=cudnn, asked=Asked.EACH_CALL)
 _TRANSPOSED_GRADIENT = Rule(flops=_transposed_gradient_flops, workspace=_transposed_columns, gpu=cudnn, crashes=True)
 _VOLUMES = {0: "grad_filter_grad", 1: "grad_input_grad"}
 _IMAGES = {**_VOLUMES, 2: "grad_input_grad"}
@@ -127,7 +127,14 @@ OPERATORS = (
     Operator(
         "conv2d",
         _SOURCE,
-        Rule(strides=Strides.KEPT, reads_as=_FILTERS, flops=_flops, workspace=_columns, gpu=cudnn),
+        Rule(
+            strides=Strides.KEPT,
+            reads_as=_FILTERS,
+            flops=_flops,
+            workspace=_columns,
+            gpu=cudnn,
+            asked=Asked.EACH_CALL,
+        ),
         gradient=_GRADIENT,
         second=Rule(
             name="conv2d_grad_grad",
@@ -140,14 +147,27 @@ OPERATORS = (
     Operator(
         "depthwise_conv2d",
         _SOURCE,
-        Rule(strides=Strides.KEPT, reads_as=_FILTERS, flops=_flops, workspace=_columns, gpu=cudnn),
+        Rule(
+            strides=Strides.KEPT,
+            reads_as=_FILTERS,
+            flops=_flops,
+            workspace=_columns,
+            gpu=cudnn,
+            asked=Asked.EACH_CALL,
+        ),
         gradient=_GRADIENT,
         second=Rule(rests_on=_IMAGES),
     ),
     Operator(
         "conv3d",
         _SOURCE,
-        Rule(reads_as=_FILTERS, flops=_flops, workspace=_columns, gpu=cudnn),
+        Rule(
+            reads_as=_FILTERS,
+            flops=_flops,
+            workspace=_columns,
+            gpu=cudnn,
+            asked=Asked.EACH_CALL,
+        ),
         gradient=_GRADIENT,
         second=Rule(
             workspace=_second_columns,
@@ -174,7 +194,7 @@ OPERATORS = (
     Operator(
         "deformable_conv",
         "`phi/kernels/impl/deformable_conv_kernel_impl.h`; measured to the byte",
-        Rule(workspace=_deformable),
+        Rule(workspace=_deformable, asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_deformable_gradient),
     ),
 )

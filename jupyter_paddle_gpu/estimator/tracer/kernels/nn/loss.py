@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...memory.dtypes import SIZE
 from .. import bounds
-from ..rules import Arrays, Attributes, Operator, Rule, Strides, per_element
+from ..rules import Arrays, Asked, Attributes, Operator, Rule, Strides, per_element
 
 
 def _ctc(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -30,21 +30,32 @@ OPERATORS = (
             amp_name="softmax_with_cross_entropy",
             loss="cross_entropy",
             refuses=bounds.labels,
+            asked=Asked.EACH_CALL,
         ),
         gradient=Rule(flops=per_element(2), overwrites=(0, "softmax"), refuses=bounds.label_types),
     ),
     Operator(
         "warpctc",
         "get_workspace_size in `ctc_entrypoint.cpp`, `warpctc_kernel_impl.h`, measured to the byte; " + _STRIDES,
-        Rule(strides=Strides.KEPT, workspace=_ctc, loss="ctc_loss", reads_as={1: "int32", 2: "int64", 3: "int64"}),
+        Rule(
+            strides=Strides.KEPT,
+            workspace=_ctc,
+            loss="ctc_loss",
+            reads_as={1: "int32", 2: "int64", 3: "int64"},
+            asked=Asked.EACH_CALL,
+        ),
     ),
-    Operator("huber_loss", _STRIDES, Rule(strides=Strides.KEPT, loss="smooth_l1_loss")),
-    Operator("nll_loss", _API, Rule(loss="nll_loss", reads_as={1: "int64"}, refuses=bounds.classes)),
-    Operator("bce_loss", _API, Rule(loss="binary_cross_entropy")),
-    Operator("sigmoid_cross_entropy_with_logits", _API, Rule(loss="binary_cross_entropy_with_logits")),
-    Operator("kldiv_loss", _API, Rule(loss="kl_div", reads_as={1: 0})),
-    Operator("log_loss", _API, Rule(loss="log_loss")),
+    Operator("huber_loss", _STRIDES, Rule(strides=Strides.KEPT, loss="smooth_l1_loss", asked=Asked.EACH_CALL)),
+    Operator(
+        "nll_loss", _API, Rule(loss="nll_loss", reads_as={1: "int64"}, refuses=bounds.classes, asked=Asked.EACH_CALL)
+    ),
+    Operator("bce_loss", _API, Rule(loss="binary_cross_entropy", asked=Asked.EACH_CALL)),
+    Operator(
+        "sigmoid_cross_entropy_with_logits", _API, Rule(loss="binary_cross_entropy_with_logits", asked=Asked.EACH_CALL)
+    ),
+    Operator("kldiv_loss", _API, Rule(loss="kl_div", reads_as={1: 0}, asked=Asked.EACH_CALL)),
+    Operator("log_loss", _API, Rule(loss="log_loss", asked=Asked.EACH_CALL)),
     Operator("hsigmoid_loss", _API, Rule(loss="hsigmoid_loss")),
     Operator("margin_cross_entropy", _API, Rule(loss="margin_cross_entropy")),
-    Operator("label_smooth", _STRIDES, Rule(strides=Strides.KEPT)),
+    Operator("label_smooth", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
 )

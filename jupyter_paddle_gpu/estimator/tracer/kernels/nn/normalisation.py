@@ -7,7 +7,20 @@ from typing import Any
 
 from ...memory.dtypes import SIZE
 from ...memory.operators import ORIGINAL_OPS
-from ..rules import Amount, Amp, Arrays, Attributes, Further, Operator, Rule, Statistics, Traced, per_element
+from ..rules import (
+    WITHOUT_MEMORY,
+    Amount,
+    Amp,
+    Arrays,
+    Asked,
+    Attributes,
+    Further,
+    Operator,
+    Rule,
+    Statistics,
+    Traced,
+    per_element,
+)
 from .convolution import channels_last
 
 
@@ -81,6 +94,7 @@ OPERATORS = (
             flops=per_element(5),
             float32_results=_STATISTICS,
             amp=Amp.FIRST_OPERAND,
+            asked=Asked.EACH_CALL,
         ),
         gradient=Rule(flops=per_element(8), workspace=_channel_sums),
         second=Rule(workspace=_second_of_batches, fills_zeros=True, further=Further.REFUSED),
@@ -104,13 +118,14 @@ OPERATORS = (
             flops=per_element(5),
             float32_results=(1, 2),
             amp=Amp.FIRST_OPERAND,
+            asked=Asked.EACH_CALL,
         ),
         gradient=Rule(flops=per_element(8), workspace=_normalised_rows),
     ),
     Operator(
         "instance_norm",
         f"`cpu/instance_norm_kernel.cc`, measured to the byte; {_KEPT}",
-        Rule(workspace=_plain_scale(2), float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
+        Rule(workspace=_plain_scale(2), float32_results=(1, 2), amp=Amp.FIRST_OPERAND, asked=Asked.EACH_CALL),
         gradient=Rule(
             workspace=_plain_scale(1),
             refused="(InvalidArgument) The X@GRAD in InstanceNormGradInferMeta can't be nullptr.",
@@ -120,7 +135,12 @@ OPERATORS = (
     Operator(
         "group_norm",
         _KEPT,
-        Rule(reads_as={1: Statistics(0), 2: Statistics(0)}, float32_results=(1, 2), amp=Amp.FIRST_OPERAND),
+        Rule(
+            reads_as={1: Statistics(0), 2: Statistics(0)},
+            float32_results=(1, 2),
+            amp=Amp.FIRST_OPERAND,
+            asked=Asked.EACH_CALL,
+        ),
         gradient=Rule(overwrites=(0, "y_grad")),
     ),
     Operator("rms_norm", _KEPT, Rule(float32_results=(1,))),
@@ -130,4 +150,5 @@ OPERATORS = (
         Rule(workspace=_iteration(2)),
         gradient=Rule(workspace=_iteration(5)),
     ),
+    Operator("norm renorm renorm_", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

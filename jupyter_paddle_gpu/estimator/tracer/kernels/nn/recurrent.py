@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
 from .. import bounds
-from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
+from ..rules import Arrays, Asked, Attributes, Meta, Operator, Place, Rule
 
 _RESULTS = ("out", "dropout_state_out", "state", "reserve")
 _RESERVED_GATES = {"LSTM": 6, "GRU": 4, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -102,6 +102,7 @@ OPERATORS = (
             gpu=_cudnn,
             reads_as={1: 0, 2: 0},
             refuses=bounds.widths,
+            asked=Asked.EACH_CALL,
         ),
         gradient=Rule(flops=_gradient_flops, workspace=_gradient, gpu=_cudnn, only_wanted=True, fills_zeros=True),
     ),

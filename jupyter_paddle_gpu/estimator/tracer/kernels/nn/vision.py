@@ -6,7 +6,7 @@ from math import prod
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
-from ..rules import Arrays, Attributes, Further, Meta, Operator, Place, Rule, Strides, nothing
+from ..rules import WITHOUT_MEMORY, Arrays, Asked, Attributes, Further, Meta, Operator, Place, Rule, Strides, nothing
 
 
 def _corners(attrs: Attributes, x: Array, grid: Array) -> int:
@@ -93,10 +93,12 @@ OPERATORS = (
         gradient=Rule(workspace=_grid_sample_grad),
     ),
     Operator("linear_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="linear_interp_v2")),
-    Operator("nearest_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="nearest_interp_v2")),
-    Operator("bilinear_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="bilinear_interp_v2")),
-    Operator("bicubic_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="bicubic_interp_v2")),
-    Operator("trilinear_interp", "`TransToFluidOpName`", Rule(amp_name="trilinear_interp_v2")),
+    Operator("nearest_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="nearest_interp_v2", asked=Asked.EACH_CALL)),
+    Operator(
+        "bilinear_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="bilinear_interp_v2", asked=Asked.EACH_CALL)
+    ),
+    Operator("bicubic_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="bicubic_interp_v2", asked=Asked.EACH_CALL)),
+    Operator("trilinear_interp", "`TransToFluidOpName`", Rule(amp_name="trilinear_interp_v2", asked=Asked.EACH_CALL)),
     Operator(
         "affine_grid",
         "`affine_grid_utils.h`, measured to the byte on images and volumes; " + _STRIDES,
@@ -104,7 +106,13 @@ OPERATORS = (
         gradient=Rule(workspace=_maps_grad),
     ),
     Operator(
-        "roi_align roi_pool psroi_pool",
+        "roi_align",
+        "`roi_align_grad_kernel.cc` and its like, measured to the byte",
+        Rule(workspace=_images_of_boxes, asked=Asked.EACH_CALL),
+        gradient=Rule(workspace=_images_of_boxes),
+    ),
+    Operator(
+        "roi_pool psroi_pool",
         "`roi_align_grad_kernel.cc` and its like, measured to the byte",
         Rule(workspace=_images_of_boxes),
         gradient=Rule(workspace=_images_of_boxes),
@@ -121,16 +129,24 @@ OPERATORS = (
         Rule(result=_of_levels, sized_here=True),
     ),
     Operator(
-        "channel_shuffle pixel_shuffle pixel_unshuffle temporal_shift unfold",
+        "channel_shuffle temporal_shift",
         _STRIDES,
         Rule(strides=Strides.KEPT),
+    ),
+    Operator(
+        "pixel_shuffle pixel_unshuffle unfold",
+        _STRIDES,
+        Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL),
     ),
     Operator("pad", "`eager_gen.py`", Rule(flops=nothing), second=Rule(fills_zeros=True)),
     Operator(
         "pad3d",
         _STRIDES + "; `eager_gen.py`",
-        Rule(strides=Strides.KEPT, flops=nothing),
+        Rule(strides=Strides.KEPT, flops=nothing, asked=Asked.EACH_CALL),
         second=Rule(fills_zeros=True),
     ),
-    Operator("pool2d", "messages of libpaddle.so, 3.3.1", second=Rule(further=Further.REFUSED)),
+    Operator(
+        "pool2d", "messages of libpaddle.so, 3.3.1", Rule(asked=Asked.EACH_CALL), second=Rule(further=Further.REFUSED)
+    ),
+    Operator("fold max_pool2d_with_index max_pool3d_with_index pool3d", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )
