@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 import msgspec
 import pytest
 
@@ -101,13 +99,3 @@ def test_the_tracer_reads_every_what_if_and_says_every_note():
     names = [row.name for row in WHAT_IFS if row.traced]
     codes = [message.code.removesuffix("_live") for row in WHAT_IFS for message in (*row.notes, *row.kept)]
     assert [word for word in (*names, *codes) if f'"{word}"' not in source] == []
-
-
-def test_the_tracer_looks_first_for_those_that_say_so():
-    tree = ast.parse((TRACER / "notebook/what_ifs.py").read_text())
-    found = next(
-        ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_LOOKING"
-    )
-    assert set(found) == {row.name for row in WHAT_IFS if row.looks_first}

@@ -55,10 +55,6 @@ class Run:
     """The cell that trains; None for live objects."""
 
 
-_LOOKING = ("image_size", "sequence_length", "accumulation")
-"""What is asked of a step as it is: the program is looked at first (`looks_first` of their declarations)."""
-
-
 def applied(request: Request, trace: Callable[[Scenario], Run], *, several: bool = False) -> Result:
     """The trace of a notebook under its request.
 
@@ -67,18 +63,19 @@ def applied(request: Request, trace: Callable[[Scenario], Run], *, several: bool
         trace: one run of the notebook.
         several: whether it may hold several trainings: what is asked for is then of the one that takes most.
     """
-    image, length, steps = (request.get(name) for name in _LOOKING)
-    if not (image or length or steps):
+    sizes, steps = request.get("image_size") or request.get("sequence_length"), request.get("accumulation")
+    if not (sizes or steps):
         return explored(Scenario(request), trace).result
+    plain = {**request, "accumulation": None}  # sizes change nothing without a `Change`
     if several and request.get("training") is None:
-        plain = {**request, **dict.fromkeys(_LOOKING)}
-        request = {**request, "training": explored(Scenario(plain), trace).result.get("id")}
+        which = explored(Scenario(plain), trace).result.get("id")
+        request, plain = {**request, "training": which}, {**plain, "training": which}
     probe = Probe(counts_steps=bool(steps))
-    seen = trace(Scenario({**request, "accumulation": None}, probe=probe))
+    seen = trace(Scenario(plain, probe=probe))
     kept = None
     if steps:
         request, kept = _accumulated(request, steps, probe.accumulation, seen)
-    result = _resized(request, seen, trace, probe) if image or length else explored(Scenario(request), trace).result
+    result = _resized(request, seen, trace, probe) if sizes else explored(Scenario(request), trace).result
     if kept and result["status"] == "ok":
         result["notes"].append(kept)
     return result
