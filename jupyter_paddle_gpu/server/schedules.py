@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from ..domain.plans.schedules import ScheduleReport
@@ -66,12 +67,12 @@ class ScheduleHandler(PaddleGpuHandler):
         await self.answer(await self.context.call(self.services.plans.schedules.delete, schedule_id))
 
 
-class _Move(PaddleGpuHandler):
+class _Move(PaddleGpuHandler, ABC):
     """POST schedules/<id>/<move>."""
 
+    @abstractmethod
     def move(self) -> Callable[[str], ScheduleReport]:
         """What is done to it."""
-        raise NotImplementedError
 
     @permitted("execute")
     async def post(self, schedule_id: str) -> None:

@@ -107,7 +107,8 @@ class Cards:
         return iter(())
 
     def stop(self, job: Job, folder: JobFolder, *, force: bool) -> None:
-        raise NotImplementedError
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            os.killpg(int((folder.path / "pid").read_text()), signal.SIGKILL if force else signal.SIGTERM)
 
     def adopt(self) -> dict[str, Handle]:
         return {}
