@@ -1189,6 +1189,7 @@ export interface components {
          *     Attributes:
          *         id: the identity to claim and to hand to an engine (NVML UUID; `simulated-…` for a simulated one).
          *         index: the vendor's index on this machine.
+         *         short_name: its name without what every card of its maker is called; empty: there is none.
          *         utilization: share of the last sample interval in which a kernel ran, 0 to 100.
          *         temperature: degrees Celsius; `power` and `power_limit` in watts.
          *         compute_capability: (major, minor), NVIDIA only.
@@ -1207,6 +1208,8 @@ export interface components {
             index: number;
             vendor: string;
             name: string;
+            /** @default  */
+            short_name: string;
             /** @default null */
             memory_total: number | null;
             /** @default null */

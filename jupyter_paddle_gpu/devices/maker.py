@@ -17,6 +17,7 @@ from ..domain.messages import Message
 from .contexts import ContextRange, unknown
 from .driver_words import UNKNOWN_WORDS, DriverWords
 from .reader import Reader
+from .releases import ReleaseBuilds
 from .tool import Tool
 
 Standing = Literal["read", "documented", "reported"]
@@ -118,34 +119,6 @@ class MakerImage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DriverRule:
-    """The oldest driver for a version of the maker's runtime (`12.6`), or for all of a major one (`12`)."""
-
-    runtime: str
-    minimum: str
-    standing: Literal["documented", "reported", "inferred"]
-    source: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReleaseRules:
-    """Which builds of Paddle's own releases run on the maker's devices.
-
-    Attributes:
-        drivers: the oldest drivers.
-        runs: (compute capability that kernels were compiled for, that of a card) -> whether they run there.
-    """
-
-    drivers: tuple[DriverRule, ...]
-    runs: Callable[[Version, Version], bool]
-
-    def minimum_driver(self, runtime: str) -> str | None:
-        """The oldest driver for a runtime (`12.6`): the rule for exactly that version before the one for its major."""
-        known = {rule.runtime: rule.minimum for rule in self.drivers}
-        return known.get(runtime) or known.get(runtime.partition(".")[0])
-
-
-@dataclass(frozen=True, kw_only=True)
 class Package:
     """A package of Python, in the newest version that is known to go with the others of its maker."""
 
@@ -229,6 +202,7 @@ class Maker:
         container: how a device gets into a container.
         pci: None: not found on the bus.
         tools: its command-line tools, in the order in which they are looked for.
+        families: words at the beginning of its models' names, behind its own, that a narrow line leaves out.
         brands: words (lower case) that sheets and drivers put around a model's own name; none tells two models apart.
         spellings: (pattern, replacement) in a lower-case name, so that two ways to write one model become the same.
         words: what a process prints when its runtime or driver fails.
@@ -240,7 +214,7 @@ class Maker:
         reader: makes what reads the live figures instead, from the folder with /proc and /sys. Without either, cards
             are listed from the bus, with the reason why there are no figures.
         paddle: the packages of Paddle for its devices where they are others than everybody's.
-        releases: which of Paddle's releases run on its devices (`images/catalogue.json`); None: none do.
+        releases: the builds of Paddle's own releases that run on its devices, with their images; None: none do.
         images: development images instead, where no release does.
         context: the range of memory that a process takes beside its tensors, by compute capability and CUDA version.
         bfloat16: compute capability from which on its cards compute in bfloat16; None: its cards' sheets say it.
@@ -259,6 +233,7 @@ class Maker:
     container: DeviceNodes | RuntimeHook
     pci: PciIds | None = None
     tools: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
     brands: tuple[str, ...] = ()
     spellings: tuple[tuple[str, str], ...] = ()
     words: DriverWords = UNKNOWN_WORDS
@@ -269,7 +244,7 @@ class Maker:
     asks: tuple[Tool, ...] = ()
     reader: Callable[[Path], Reader] | None = None
     paddle: PaddlePackages | None = None
-    releases: ReleaseRules | None = None
+    releases: ReleaseBuilds | None = None
     images: tuple[MakerImage, ...] = ()
     context: Callable[[Version | None, Version | None], ContextRange] = _unknown
     bfloat16: Version | None = None
@@ -295,6 +270,12 @@ class Maker:
         """
         left = share - self.context(None, None).high
         return {MEMORY_LIMIT: str(max(1, left // _MIB))} if self.limits_memory else {}
+
+    def short_name(self, model: str) -> str:
+        """A model's name without what every card of the maker is called."""
+        for word in (self.title, *self.families):
+            model = re.sub(rf"^{re.escape(word)}\s+", "", model, flags=re.IGNORECASE)
+        return model
 
     def owns(self, device_id: str) -> bool:
         """Whether an id is that of one of its devices."""

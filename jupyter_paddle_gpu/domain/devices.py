@@ -133,6 +133,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: the identity to claim and to hand to an engine (NVML UUID; `simulated-…` for a simulated one).
         index: the vendor's index on this machine.
+        short_name: its name without what every card of its maker is called; empty: there is none.
         utilization: share of the last sample interval in which a kernel ran, 0 to 100.
         temperature: degrees Celsius; `power` and `power_limit` in watts.
         compute_capability: (major, minor), NVIDIA only.
@@ -151,6 +152,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     index: int
     vendor: Vendor
     name: str
+    short_name: str = ""
     memory_total: int | None = None
     memory_used: int | None = None
     memory_free: int | None = None

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-Standing = Literal["documented", "reported", "inferred"]
+Standing = Literal["documented", "reported"]
 _FILE = Path(__file__).with_name("catalogue.json")
 
 
@@ -23,53 +23,26 @@ class Registry(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """One GPU variant of a release: the end of its tag and the compute capabilities its kernels were compiled for.
-
-    Attributes:
-        since: capability -> first Paddle release whose build of this name holds it, where that is not the first.
-    """
-
-    tag: str
-    cuda: str
-    architectures: tuple[str, ...]
-    since: dict[str, str] = {}
-    standing: Standing
-    source: str
-
-
-class Release(msgspec.Struct, frozen=True, kw_only=True):
-    """A Paddle release with images, and the tags of its builds."""
-
-    paddle: str
-    builds: tuple[str, ...]
-
-
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is known of Paddle's images."""
+    """Where Paddle's images are, and the releases that have some; the tag of one for CPUs is its release.
+
+    Images for devices stand in their makers' rows (`devices/releases.py`).
+    """
 
     standing: str
     registries: tuple[Registry, ...]
-    builds: tuple[Build, ...]
-    releases: tuple[Release, ...]
-
-    def build(self, tag: str) -> Build:
-        """The build of that name; KeyError where there is none."""
-        return next((build for build in self.builds if build.tag == tag), None) or _missing(tag)
-
-    def release(self, version: str) -> Release | None:
-        """The release of exactly that version."""
-        return next((release for release in self.releases if release.paddle == version), None)
-
-
-def _missing(tag: str) -> Build:
-    raise KeyError(tag)
+    releases: tuple[str, ...]
 
 
 @cache
 def load_catalogue() -> Catalogue:
     """The catalogue that is shipped."""
     return msgspec.json.decode(_FILE.read_bytes(), type=Catalogue)
+
+
+def current_registries() -> tuple[str, ...]:
+    """The names of the places that serve the newest releases, in the order in which they are tried."""
+    return tuple(registry.name for registry in load_catalogue().registries if not registry.until)
 
 
 def version_key(version: str) -> tuple[int, ...]:

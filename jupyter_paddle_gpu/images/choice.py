@@ -6,14 +6,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..devices.maker import Maker, ReleaseRules
+from ..devices.maker import Maker
 from ..devices.makers.registry import makers
+from ..devices.releases import Build, ReleaseBuilds
 from ..domain.containers.images import AskRegistry, LocalImage, RegistryAnswer, refused_image
 from ..domain.containers.references import parse_reference
 from ..domain.devices import Vendor
 from ..domain.messages import Message, Param
 from ..domain.placements import ImageChoice
-from .catalogue import Build, Catalogue, Registry, Release, load_catalogue, version_key
+from .catalogue import Catalogue, Registry, current_registries, load_catalogue, version_key
 from .rules import architecture_problem, driver_problem
 from .tags import explain_tag
 
@@ -28,7 +29,7 @@ class ImagePolicy(msgspec.Struct, frozen=True, kw_only=True):
         policy_file: where all this is settled, for the sentences that say so.
     """
 
-    registries: tuple[str, ...] = ("baidu", "docker-hub")
+    registries: tuple[str, ...] = current_registries()
     allowed: tuple[str, ...] = ()
     preferred: str = ""
     policy_file: str = "paddle-gpu.yaml"
@@ -50,7 +51,7 @@ class _Need(msgspec.Struct, frozen=True):
     paddle_version: str | None
     driver: str | None
     capability: tuple[int, int] | None
-    rules: ReleaseRules | None
+    rules: ReleaseBuilds | None
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,11 +161,11 @@ def _paddle(need: _Need, rules: ImagePolicy, known: Catalogue, ruled_out: list[M
     for release in _releases(need.paddle_version, known):
         if need.rules is not None:
             rows = [
-                (f"{release.paddle}-gpu-{build.tag}", _reason_gpu(release, build, need, need.rules))
-                for build in _fitting(release, need, need.rules, known, ruled_out)
+                (need.rules.tag(release, build), _reason_gpu(release, build, need, need.rules))
+                for build in _fitting(release, need, need.rules, ruled_out)
             ]
         else:
-            rows = [(release.paddle, _reason_cpu(release))]
+            rows = [(release, _reason_cpu(release))]
         candidates += [
             Candidate(reference=f"{repository}:{tag}", reasons=(*_another_paddle(need, release, known), reason))
             for tag, reason in rows
@@ -175,14 +176,14 @@ def _paddle(need: _Need, rules: ImagePolicy, known: Catalogue, ruled_out: list[M
     return candidates
 
 
-def _releases(version: str | None, known: Catalogue) -> list[Release]:
+def _releases(version: str | None, known: Catalogue) -> list[str]:
     """The asked release first, then its nearest in the same minor line (newer first), then newer lines upwards."""
     if version is None:
         return list(reversed(known.releases))
     key = version_key(version)
-    same_line = [r for r in known.releases if version_key(r.paddle)[:2] == key[:2]]
-    later = [r for r in known.releases if version_key(r.paddle)[:2] > key[:2]]
-    same_line.sort(key=lambda r: (r.paddle != version, version_key(r.paddle) < key, _distance(r.paddle, key)))
+    same_line = [r for r in known.releases if version_key(r)[:2] == key[:2]]
+    later = [r for r in known.releases if version_key(r)[:2] > key[:2]]
+    same_line.sort(key=lambda r: (r != version, version_key(r) < key, _distance(r, key)))
     if not same_line and not later:  # newer than the catalogue: the newest known is nearest
         return [known.releases[-1]]
     return same_line + later
@@ -192,68 +193,65 @@ def _distance(version: str, key: tuple[int, ...]) -> int:
     return abs(version_key(version)[-1] - key[-1])
 
 
-def _fitting(
-    release: Release, need: _Need, rules: ReleaseRules, known: Catalogue, ruled_out: list[Message]
-) -> list[Build]:
-    """The builds of a release that run here, newest CUDA first; the others go to `ruled_out`."""
+def _fitting(release: str, need: _Need, rules: ReleaseBuilds, ruled_out: list[Message]) -> list[Build]:
+    """The builds of a release that run here, newest runtime first; the others go to `ruled_out`."""
     fitting = []
-    for tag in release.builds:
-        build = known.build(tag)
+    for build in rules.of(release):
         problem = driver_problem(build, need.driver, rules)
-        problem = problem or architecture_problem(build, need.capability, release.paddle, rules)
+        problem = problem or architecture_problem(build, need.capability, release, rules)
         if problem is None:
             fitting.append(build)
         elif problem not in ruled_out:
             ruled_out.append(problem)
-    return sorted(fitting, key=lambda build: version_key(build.cuda), reverse=True)
+    return sorted(fitting, key=lambda build: version_key(build.runtime), reverse=True)
 
 
-def _repositories(rules: ImagePolicy, known: Catalogue, release: Release) -> list[str]:
+def _repositories(rules: ImagePolicy, known: Catalogue, release: str) -> list[str]:
     by_name = {registry.name: registry for registry in known.registries}
     out = []
     for name in rules.registries:
         registry: Registry | None = by_name.get(name)
         if registry is None:
             out.append(name)  # a mirror of one's own, written as a repository
-        elif not registry.until or version_key(release.paddle) <= version_key(registry.until):
+        elif not registry.until or version_key(release) <= version_key(registry.until):
             out.append(registry.repository)
     return out
 
 
-def _reason_cpu(release: Release) -> Message:
+def _reason_cpu(release: str) -> Message:
     return Message(
         code="cpu_image",
         text="Paddle {paddle} for CPUs: the job asks for no GPU.",
-        params={"paddle": release.paddle},
+        params={"paddle": release},
     )
 
 
-def _another_paddle(need: _Need, release: Release, known: Catalogue) -> tuple[Message, ...]:
+def _another_paddle(need: _Need, release: str, known: Catalogue) -> tuple[Message, ...]:
     """That it is not the Paddle that was asked for, and why; nothing where it is."""
     asked = need.paddle_version
-    if asked is None or asked.split("+")[0] == release.paddle:
+    if asked is None or asked.split("+")[0] == release:
         return ()
-    if known.release(asked.split("+")[0]) is None:
-        first, last = known.releases[0].paddle, known.releases[-1].paddle
+    if asked.split("+")[0] not in known.releases:
+        first, last = known.releases[0], known.releases[-1]
         return (
             Message(
                 code="paddle_without_image",
                 text="No image with Paddle {asked} is known (the catalogue has {first} to {last}); Paddle {paddle} is "
                 "the nearest.",
-                params={"asked": asked, "first": first, "last": last, "paddle": release.paddle},
+                params={"asked": asked, "first": first, "last": last, "paddle": release},
             ),
         )
     return (
         Message(
             code="paddle_does_not_run",
             text="No image with Paddle {asked} fits here; Paddle {paddle} is the nearest that does.",
-            params={"asked": asked, "paddle": release.paddle},
+            params={"asked": asked, "paddle": release},
         ),
     )
 
 
-def _reason_gpu(release: Release, build: Build, need: _Need, rules: ReleaseRules) -> Message:
-    params: dict[str, Param] = {"paddle": release.paddle, "cuda": build.cuda}
+def _reason_gpu(release: str, build: Build, need: _Need, rules: ReleaseBuilds) -> Message:
+    params: dict[str, Param] = {"paddle": release, "platform": rules.platform, "runtime": build.runtime}
     if need.capability is not None:
         params["capability"] = f"{need.capability[0]}.{need.capability[1]}"
     if need.driver is not None:
@@ -261,25 +259,26 @@ def _reason_gpu(release: Release, build: Build, need: _Need, rules: ReleaseRules
     if need.driver is not None and need.capability is not None:
         return Message(
             code="gpu_image",
-            text="Paddle {paddle} with CUDA {cuda}: runs on driver {driver} and has kernels for {capability}.",
+            text="Paddle {paddle} with {platform} {runtime}: runs on driver {driver} and has kernels for {capability}.",
             params=params,
         )
     if need.capability is not None:
         return Message(
             code="gpu_image_for_card",
-            text="Paddle {paddle} with CUDA {cuda}: has kernels for {capability}, and needs driver {minimum} or newer.",
-            params={**params, "minimum": rules.minimum_driver(build.cuda) or "?"},
+            text="Paddle {paddle} with {platform} {runtime}: has kernels for {capability}, and needs driver "
+            "{minimum} or newer.",
+            params={**params, "minimum": rules.minimum_driver(build.runtime) or "?"},
         )
     if need.driver is not None:
         return Message(
             code="gpu_image_for_driver",
-            text="Paddle {paddle} with CUDA {cuda}: runs on driver {driver}; whether it has kernels for this card is "
-            "not known.",
+            text="Paddle {paddle} with {platform} {runtime}: runs on driver {driver}; whether it has kernels for this "
+            "card is not known.",
             params=params,
         )
     return Message(
         code="gpu_image_unchecked",
-        text="Paddle {paddle} with CUDA {cuda}: neither driver nor card are known, so this may not fit.",
+        text="Paddle {paddle} with {platform} {runtime}: neither driver nor card are known, so this may not fit.",
         params=params,
     )
 

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from ..devices.maker import ReleaseRules
+from ..devices.releases import Build, ReleaseBuilds
 from ..domain.messages import Message
-from .catalogue import Build, version_key
+from .catalogue import version_key
 
 
-def driver_problem(build: Build, driver_version: str | None, rules: ReleaseRules) -> Message | None:
+def driver_problem(build: Build, driver_version: str | None, rules: ReleaseBuilds) -> Message | None:
     """Why a build cannot run on a driver; None where it can or the driver is not known."""
-    minimum = rules.minimum_driver(build.cuda)
+    minimum = rules.minimum_driver(build.runtime)
     if driver_version is None or minimum is None or version_key(driver_version) >= version_key(minimum):
         return None
     return Message(
         code="driver_too_old",
-        text="{image}: CUDA {cuda} needs driver {minimum} or newer, here it is {driver}.",
-        hint="Choose an image with an older CUDA, or update the driver on the host.",
-        params={"image": build.tag, "cuda": build.cuda, "minimum": minimum, "driver": driver_version},
+        text="{image}: {platform} {runtime} needs driver {minimum} or newer, here it is {driver}.",
+        hint="Choose an image with an older {platform}, or update the driver on the host.",
+        params={
+            "image": build.tag,
+            "platform": rules.platform,
+            "runtime": build.runtime,
+            "minimum": minimum,
+            "driver": driver_version,
+        },
     )
 
 
 def architecture_problem(
-    build: Build, capability: tuple[int, int] | None, paddle_version: str, rules: ReleaseRules
+    build: Build, capability: tuple[int, int] | None, paddle_version: str, rules: ReleaseBuilds
 ) -> Message | None:
     """Why a build has no kernels for a card; None where it has or the card's capability is not known."""
     if capability is None:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from ..devices.makers.registry import makers
+from ..devices.releases import ReleaseBuilds
 from ..domain.containers.references import Reference
 from ..domain.messages import Message
 from .catalogue import Catalogue, load_catalogue, version_key
-
-# What people write from memory in the manner of Paddle's GPU tags. Tags of another manner (`latest-dev-…`, `…-jupyter`)
-# exist or existed, so nothing is claimed of them.
-_MEANT = re.compile(
-    r"^(?P<paddle>latest|\d+(?:\.\d+){0,2})-gpu-cuda(?P<cuda>\d+(?:\.\d+)?)(?:-cudnn[\d.]+)?(?:-trt[\d.]+)?$"
-)
 
 
 def is_paddle_repository(reference: Reference, catalogue: Catalogue | None = None) -> bool:
@@ -22,10 +16,12 @@ def is_paddle_repository(reference: Reference, catalogue: Catalogue | None = Non
 
 
 def known_tags(catalogue: Catalogue | None = None) -> frozenset[str]:
-    """Every tag of Paddle's own repository that the catalogue holds, GPU and CPU."""
+    """Every tag of Paddle's own repository that is known, for CPUs and for the makers' devices."""
     known = catalogue or load_catalogue()
-    gpu = {f"{release.paddle}-gpu-{build}" for release in known.releases for build in release.builds}
-    return frozenset(gpu | {release.paddle for release in known.releases})
+    built = {
+        rows.tag(paddle, build) for rows in _makers_rows() for paddle in rows.published for build in rows.of(paddle)
+    }
+    return frozenset({*built, *known.releases})
 
 
 def explain_tag(reference: Reference, catalogue: Catalogue | None = None) -> tuple[str, Message] | None:
@@ -36,33 +32,37 @@ def explain_tag(reference: Reference, catalogue: Catalogue | None = None) -> tup
     known = catalogue or load_catalogue()
     if not is_paddle_repository(reference, known) or reference.digest or reference.tag in known_tags(known):
         return None
-    real = _meant(reference.tag, known)
-    if real is None:
+    found = ((rows, _meant(reference.tag, rows)) for rows in _makers_rows())
+    rows, real = next(((rows, real) for rows, real in found if real is not None), (None, None))
+    if rows is None:
         return None
     meant = f"{reference.repository}:{real}"
     return meant, Message(
         code="made_up_tag",
-        text="There is no image {image}: Paddle's tags are written <version>-gpu-cuda<x.y>-cudnn<x.y>.",
+        text="There is no image {image}: Paddle's tags are written {form}.",
         hint="The image that is meant is {meant}.",
-        params={"image": str(reference), "meant": meant},
+        params={"image": str(reference), "form": rows.written, "meant": meant},
     )
 
 
-def _meant(tag: str, known: Catalogue) -> str | None:
-    match = _MEANT.match(tag)
+def _makers_rows() -> list[ReleaseBuilds]:
+    return [maker.releases for maker in makers().rows.values() if maker.releases is not None]
+
+
+def _meant(tag: str, rows: ReleaseBuilds) -> str | None:
+    match = rows.manner.fullmatch(tag)
     if match is None:
         return None
-    version, cuda = match["paddle"].replace("latest", ""), match["cuda"]
-    # A full version that the catalogue does not hold is older or newer than it: no claim about that.
-    if version.count(".") == 2 and known.release(version) is None:
+    version, runtime = match["paddle"].replace("latest", ""), match["runtime"]
+    # A full version that is not known is older or newer than what is: no claim about that.
+    if version.count(".") == 2 and version not in rows.published:
         return None
-    fitting = [r for r in known.releases if not version or (r.paddle + ".").startswith(version + ".")]
-    pairs = [(r, b) for r in fitting for b in r.builds if b.removeprefix("cuda").startswith(cuda)]
-    if not pairs:  # that release never had that CUDA: the nearest CUDA of the same major, then any
-        major = cuda.split(".")[0] + "."
-        pairs = [(r, b) for r in fitting for b in r.builds if b.removeprefix("cuda").startswith(major)]
-        pairs = pairs or [(r, b) for r in fitting for b in r.builds]
-    if not pairs:
-        return None
-    release, build = max(pairs, key=lambda pair: (version_key(pair[0].paddle), version_key(known.build(pair[1]).cuda)))
-    return f"{release.paddle}-gpu-{build}"
+    fitting = [paddle for paddle in rows.published if not version or f"{paddle}.".startswith(f"{version}.")]
+    pairs = [(paddle, build) for paddle in fitting for build in rows.of(paddle)]
+    # Where that release never had that runtime: the nearest of the same major version, then any.
+    for beginning in (runtime, runtime.split(".")[0] + ".", ""):
+        chosen = [(paddle, build) for paddle, build in pairs if build.runtime.startswith(beginning)]
+        if chosen:
+            paddle, build = max(chosen, key=lambda pair: (version_key(pair[0]), version_key(pair[1].runtime)))
+            return rows.tag(paddle, build)
+    return None

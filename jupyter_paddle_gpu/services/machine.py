@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ..devices import catalogue
+from ..devices.makers.registry import with_short_name
 from ..domain.devices import Accelerator, DeviceHistory, Inventory
 from ..domain.placements import ImageChoice
 from .components import Components
@@ -28,7 +31,10 @@ class Machine(Components):
         from .jobs.placing import engine_name
 
         here = partial(self.devices.snapshot, load=True)
-        return inventory_of(self.engines[engine_name(self.engines, engine)], here) if engine else here()
+        if not engine:
+            return here()
+        found = inventory_of(self.engines[engine_name(self.engines, engine)], here)
+        return msgspec.structs.replace(found, devices=tuple(with_short_name(device) for device in found.devices))
 
     def device_history(self, seconds: float = 1800, points: int = 0) -> DeviceHistory:
         """The last minutes (at most thirty) of this machine's devices, as far as somebody looked.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -15,8 +17,9 @@ from jupyter_paddle_gpu.devices import catalogue
 from jupyter_paddle_gpu.devices.contexts import ContextRange, of_cuda
 from jupyter_paddle_gpu.devices.maker import DeviceNodes, Maker, MakerImage, PciIds
 from jupyter_paddle_gpu.devices.makers import registry
+from jupyter_paddle_gpu.devices.releases import Build, DriverRule, ReleaseBuilds
 from jupyter_paddle_gpu.devices.service import DeviceService
-from jupyter_paddle_gpu.domain.devices import Inventory
+from jupyter_paddle_gpu.domain.devices import Device, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
@@ -77,8 +80,24 @@ FACTS = DaemonFacts(id="x")
 def test_its_cards_are_listed(makers: registry.Makers, machine: Path) -> None:
     service = DeviceService(machine, simulate="", readers=makers.readers(machine))
     found = [(device.id, device.index, device.vendor, device.name) for device in service.snapshot().devices]
+    short = {device.short_name for device in service.snapshot().devices}
     service.close()
     assert found == [("acme-0000:01:00.0", 0, "acme", "Acme One"), ("acme-0000:02:00.0", 1, "acme", "Acme One")]
+    assert short == {"One"}
+
+
+@pytest.mark.parametrize(
+    ("vendor", "name", "short"),
+    [
+        ("nvidia", "NVIDIA GeForce RTX 4090", "RTX 4090"),
+        ("nvidia", "NVIDIA A100-SXM4-80GB", "A100-SXM4-80GB"),
+        ("nvidia", "Tesla T4", "Tesla T4"),
+        ("amd", "AMD Instinct MI300X", "Instinct MI300X"),
+        ("ascend", "Ascend 910B", "Ascend 910B"),
+    ],
+)
+def test_a_narrow_line_leaves_out_what_every_card_of_a_maker_is_called(vendor: str, name: str, short: str) -> None:
+    assert registry.with_short_name(Device(id="1", index=0, vendor=vendor, name=name)).short_name == short  # type: ignore[arg-type]
 
 
 def test_a_container_gets_exactly_its_nodes(makers: registry.Makers, machine: Path) -> None:
@@ -110,6 +129,34 @@ def test_image_context_and_finding_follow(makers: registry.Makers) -> None:
     assert choice.reference == "acme.example/paddle:1"
     assert registry.context_range("acme", None) == ContextRange(1, 3, "here")
     assert [finding.render() for finding in makers.rows["acme"].findings(None)] == ["Acme's driver."]  # type: ignore[arg-type]
+
+
+RELEASES = ReleaseBuilds(
+    platform="AcmeRT",
+    builds=(
+        Build(tag="rt4", runtime="4.0", architectures=("1.0",), standing="reported", source="here"),
+        Build(tag="rt5", runtime="5.1", architectures=("1.0", "2.0"), standing="reported", source="here"),
+    ),
+    published={"3.3.1": ("rt4", "rt5"), "3.3.0": ("rt4",)},
+    named="{paddle}-acme-{build}",
+    written="<version>-acme-rt<x>",
+    manner=re.compile(r"(?P<paddle>latest|[\d.]+)-acme-rt-?(?P<runtime>\d)"),
+    drivers=(DriverRule(runtime="5", minimum="20.0", standing="reported", source="here"),),
+    runs=lambda compiled, card: compiled == card,
+)
+
+
+def test_images_of_releases_follow_from_its_row(makers: registry.Makers) -> None:
+    makers.rows["acme"] = dataclasses.replace(ACME, images=(), releases=RELEASES)
+    chosen = choose_image("3.3.1", "20.1", (1, 0), "acme")
+    assert chosen.reference.endswith("paddle:3.3.1-acme-rt5")
+    assert "Paddle 3.3.1 with AcmeRT 5.1: runs on driver 20.1" in chosen.reasons[0].render()
+    older = choose_image("3.3.1", "19.0", (1, 0), "acme")
+    assert older.reference.endswith("paddle:3.3.1-acme-rt4")
+    assert "rt5: AcmeRT 5.1 needs driver 20.0 or newer, here it is 19.0." in older.ruled_out[0].render()
+    assert choose_image("3.3.1", None, (3, 0), "acme").reference == ""
+    meant = choose_image(None, None, None, "acme", wanted="paddlepaddle/paddle:latest-acme-rt-4")
+    assert meant.reference == "paddlepaddle/paddle:3.3.1-acme-rt4"
 
 
 def test_what_is_not_known_stays_unknown() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_paddle_gpu.devices.makers.registry import makers
 from jupyter_paddle_gpu.domain.containers.images import LocalImage, RegistryAnswer
 from jupyter_paddle_gpu.domain.containers.references import parse_reference
 from jupyter_paddle_gpu.images.catalogue import load_catalogue, version_key
@@ -139,15 +140,12 @@ def test_a_team_image_needs_the_allow_list():
 
 def test_every_row_of_the_catalogue_is_whole():
     catalogue = load_catalogue()
-    assert [r.paddle for r in catalogue.releases] == sorted((r.paddle for r in catalogue.releases), key=version_key)
-    for release in catalogue.releases:
-        for build in release.builds:
-            row = catalogue.build(build)
-            assert row.source
-            assert row.tag.startswith(f"cuda{row.cuda}-")
+    assert list(catalogue.releases) == sorted(catalogue.releases, key=version_key)
     assert all(registry.source for registry in catalogue.registries)
-    with pytest.raises(KeyError):
-        catalogue.build("cuda1")
+    rows = makers().rows["nvidia"].releases
+    assert set(rows.published) <= set(catalogue.releases)
+    assert all(build.source and build.tag.startswith(f"cuda{build.runtime}-") for build in rows.builds)
+    assert {tag for tags in rows.published.values() for tag in tags} == {build.tag for build in rows.builds}
 
 
 def test_the_asked_version_comes_before_what_is_local_and_without_one_local_wins():

@@ -17,7 +17,10 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import msgspec
+
 from ... import plugins
+from ...domain.devices import Device
 from ...domain.messages import Message
 from ..contexts import ContextRange, unknown
 from ..driver_words import Fault
@@ -97,6 +100,12 @@ class Makers:
         """The variables of a process that has these shares (bytes) of its devices' memory; none: the whole devices."""
         least = min(shares, default=None)
         return {} if least is None or not device_ids else self.of_device(device_ids[0]).limit(least)
+
+
+def with_short_name(device: Device) -> Device:
+    """A device with the name that a narrow line has for it."""
+    maker = makers().named(device.vendor)
+    return device if maker is None else msgspec.structs.replace(device, short_name=maker.short_name(device.name))
 
 
 def context_range(vendor: str | None, capability: tuple[int, int] | None) -> ContextRange:

@@ -7,7 +7,6 @@ import { bytes } from '../../format';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { Sentence } from './sentence';
-import { shortName } from './words';
 
 export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.Element {
   const { trans } = useApp();
@@ -43,7 +42,7 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
             <li key={verdict.device_id || verdict.device_name} data-fit={verdict.fit}>
               <div className="jp-PaddleGpu-row">
                 <span className="jp-PaddleGpu-name" title={verdict.device_name}>
-                  {shortName(verdict.device_name)}
+                  {verdict.device_name}
                 </span>
                 <span className="jp-PaddleGpu-space" />
                 {verdict.free_bytes !== null && (
@@ -60,7 +59,7 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
 }
 
 function named(verdict: IVerdict): string {
-  return `${shortName(verdict.device_name)} · ${bytes(verdict.free_bytes)}`;
+  return `${verdict.device_name} · ${bytes(verdict.free_bytes)}`;
 }
 
 function bySize(verdicts: IVerdict[]): IVerdict[] {

@@ -37,7 +37,7 @@ export function Device(props: {
       <div className="jp-PaddleGpu-row">
         <b>{deviceName(device, trans)}</b>
         <span className="jp-PaddleGpu-name jp-PaddleGpu-cardName" title={device.name}>
-          {shortName(device.name)}
+          {shortName(device)}
         </span>
         {chosen && (
           <span

@@ -24,9 +24,9 @@ export function deviceNames(
     .join(', ');
 }
 
-/** A card's name without what every card of its maker is called. */
-export function shortName(name: string): string {
-  return name.replace(/^(NVIDIA|AMD)\s+/i, '').replace(/^GeForce\s+/i, '');
+/** A device's name without what every card of its maker is called. */
+export function shortName(device: IDevice): string {
+  return device.short_name || device.name;
 }
 
 /** `97 % · 61 °C · 284 W`, as far as the device tells. */

@@ -140,7 +140,7 @@ export function BatchCurve(props: {
                   y={y(card.bytes) - 3}
                   textAnchor={x(card.batch) < width / 2 ? 'end' : 'start'}
                 >
-                  {`${shortName(card.name)} → ${group(card.batch)}`}
+                  {`${card.name} → ${group(card.batch)}`}
                 </text>
               </g>
             ))}
@@ -181,7 +181,7 @@ export function BatchCurve(props: {
       </div>
       {beyond && (
         <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
-          {trans.__('%1 holds batch %2', shortName(beyond.name), group(beyond.batch))}
+          {trans.__('%1 holds batch %2', beyond.name, group(beyond.batch))}
         </div>
       )}
       <Told training={training} isAsked={!!request.batch_size} trans={trans} />
@@ -228,11 +228,11 @@ function cardsHere(
   points: readonly IBatchPoint[]
 ): ICardLimit[] {
   const inventory = model.devicesOf(model.engineOf(training));
-  const found = (inventory?.devices ?? []).flatMap(({ id, name, memory_total }) => {
-    const verdict = training.placement?.verdicts.find(one => one.device_id === id);
-    return memory_total === null
+  const found = (inventory?.devices ?? []).flatMap(device => {
+    const verdict = training.placement?.verdicts.find(one => one.device_id === device.id);
+    return device.memory_total === null
       ? []
-      : limit(name, memory_total, points, verdict?.largest_batch ?? null);
+      : limit(shortName(device), device.memory_total, points, verdict?.largest_batch ?? null);
   });
   return once(found);
 }

@@ -27,6 +27,7 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
     }
   };
   const best = training.estimate?.target === 'cpu' ? '' : (training.estimate?.device ?? '');
+  const here = model.inventory?.devices.find(({ name }) => name === best);
   return (
     <select
       className="jp-PaddleGpu-target"
@@ -38,7 +39,7 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
     >
       <option value="">
         {!request.device && best
-          ? trans.__('on %1', shortName(best))
+          ? trans.__('on %1', here ? shortName(here) : best)
           : hasGpu
             ? trans.__('best device here')
             : trans.__('any GPU')}
@@ -47,7 +48,7 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
       <optgroup label={trans.__('Known accelerators')}>
         {model.accelerators.map(card => (
           <option key={card.name} value={card.name}>
-            {`${shortName(card.name)} · ${bytes(card.memory_bytes)}`}
+            {`${card.name} · ${bytes(card.memory_bytes)}`}
           </option>
         ))}
       </optgroup>

@@ -124,7 +124,7 @@ function JobDevices(props: { job: IJob; model: PanelModel }): JSX.Element | null
         <div key={device.id} className="jp-PaddleGpu-row jp-PaddleGpu-small">
           <b>{deviceName(device, trans)}</b>
           <span className="jp-PaddleGpu-name" title={device.name}>
-            {shortName(device.name)}
+            {shortName(device)}
           </span>
           <span className="jp-PaddleGpu-space" />
           <Sparkline

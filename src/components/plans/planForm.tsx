@@ -135,7 +135,7 @@ function Way(props: {
         >
           {devices.map(device => (
             <option key={device.id} value={device.index}>
-              {deviceName(device, trans)} {shortName(device.name)}
+              {deviceName(device, trans)} {shortName(device)}
             </option>
           ))}
         </select>

@@ -66,7 +66,7 @@ export function DeviceChoice(props: {
                 disabled={fixed}
                 onChange={() => toggle(device)}
               />
-              {deviceName(device, trans)} {shortName(device.name)}
+              {deviceName(device, trans)} {shortName(device)}
               {device.memory_total !== null && (
                 <span className="jp-PaddleGpu-muted">
                   {trans.__('%1 free', bytes(device.memory_free))}

@@ -97,6 +97,7 @@ MAKER = Maker(
     ids=r"(GPU|MIG)-.*|nvidia-.*|\d+",
     pci=PCI,
     tools=("nvidia-smi",),
+    families=("GeForce",),
     brands=("nvidia", "tesla", "geforce", "quadro", "rtx", "gtx", "generation", "workstation", "edition"),
     # RTX4090, RTXA6000; 2080ti
     spellings=((r"\brtx(?=[\da])", "rtx "), (r"(?<=\d)ti\b", " ti"), (r"\bgtx(?=\d)", "gtx "), (r"\brtxpro", "pro ")),
