@@ -69,6 +69,11 @@ _REFUSED = {
         text="The notebook wanted to change “{target}”; an estimate changes no file.",
         hint="If that stopped the estimate, move it behind the training.",
     ),
+    "folder": Message(
+        code="folder_missing",
+        text="The notebook writes into “{target}”, a folder that is not here; where it is missing, a job stops there.",
+        hint="Make the folder in a cell before: os.makedirs(…, exist_ok=True)",
+    ),
     "process": Message(
         code="refused_process",
         text="The notebook wanted to start a program ({target}); an estimate starts none.",

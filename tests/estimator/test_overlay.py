@@ -20,7 +20,8 @@ def mine(path):
     whole = os.path.realpath(os.fsdecode(path))
     return whole == private or whole.startswith(private + os.sep)
 noted = []
-Overlay(private, mine, noted.append).install()
+absent = []
+Overlay(private, mine, noted.append, absent.append if "believing" in sys.argv else None).install()
 def fails(kind, function, *arguments):
     try:
         function(*arguments)
@@ -117,6 +118,16 @@ fails(FileNotFoundError, os.rename, 'nothing', 'something')
 assert fails(OSError, os.rmdir, 'data').errno == errno.ENOTEMPTY
 fails(OSError, os.remove, 'data')
 """,
+    "believing": """
+shutil.rmtree('data')
+fails(FileNotFoundError, open, 'data/a', 'w')
+open('made/deep/a', 'w').write('x')
+open('made/deep/b', 'w').write('y')
+assert sorted(os.listdir('made/deep')) == ['a', 'b'] and open('made/deep/a').read() == 'x'
+assert [os.path.relpath(one) for one in absent] == ['made/deep']
+fails(FileNotFoundError, open, 'made/shallow/a')
+fails(FileNotFoundError, open, 'data.csv/a', 'w')
+""",
     "temporary files": """
 import tempfile
 tempfile.tempdir = private
@@ -141,7 +152,7 @@ def test_a_program_sees_what_it_did_and_nothing_changes(tmp_path, name):
     (folder / "data" / "rows.csv").write_text("7")
     mode = (folder / "data.csv").stat().st_mode
 
-    command = [sys.executable, "-c", BEGIN + PROGRAMS[name], str(Path(overlay.__file__).parent), str(private)]
+    command = [sys.executable, "-c", BEGIN + PROGRAMS[name], str(Path(overlay.__file__).parent), str(private), name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ the exception tells.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import sysconfig
@@ -95,7 +96,8 @@ class Guard:
         _set_resource_limits(limits)
         _die_first()
         self.held = kernel.confine(self._private)
-        Overlay(self._private, self._mine, lambda path: self._keep("write", path)).install()
+        note, absent = functools.partial(self._keep, "write"), functools.partial(self._keep, "folder")
+        Overlay(self._private, self._mine, note, absent).install()
         sys.addaudithook(self._hook())
 
     def _hook(self) -> Any:

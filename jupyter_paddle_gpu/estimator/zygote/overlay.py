@@ -9,6 +9,7 @@ a library's own C code, links) is refused by `guard` and by the kernel.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import errno
 import functools
 import io
@@ -29,10 +30,19 @@ _TOUCHES = ("utime", "chmod", "setxattr")
 class Overlay:
     """Where things are that are not where user code thinks: written files, new folders, what it moved or removed."""
 
-    def __init__(self, private: str, mine: Callable[[Any], bool], note: Callable[[Any], object]) -> None:
+    def __init__(
+        self,
+        private: str,
+        mine: Callable[[Any], bool],
+        note: Callable[[Any], object],
+        absent: Callable[[Any], object] | None = None,
+    ) -> None:
+        """`note` is told of what was to be changed, `absent` of folders that are not there and are written into: a
+        notebook that makes its own data in one goes on, where there is somebody to tell."""
         self._private = private
         self._mine = mine
         self._note = note
+        self._absent = absent
         self._places: dict[str, str] = {}
         self._gone: set[str] = set()
         self._made = 0
@@ -203,6 +213,15 @@ class Overlay:
         if not os.path.isdir(self._at(os.path.dirname(whole))[1]):  # noqa: PTH112, PTH120
             raise _problem(errno.ENOENT, path)
 
+    def _believe_in_folder(self, folder: str) -> None:
+        """Make a folder that was never there; one that the program took away stays away."""
+        place = self._at(folder)[1]
+        if self._absent is None or os.path.isdir(place) or self._is_gone(place):  # noqa: PTH112
+            return
+        with contextlib.suppress(OSError):
+            os.makedirs(folder)  # noqa: PTH103 - this class's own `mkdir`, folder by folder
+            self._absent(folder)
+
     def _for_writing(self, path: Any, new: bool, made: bool, emptied: bool) -> str:
         """Where a file is written; the errors are those of a real `open`.
 
@@ -223,6 +242,7 @@ class Overlay:
             return place
         if not there and not made:
             raise _problem(errno.ENOENT, path)
+        self._believe_in_folder(os.path.dirname(whole))  # noqa: PTH120 - as in `_at`
         self._check_parent(whole, path)
         self._note(whole)
         if self._mine(place) and not self._is_gone(place):

@@ -120,6 +120,10 @@ class Sites:
         found = self._called(node) if isinstance(node, ast.Call) else Holding()
         return found | self._each(children(node))
 
+    def is_idle(self, name: str) -> bool:
+        """Whether a function of the code's own holds no part of a training."""
+        return name in self._functions and not self._of_function(name).trains
+
     def _each(self, nodes: Iterable[ast.AST]) -> Holding:
         found = Holding()
         for node in nodes:

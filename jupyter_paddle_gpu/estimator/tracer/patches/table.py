@@ -14,6 +14,8 @@ from . import (
     layer_calls,
     numbers,
     optimizers,
+    own_optimizers,
+    plots,
     tensor_methods,
     trainers,
 )
@@ -27,9 +29,10 @@ def table() -> Iterator[Patch]:
     yield from entry_points.operators()
     yield from devices.kinds()
     for module in (
-        tensor_methods, numbers, entry_points, optimizers, layer_calls, files, loader, environment,
+        tensor_methods, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
+        environment,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
-        pretrained, texts, trainers, pictures,
+        pretrained, texts, trainers, pictures, plots,
     ):  # fmt: skip
         yield from module.patches()
 

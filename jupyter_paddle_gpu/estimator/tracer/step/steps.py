@@ -11,7 +11,7 @@ import gc
 import math
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -190,8 +190,25 @@ class StepWatch:
         if not (self.optimizers or self._known):
             self._has_updated(self._by_hand.given(losses, tensors))
 
-    def _has_updated(self, is_new: bool) -> None:
-        enough = BY_HAND if self.is_by_hand else MANY_BY_HAND
+    def update_by_hand(self, call: Callable[[], Any], trained: Callable[[], Iterable[Any]]) -> Any:
+        """Run the update of an optimizer that the program has written itself.
+
+        Args:
+            trained: gives its parameters.
+        """
+        if self.optimizers or self._known or self._depth:
+            return call()
+        self._depth += 1
+        try:
+            with self.runtime.ledger.during("update"):
+                result = call()
+        finally:
+            self._depth -= 1
+        self._has_updated(self._by_hand.stepped(list(trained())), enough=BY_HAND)
+        return result
+
+    def _has_updated(self, is_new: bool, enough: int = 0) -> None:
+        enough = enough or (BY_HAND if self.is_by_hand else MANY_BY_HAND)
         if is_new and self._by_hand.count >= enough and (window := self._by_hand.window()):
             self.window = window
             self._seen()

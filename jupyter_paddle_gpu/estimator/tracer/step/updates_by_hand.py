@@ -28,6 +28,8 @@ class UpdatesByHand:
         self.has_gradients = False
         self._since: dict[int, int] = {}
         """The same of the update that goes on."""
+        self._is_by_gradients = False
+        """Whether a gradient has ended an update since an optimizer of the program's own stepped last."""
         self._loss = 0
         self._trained: tuple[int, int] | None = None
         """The first tensor of the last update, and how often it had been written over."""
@@ -63,8 +65,26 @@ class UpdatesByHand:
             count_as_parameter(tensor)
         return ends
 
+    def stepped(self, trained: list[Any]) -> bool:
+        """An optimizer of the program's own has stepped; whether an update ends by that: not where gradients that it
+        reads have ended one.
+
+        Args:
+            trained: its parameters, as far as they are known.
+        """
+        by_gradients, self._is_by_gradients = self._is_by_gradients, False
+        if by_gradients:
+            return False
+        self.elements = {number: elements(tensor) for number, tensor in enumerate(trained)}
+        for tensor in trained:
+            count_as_parameter(tensor)
+        self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
+        self._ends.append(self.runtime.ledger.now)
+        return True
+
     def _end(self, tensor: Any) -> None:
         self.has_gradients = False
+        self._is_by_gradients = True
         state = known_state(tensor)
         trained = id(tensor), 0 if state is None else state.writes
         if trained == self._trained and not isinstance(tensor, EagerParamBase):

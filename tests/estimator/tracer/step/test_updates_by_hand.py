@@ -106,6 +106,43 @@ SOURCES["partial"] = SCRIPT.replace("    loss.backward()\n", "").format(
             p.set_value(p - lr * gradient)
 """
 )
+SOURCES["own-optimizer"] = """
+import paddle
+paddle.seed(0)
+if "step_ends" not in globals():
+    step_ends = lambda: None
+class Model:
+    def __init__(self):
+        self.params = {"w": paddle.zeros([20, 3]), "b": paddle.zeros([3])}
+        self.grads = {}
+    def forward(self, x):
+        self.x = x
+        e = paddle.exp(x @ self.params["w"] + self.params["b"])
+        self.y = e / e.sum(axis=1, keepdim=True)
+        return self.y
+    def backward(self, labels):
+        d = paddle.nn.functional.one_hot(labels, 3) - self.y
+        self.grads["w"], self.grads["b"] = -self.x.T @ d / 64, -d.sum(axis=0) / 64
+class Optimizer:
+    def __init__(self, lr, model):
+        self.init_lr, self.model = lr, model
+class BatchGD(Optimizer):
+    def step(self):
+        for key in self.model.params:
+            self.model.params[key] = self.model.params[key] - self.init_lr * self.model.grads[key]
+class Runner:
+    def train(self, model, optimizer):
+        for epoch in range(9):
+            labels = paddle.randint(0, 3, [64])
+            loss = -paddle.log(model.forward(paddle.rand([64, 20]))).mean()
+            model.backward(labels)
+            optimizer.step()
+            step_ends()
+model = Model()
+optimizer = BatchGD(0.1, model)
+Runner().train(model, optimizer)
+"""
+"""Gradients that are worked out by hand, for an optimizer of the program's own."""
 TOYS = {
     "one": "import paddle\nx = paddle.ones([3], dtype='float32')\nx.stop_gradient = False\n(x * x).sum().backward()",
     "several": """

@@ -23,7 +23,7 @@ from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
 from ..questions.wording import refused
-from ..sites import STEPS
+from ..sites import STEPS, name_of
 from ..syntax import parsed
 
 FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
@@ -31,12 +31,16 @@ FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
 _LOOKED_AT = 64
 """Entries of a container or of an object that are looked at."""
 _DEEP = 3
+_IS_THERE = frozenset(("exists", "isfile", "isdir", "is_file", "is_dir"))
+"""Functions that tell whether a path is there."""
 _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, StaticGraphError, NeededError, BatchNeeded)
 
 
 def is_of_data(problem: BaseException) -> bool:
     """Whether data that is not here keeps the program from going on."""
     if isinstance(problem, _MISSING):
+        return True
+    if absent_path(problem) is not None:
         return True
     if isinstance(problem, AbsentModuleError):  # what a layer is made of is no data
         return not any(file.startswith(call_stack.PADDLE) for file in files(problem.__traceback__))
@@ -45,6 +49,40 @@ def is_of_data(problem: BaseException) -> bool:
     if not isinstance(problem, Exception):
         return False
     return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
+
+
+def absent_path(problem: BaseException) -> str | None:
+    """The file or folder that was looked for and is not here: opened, or tested for (`assert os.path.exists(path)`,
+    `if not path.exists(): raise ...`)."""
+    if isinstance(problem, (FileNotFoundError, NotADirectoryError)):
+        return str(problem.filename or problem)
+    step = problem.__traceback__ if isinstance(problem, Exception) else None
+    if step is None or isinstance(problem, NeededError):
+        return None
+    while step.tb_next is not None:
+        step = step.tb_next
+    names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
+    for call in _tests(step.tb_frame, step.tb_lineno):
+        given = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
+        with contextlib.suppress(Exception):  # it was worked out a moment ago; what has changed since tells nothing
+            path = os.fspath(eval(compile(ast.Expression(given), "<path>", "eval"), names))  # type: ignore[arg-type]
+            if not os.path.exists(path):  # noqa: PTH110 - text of the program's
+                return str(path)
+    return None
+
+
+def _tests(frame: Any, line: int) -> Iterator[ast.Call]:
+    """The calls by which the statement that raises at a line was told whether a path is there."""
+    for node in nodes_of(frame):
+        tests = isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or 0)
+        tests = tests or (isinstance(node, ast.If) and any(_raises(one, line) for one in node.body))
+        for one in ast.walk(node.test) if tests and isinstance(node, (ast.Assert, ast.If)) else ():
+            if isinstance(one, ast.Call) and name_of(one.func) in _IS_THERE:
+                yield one
+
+
+def _raises(statement: ast.stmt, line: int) -> bool:
+    return isinstance(statement, ast.Raise) and statement.lineno == line
 
 
 def took_unseen(problem: BaseException) -> bool:

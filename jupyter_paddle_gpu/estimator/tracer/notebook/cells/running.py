@@ -27,7 +27,7 @@ from ...undecided.needs import BatchNeeded, Need, NeededError
 from ..questions import paths
 from ..questions.answers import Answers
 from ..questions.candidates import Candidates
-from ..questions.wording import OF_DATA, TRAINS, address, assigned_at, line_of, of_need, out_of_time, refused, said
+from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, out_of_time, refused, said, trains
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
 from . import absorbing, outside, stops, wanting, within
@@ -251,8 +251,8 @@ class CellRun:
                 self._session.of(StepWatch).asked()
             case StaticGraphError():
                 self._asked({**self._question(cell, problem, "static_graph", {}), "name": ""})
-            case FileNotFoundError() | NotADirectoryError():
-                self._ask(cell, problem, "file_missing", {"path": (path := str(problem.filename or problem))})
+            case _ if (path := absorbing.absent_path(problem)) is not None:
+                self._ask(cell, problem, "file_missing", {"path": path})
                 here = self._question(cell, problem, "path_missing", {})
                 paths.remember(self.paths, here, path, self.sources, self._data.namespace)
             case ImportError() if (module := absent_modules.missing(problem)) is not None:
@@ -321,7 +321,7 @@ class CellRun:
     @property
     def trains(self) -> bool:
         """Whether anything in the code may train."""
-        return any(word in source for source in self.sources for word in TRAINS)
+        return trains(self.sources, self.sites)
 
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""
@@ -356,7 +356,8 @@ class CellRun:
         question = self._question(cell, problem, why, params)
         stop = stops.stop(cell["index"], question["line"], problem)
         if self._ends_the_job(cell, problem):
-            self.stop, self.is_refused = stop, self._session.is_refusal(problem)
+            self.stop = stop
+            self.is_refused = self._session.is_refusal(problem) and not stops.is_removed(problem)
         elif self._ends_the_job(cell, problem, sized=True):
             self.stop_if_sized = self.stop_if_sized or stop
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none

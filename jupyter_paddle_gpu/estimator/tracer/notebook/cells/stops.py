@@ -10,6 +10,7 @@ on numbers.
 from __future__ import annotations
 
 import re
+import sys
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +19,7 @@ from ...patches.absent_modules import AbsentModules
 from ...patches.data.own_datasets import names_absent_path
 from ...session import SELECTED, SIZES, Session
 from ...step.resizing import Resizing
+from ...step.steps import StepWatch
 from ..questions.wording import said
 
 _BY_TYPE = (TypeError, AttributeError, NameError, ImportError, SyntaxError)
@@ -61,28 +63,36 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     assumed = session.assumed - {SELECTED} if sized else session.assumed
     is_sized = assumed.isdisjoint((SIZES, SELECTED))
     if session.is_refusal(problem):
-        return is_sized or _is_removed(problem)
+        return is_sized or is_removed(problem)
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, sized=sized)
     if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session):
         return False
     if isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
         return True
-    return not assumed and _NOTED.isdisjoint(session.notes)
+    is_through = not session.of(StepWatch).trainings  # what a training that was left has collected is cut short
+    return is_through and not assumed and _NOTED.isdisjoint(session.notes)
 
 
 def is_certain(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
-    if _is_removed(problem):
+    if is_removed(problem) or _is_missing_beside(problem):
         return True
     if not session.assumed.isdisjoint((SIZES,) if sized else (SIZES, SELECTED)):
         return False
     return session.is_refusal(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
 
 
-def _is_removed(problem: BaseException) -> bool:
+def is_removed(problem: BaseException) -> bool:
     """Whether it hangs on types and names alone."""
     return isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)) is not None
+
+
+def _is_missing_beside(problem: BaseException) -> bool:
+    """Whether a module that lies beside the notebook lacks a name that is imported from it."""
+    path = problem.path if isinstance(problem, ImportError) else None
+    is_own = path is not None and not path.startswith((call_stack.PADDLE, sys.prefix, sys.base_prefix))
+    return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
 
 
 def stop(cell: int, line: int, problem: BaseException) -> dict[str, Any]:

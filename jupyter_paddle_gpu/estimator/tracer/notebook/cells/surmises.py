@@ -107,7 +107,8 @@ def _kept(value: Any) -> Any:
 def _mark_guesses(known: dict[str, Any], otherwise: dict[str, Any], session: Session) -> None:
     """Remember which arrays are of another type with numbers of another type."""
     for name, made in known.items():
-        if isinstance(made, UnseenList) or getattr(otherwise.get(name), "dtype", None) == made.dtype:
+        dtype = getattr(made, "dtype", None)  # a number of Python's has none
+        if isinstance(made, UnseenList) or dtype is None or getattr(otherwise.get(name), "dtype", None) == dtype:
             continue
         if isinstance(made, UnseenRows):
             made.mark_guessed()

@@ -10,13 +10,22 @@ from typing import Any
 from ... import call_stack
 from ...step.deadline import Deadline
 from ...undecided.needs import Need
-from ..sites import COMMAND, name_of
+from ..sites import COMMAND, Sites, name_of
 from ..syntax import nodes
 
 TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(", "Executor(")
 """Without any of these nothing trains, unless a module does it."""
+_MODE, _STEP = ".train(", ".step("
+"""What sets a mode as well as it trains, and what updates."""
 OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
 """Questions that say what of the data was looked for."""
+
+
+def trains(sources: Iterable[str], sites: Sites) -> bool:
+    """Whether anything in the code may train; a function `train` of its own that holds no part of a step does not."""
+    sources = [re.sub(r"\bdef \w+\(", "", source) for source in sources]  # what is called, not what is defined
+    words = {word for word in (*TRAINS, _STEP) if any(word in source for source in sources)}
+    return bool(words - {_STEP}) and not (words == {_MODE} and sites.is_idle("train"))
 
 
 def of_need(need: Need, file: str, candidates: list[tuple[Any, str]], cells: Iterable[str]) -> dict[str, Any]:

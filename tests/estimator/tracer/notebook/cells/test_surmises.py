@@ -68,12 +68,49 @@ for epoch in range(3):
         optimizer.step()
         optimizer.clear_grad()
 """
+ASSERTED = """
+import os
+import numpy as np, paddle, paddle.nn.functional as F
+from paddle import nn
+def load(path):
+    assert os.path.exists(path)
+    return np.load(path)
+table = load('absent/table.npy')
+net = nn.Linear(4, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+x = np.array([[float(one) for one in (list(row) + [0] * 4)[:4]] for row in table], 'float32')
+for epoch in range(9):
+    loss = F.mse_loss(net(paddle.to_tensor(x[:8])), paddle.ones([8, 1]))
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+RAISED = ASSERTED.replace(
+    "    assert os.path.exists(path)", "    if not os.path.isfile(path):\n        raise RuntimeError('fetch it first')"
+)
+NUMBERS = """
+import pickle
+import numpy as np, paddle
+def load(path):
+    with open(path, 'rb') as file:
+        return np.array(pickle.load(file)['labels'])[1]
+label = load('absent.pkl')
+net = paddle.nn.Linear(4, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for epoch in range(9):
+    net(paddle.ones([8, 4])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 SOURCES = {
     "corpus": HEAD + CORPUS + PADDED.format(cast="") + TRAIN,
     "cast": HEAD + CORPUS + PADDED.format(cast=".astype('int32')") + TRAIN,
     "corpus-here": HEAD + CORPUS_HERE % "int64" + TRAIN,
     "cast-here": HEAD + CORPUS_HERE % "int32" + TRAIN,
     "opened": HEAD + OPENED,
+    "asserted": ASSERTED,
+    "raised": RAISED,
+    "numbers": NUMBERS,
 }
 
 
@@ -96,3 +133,14 @@ def test_types_that_come_of_data_are_said_to_be_assumed(traced):
 
 def test_a_file_that_a_cell_opens_is_followed(traced):
     assert (traced["opened"]["status"], traced["opened"]["questions"]) == ("ok", [])
+
+
+@pytest.mark.parametrize("name", ["asserted", "raised"])
+def test_a_test_for_a_file_that_is_not_here_is_as_its_opening(traced, name):
+    row = traced[name]
+    assert row["status"] in {"ok", "needs_input"}
+    assert "data_absent" in row["notes"] or row["questions"]
+
+
+def test_a_number_out_of_absent_data_is_no_reason_to_stop(traced):
+    assert traced["numbers"]["status"] == "ok"

@@ -1,0 +1,41 @@
+"""What a program draws by matplotlib, where it is here: nothing is drawn, as where it is not (`absent_modules`).
+
+A plot takes longer than the step beside it, and what it shows of a training that was left early does not fit together
+(`plot(range(epochs), losses)`). What it is called with is worked out all the same.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import call_stack
+from ..session import Session
+from .absent_modules import Watching
+from .awaited import Awaited
+from .patch import Patch
+
+_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_DRAW = (
+    "plot", "scatter", "bar", "barh", "hist", "hist2d", "boxplot", "violinplot", "errorbar", "fill", "fill_between",
+    "imshow", "matshow", "contour", "contourf", "pcolor", "pcolormesh", "pie", "quiver", "semilogx", "semilogy",
+    "loglog", "stackplot", "stem", "step",
+)  # fmt: skip
+"""Of pyplot and of axes: what takes data."""
+_OF_FIGURES = ("savefig", "tight_layout", "colorbar")
+
+
+def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Nothing is drawn; a library's own drawing (a table's `plot`) goes its way."""
+    frame = call_stack.caller()
+    asks_itself = frame is None or frame.f_code.co_filename.startswith(_LIBRARIES)
+    return original(*args, **kwargs) if asks_itself else Watching("matplotlib")
+
+
+def patches() -> Iterator[Patch]:
+    """Of pyplot, its axes and its figures, once it is there: it copies their methods."""
+    pyplot = Awaited("matplotlib.pyplot")
+    yield from (Patch(pyplot, name, _nothing) for name in (*_DRAW, *_OF_FIGURES, "show"))
+    yield from (Patch(Awaited("matplotlib.pyplot", "Axes"), name, _nothing) for name in _DRAW)
+    yield from (Patch(Awaited("matplotlib.pyplot", "Figure"), name, _nothing) for name in _OF_FIGURES)
