@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from traitlets import Bool, Float, Int, Unicode
 
 from .server.context import SETTING, ServerContext
-from .server.routes import ROUTES
+from .server.routes import PAGES, ROUTES
 from .services import Services, Settings
 from .services.settings import default_data_folder, named_policy_file
 
@@ -100,8 +100,8 @@ class PaddleGpuApp(ExtensionApp):
         )
 
     def initialize_handlers(self) -> None:
-        """Register REST and WebSocket."""
-        self.handlers.extend(ROUTES)
+        """Register REST, WebSocket and the viewers' pages."""
+        self.handlers.extend((*ROUTES, *PAGES))
 
     async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
         """Once the server answers: bring the rows of jobs in line with what really runs, in a thread."""

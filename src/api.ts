@@ -195,6 +195,13 @@ export class Api {
     return (await this._get<{ source: string | null }>(path)).source;
   }
 
+  /** Start the viewer of the curves that a job keeps in files of its own; answers where it is. */
+  async openViewer(id: string, viewer: string): Promise<string> {
+    const place = `jobs/${encodeURIComponent(id)}/viewers/${encodeURIComponent(viewer)}`;
+    const { path } = await this._post<{ path: string }>(place, {});
+    return URLExt.join(this.serverSettings.baseUrl, path);
+  }
+
   async delete(id: string): Promise<void> {
     await this._request(`jobs/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }

@@ -8,6 +8,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { type IJob, isEnded, type ISweep } from './domain';
 import { paddleGpuIcon } from './icons';
 import type { PanelModel } from './models/panel';
+import { VIEWERS, viewersOf } from './models/jobs/runs';
 import type { Script } from './models/notebook/script';
 import { CommandIDs } from './tokens';
 
@@ -18,6 +19,8 @@ export interface ICommandOptions {
   trans: TranslationBundle;
   showPanel: (mode: string) => void;
   showJob: (id: string) => Promise<void>;
+  /** Show another project's page on a job's curves. */
+  showViewer: (job: IJob, viewer: string, url: string) => void;
   /** Show all jobs, compare those that are named, unfold a sweep. */
   showJobs: (compared?: string[], sweep?: string) => void;
   /** Ask what a job is to have otherwise and run it so; null where it was given up. */
@@ -189,6 +192,26 @@ export function addCommands(options: ICommandOptions): void {
       }
     },
     describedBy: takesJob
+  });
+
+  commands.addCommand(CommandIDs.openViewer, {
+    label: trans.__('Open VisualDL or TensorBoard'),
+    caption: trans.__('Show the curves that the notebook of a job writes for it'),
+    isEnabled: args => viewersOf(model.jobs.get(meant(args) ?? '')).length > 0,
+    execute: async args => {
+      const job = model.jobs.get(meant(args) ?? '');
+      const viewer = String(args.viewer ?? viewersOf(job)[0]);
+      const url = job ? await model.jobs.openViewer(job.id, viewer) : null;
+      if (job && url) {
+        options.showViewer(job, viewer, url);
+      }
+    },
+    describedBy: {
+      args: {
+        type: 'object',
+        properties: { ...takesJob.args.properties, viewer: { enum: Object.keys(VIEWERS) } }
+      }
+    }
   });
 
   commands.addCommand(CommandIDs.cancelJob, {

@@ -514,6 +514,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{id}/viewers/{other}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                /** @description visualdl or tensorboard */
+                other: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start the viewer of the curves that the job's notebook keeps in files of its own */
+        post: operations["openViewer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{id}/comparison/{other}": {
         parameters: {
             query?: never;
@@ -1881,6 +1902,14 @@ export interface components {
             details: boolean;
         };
         /**
+         * EventFiles
+         * @description A folder in which the notebook keeps its curves for a viewer (`visualdl`, `tensorboard`).
+         */
+        EventFiles: {
+            viewer: string;
+            folder: string;
+        };
+        /**
          * Fact
          * @description One thing read from the code.
          *
@@ -2123,7 +2152,8 @@ export interface components {
              *       "metrics": {},
              *       "sparkline": null,
              *       "share": 0,
-             *       "seconds_left": null
+             *       "seconds_left": null,
+             *       "event_files": []
              *     }
              */
             progress: components["schemas"]["Progress"];
@@ -2824,6 +2854,8 @@ export interface components {
             share: number;
             /** @default null */
             seconds_left: number | null;
+            /** @default [] */
+            event_files: components["schemas"]["EventFiles"][];
         };
         /**
          * Question
@@ -4499,6 +4531,33 @@ export interface operations {
                 };
                 content: {
                     "application/zip": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    openViewer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                /** @description visualdl or tensorboard */
+                other: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it is, below the server's base; a page behind the same login */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        path: string;
+                    };
                 };
             };
             default: components["responses"]["Error"];

@@ -171,6 +171,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
         }
       },
       showJob: id => tabs.showJob(id),
+      showViewer: (...what) => tabs.showViewer(...what),
       showJobs: (compared, sweep) => tabs.showJobs(compared, sweep),
       askAndRerun: async job => {
         const { Planner, rerunWith } = await import('./pages');
@@ -240,6 +241,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     for (const command of [
       CommandIDs.openJob,
       CommandIDs.openNotebook,
+      CommandIDs.openViewer,
       CommandIDs.cancelJob,
       CommandIDs.rerunJob,
       CommandIDs.rerunWith,

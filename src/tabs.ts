@@ -4,11 +4,14 @@ import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
 import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import { IFrame } from '@jupyterlab/ui-components';
 import type { Widget } from '@lumino/widgets';
 
 import type { IApp } from './components/common/context';
 import type { IJob } from './domain';
+import { paddleGpuIcon } from './icons';
 import { JobsPage } from './models/jobs/jobsPage';
+import { VIEWERS } from './models/jobs/runs';
 import type { PanelModel } from './models/panel';
 import { CommandIDs, PRODUCT } from './tokens';
 import { JobsWidget, JobWidget, PanelWidget } from './widgets';
@@ -61,6 +64,26 @@ export class Tabs {
       this._shell.add(tab, 'main');
     }
     this._shell.activateById(tab.id);
+  }
+
+  /** Show another project's page, VisualDL's or TensorBoard's, on a job's curves. */
+  showViewer(job: IJob, viewer: string, url: string): void {
+    const id = `jp-PaddleGpu-${viewer}-${job.id}`;
+    let tab = this._viewers.find(item => item.id === id);
+    if (!tab) {
+      const content = new IFrame({
+        sandbox: ['allow-same-origin', 'allow-scripts', 'allow-downloads', 'allow-forms']
+      });
+      content.url = url;
+      content.title.icon = paddleGpuIcon;
+      content.title.closable = true;
+      content.title.label = `${VIEWERS[viewer]} · ${job.spec.name}`;
+      content.node.querySelector('iframe')?.setAttribute('title', content.title.label);
+      tab = this._tab(content, id);
+      void this._viewers.add(tab);
+      this._shell.add(tab, 'main');
+    }
+    this._shell.activateById(id);
   }
 
   /** Show all jobs, or two of them side by side, or a sweep unfolded. */
@@ -145,6 +168,9 @@ export class Tabs {
   });
   private readonly _pages = new WidgetTracker<MainAreaWidget<JobsWidget>>({
     namespace: 'jupyter-paddle-gpu-jobs-page'
+  });
+  private readonly _viewers = new WidgetTracker<MainAreaWidget<IFrame>>({
+    namespace: 'jupyter-paddle-gpu-viewers'
   });
   private readonly _panels = new WidgetTracker<MainAreaWidget<PanelWidget>>({
     namespace: 'jupyter-paddle-gpu-panels'

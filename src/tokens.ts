@@ -28,6 +28,8 @@ export namespace CommandIDs {
   export const openJobs = 'paddle-gpu:open-jobs';
   /** Compare jobs side by side; takes `{ids}`, else the two newest of one notebook. */
   export const compareJobs = 'paddle-gpu:compare-jobs';
+  /** Open VisualDL or TensorBoard on what a job writes for it; takes `{id, viewer}`. */
+  export const openViewer = 'paddle-gpu:open-viewer';
   /** Open a job's executed notebook; takes `{id}`. */
   export const openNotebook = 'paddle-gpu:open-notebook';
 }

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, Optional
 
-from . import channel, paddle_hooks, processes
+from . import channel, event_files, paddle_hooks, processes
 from . import spec as specs
 from .interrupts import Interrupts
 from .records import document
@@ -69,6 +69,7 @@ def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int
     os.environ["PADDLE_GPU_RUNNER"] = str(Path(sys.argv[0]).resolve())
     sys.argv = [sys.argv[0]]
     paddle_hooks.install(sender, interrupts)
+    event_files.install(sender)
     return _run(spec, sender, interrupts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tornado.web import RequestHandler
 
-from . import jobs, machine, notebooks, schedules, sweeps, what_ifs
+from . import jobs, machine, notebooks, schedules, sweeps, viewers, what_ifs
 from .events import EventsHandler
 
 PREFIX = r"/paddle-gpu/api/"
@@ -46,6 +46,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (_JOB + r"/comparison/([^/]+)", jobs.ComparisonHandler),
         (_JOB + r"/log", jobs.LogHandler),
         (_JOB + r"/log/file", jobs.LogFileHandler),
+        (_JOB + r"/viewers/([^/]+)", viewers.ViewerHandler),
         (r"variables", sweeps.VariablesHandler),
         (r"sweeps", sweeps.SweepsHandler),
         (r"sweeps/checks", sweeps.SweepChecksHandler),
@@ -62,3 +63,8 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (r"events", EventsHandler),
     )
 ]
+
+PAGES: list[tuple[str, type[RequestHandler]]] = [
+    (rf"/{viewers.PAGES}/([^/]+)/([^/]+)/.*", viewers.ViewerPageHandler),
+]
+"""What is no REST: pages of others."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..jobs.service import JobService
     from ..matching.policy import Policy
     from ..notices.settings import NoticePolicy
+    from ..viewers.running import Viewers
     from .learned import Learned
     from .plans.plans import Plans
     from .policies.files import Policies
@@ -297,6 +298,17 @@ class Components:
 
         return self._once("boards", build)
 
+    @property
+    def viewers(self) -> Viewers:
+        """The viewers of event files that run."""
+
+        def build() -> Viewers:
+            from ..viewers.running import Viewers
+
+            return Viewers()
+
+        return self._once("viewers", build)
+
     def _learn(self, job: Job, result: JobResult) -> tuple[Message, ...]:
         from ..engines.capabilities import inventory_of
         from .jobs.learned_runs import remembered
@@ -318,5 +330,7 @@ class Components:
             built["estimator"].close()
         if "devices" in built:
             built["devices"].close()
+        if "viewers" in built:
+            built["viewers"].close()
         if "device_holders" in built:
             built["device_holders"].close()

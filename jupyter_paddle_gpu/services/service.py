@@ -280,6 +280,12 @@ class Services(Machine):
 
         return is_job(self.jobs, text)
 
+    def open_viewer(self, job_id: str, viewer: str, prefix: str, *, again: bool = False) -> Path:
+        """The socket on which VisualDL or TensorBoard shows what a job wrote (`services.jobs.viewing`)."""
+        from .jobs.viewing import open_viewer
+
+        return open_viewer(self.jobs, self.viewers, job_id, viewer, prefix, again=again)
+
     @property
     def plans(self) -> Plans:
         """Sweeps and schedules: what makes jobs by itself."""

@@ -112,7 +112,8 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       metrics: {},
       sparkline: null,
       share: 0,
-      seconds_left: null
+      seconds_left: null,
+      event_files: []
     },
     result: null,
     attempts: 1,

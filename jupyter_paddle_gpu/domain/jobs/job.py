@@ -155,6 +155,13 @@ class Sparkline(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     values: tuple[float, ...]
 
 
+class EventFiles(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A folder in which the notebook keeps its curves for a viewer (`visualdl`, `tensorboard`)."""
+
+    viewer: str
+    folder: str
+
+
 class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How far a job is. Cells count code cells only, from 0; `cell` is the index among all cells of the running one.
 
@@ -174,6 +181,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     sparkline: Sparkline | None = None
     share: float = 0.0
     seconds_left: float | None = None
+    event_files: tuple[EventFiles, ...] = ()
 
 
 class CellFailure(msgspec.Struct, frozen=True, kw_only=True, gc=False):

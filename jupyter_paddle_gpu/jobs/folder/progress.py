@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...domain.jobs.job import Progress, Sparkline
+from ...domain.jobs.job import EventFiles, Progress, Sparkline
 from ...domain.jobs.metrics import main_metric
 from . import untrusted
 from .events import EventFile
@@ -14,10 +14,14 @@ from .events import EventFile
 _LEAST_SHARE = 0.01
 """Below this share of a training done, its pace says nothing of the time left."""
 
+_NAME = 40
+"""Characters of a viewer's name."""
 LEAST_LEFT = 1.0
 """Seconds; of what should be over by now nothing is said."""
 MOST_METRICS = 200
 """Names of metrics that a row holds; beyond them only the newest event's."""
+MOST_FOLDERS = 20
+"""Folders with event files that a row holds, the first ones."""
 SPARKLINE_POINTS = 40
 """Points of a row's small curve at most; beyond them every other one goes."""
 
@@ -61,12 +65,19 @@ class ProgressReader:
             self._first_epoch = 1
             counts = {"cells_done": event.done, "cells_total": event.total}
             if event.state == "started":
-                fresh = Progress(cell=event.cell, metrics=self._progress.metrics)
+                fresh = Progress(
+                    cell=event.cell, metrics=self._progress.metrics, event_files=self._progress.event_files
+                )
                 self._progress = change(fresh, **counts)
             else:
                 # What a training cell reached stays readable until the next cell starts.
                 ended = None if event.state == "finished" else event.cell
                 self._progress = change(self._progress, cell=ended, **counts)
+        elif event.type == "event_files":
+            found = EventFiles(viewer=event.viewer[:_NAME], folder=event.folder)
+            known_files = self._progress.event_files
+            if event.folder and found not in known_files and len(known_files) < MOST_FOLDERS:
+                self._progress = change(self._progress, event_files=(*known_files, found))
         elif event.type == "metric":
             told_now = {name: getattr(event, name) for name in ("epoch", "epochs", "step", "steps")}
             known = {name: value for name, value in told_now.items() if value is not None}

@@ -40,6 +40,8 @@ class Event(msgspec.Struct, frozen=True):
     step: Count | None = None
     steps: Count | None = None
     metrics: dict[str, Number] = {}
+    viewer: str = ""
+    folder: Annotated[str, msgspec.Meta(max_length=4096)] = ""
 
 
 _event = msgspec.json.Decoder(Event)

@@ -86,6 +86,8 @@ class Recorder:
         kind = message["kind"]
         if kind == "metric":
             self._events.metric({key: value for key, value in message.items() if key != "kind"}, callback=True)
+        elif kind == "event_files":
+            self._events.add(kind, viewer=message["viewer"], folder=message["folder"])
         elif kind in ("display", "result", "update", "clear", "error"):
             self._finish_lines()
             self.document.rich(message)

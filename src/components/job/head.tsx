@@ -11,6 +11,7 @@ import { useApp } from '../common/context';
 import { Bar, Button, Chip } from '../common/pieces';
 import { Star } from '../jobsPage/star';
 import { StateSign, StopButton } from '../jobs/state';
+import { ViewerButtons } from '../jobs/viewers';
 import { jobRemark, jobSentence, share, stateName } from '../jobs/words';
 import type { OpenNotebook } from './jobPage';
 
@@ -65,6 +66,7 @@ export function JobHead(props: {
               {trans.__('Executed copy')}
             </Button>
           )}
+          <ViewerButtons job={job} />
           {!running && (
             <Button
               title={trans.__('The same once more, from its checkpoints on')}

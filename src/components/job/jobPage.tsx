@@ -8,6 +8,7 @@ import { Busy, Button, Note } from '../common/pieces';
 import { ConnectionNote } from '../common/connection';
 import { useKeptFocus } from '../common/keptFocus';
 import { useApp, useSignal } from '../common/context';
+import { ActionFailure } from '../jobs/actionFailure';
 import { Facts } from './facts';
 import { Figures } from './figures';
 import { JobHead } from './head';
@@ -68,6 +69,7 @@ function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook })
       <JobHead job={job} model={model} openNotebook={openNotebook} />
       <ConnectionNote events={model.events} retry={() => model.events.retry()} />
       <Outcome job={job} openNotebook={openNotebook} />
+      <ActionFailure jobs={model.jobs} id={job.id} />
       <div className="jp-PaddleGpu-tabs" role="tablist" onKeyDown={moveTab}>
         {tabs.map(([key, name]) => (
           <button
@@ -137,7 +139,7 @@ function Overview(props: { model: JobView; job: IJob; openLog: () => void }): JS
   );
 }
 
-/** Why it ended, with the cell and the next step; what an action of ours could not do. */
+/** Why it ended, with the cell and the next step. */
 function Outcome(props: { job: IJob; openNotebook: OpenNotebook }): JSX.Element | null {
   const { trans } = useApp();
   const { job, openNotebook } = props;

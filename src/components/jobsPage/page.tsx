@@ -9,7 +9,8 @@ import { CommandIDs } from '../../tokens';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';
 import { useKeptFocus } from '../common/keptFocus';
-import { Busy, Button, Note } from '../common/pieces';
+import { Busy, Button } from '../common/pieces';
+import { ActionFailure } from '../jobs/actionFailure';
 import { ScheduleList } from '../plans/scheduleList';
 import { Comparison } from './comparison';
 import { Filters } from './filters';
@@ -25,7 +26,6 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
     return () => look.dispose();
   }, [model]);
   const { jobs, shown } = model;
-  const { failure } = jobs;
   // A trial is shown with its sweep, so the sweep is what is counted.
   const own = jobs.list.filter(job => job.spec.trial === null);
   const { sweeps } = model.plans;
@@ -50,11 +50,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
       <ConnectionNote events={events} retry={() => events.retry()} />
       <Leaving model={model} />
       <ScheduleList plans={model.plans} />
-      {failure && (
-        <Note kind="error" message={failure.error}>
-          <Button onClick={() => jobs.dismissFailure()}>{trans.__('Dismiss')}</Button>
-        </Note>
-      )}
+      <ActionFailure jobs={jobs} />
       {!jobs.isLoaded ? (
         <Busy>{trans.__('Looking for jobs…')}</Busy>
       ) : !jobs.list.length ? (

@@ -12,6 +12,7 @@ import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { StateSign } from '../jobs/state';
 import { jobSentence, stateName } from '../jobs/words';
+import { ViewerButtons } from '../jobs/viewers';
 import { SweepRow } from '../plans/sweepRow';
 import { Differs } from './differs';
 import { NoteField } from './noteField';
@@ -230,6 +231,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
             )}
           />
         )}
+        <ViewerButtons job={job} look="link" />
       </td>
       <td className="jp-mod-final">
         {job.state === 'failed' || job.state === 'cancelled' ? (

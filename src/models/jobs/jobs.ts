@@ -134,6 +134,15 @@ export class Jobs implements IDisposable {
     return published;
   }
 
+  /** Start a viewer of the job's curves; answers its address. */
+  async openViewer(id: string, viewer: string): Promise<string | null> {
+    let url: string | null = null;
+    await this._act(id, async () => {
+      url = await this._api.openViewer(id, viewer);
+    });
+    return url;
+  }
+
   /** Delete after a while in which `keep` takes it back. */
   delete(id: string): void {
     if (!this._leaving.has(id)) {

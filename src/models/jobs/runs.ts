@@ -14,6 +14,18 @@ const QUALITY = [
 /** Of these less is better. */
 const LESS_IS_BETTER = /loss|ppl|perplexity|mae|mse|error/;
 
+/** What people call the viewers of curves that notebooks keep in files of their own. */
+export const VIEWERS: Record<string, string> = {
+  visualdl: 'VisualDL',
+  tensorboard: 'TensorBoard'
+};
+
+/** The viewers that have something to show of a job. */
+export function viewersOf(job: IJob | undefined): string[] {
+  const found = (job?.progress.event_files ?? []).map(({ viewer }) => viewer);
+  return [...new Set(found)].filter(viewer => viewer in VIEWERS);
+}
+
 /** A value as it is typed. */
 export function valueText(value: Value | undefined): string {
   if (value === null || value === undefined) {

@@ -1,0 +1,1 @@
+"""Viewers of other projects (VisualDL, TensorBoard) shown behind Jupyter's own login."""
