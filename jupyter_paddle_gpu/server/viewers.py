@@ -51,11 +51,7 @@ class ViewerPageHandler(ExtensionHandlerMixin, JupyterHandler):
     _track_activity = False  # the pages ask by themselves
 
     def check_xsrf_cookie(self) -> None:
-        """The viewers' pages send no token of ours with what they POST: such a request must come from this origin."""
-        if self.request.method in ("GET", "HEAD"):
-            return
-        if self.request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin" or not self.check_origin():
-            raise web.HTTPError(403, "A request from another site")
+        """The viewers' pages send no token of ours with what they POST: `post` looks where it comes from."""
 
     @permitted("execute")
     async def get(self, job_id: str, name: str) -> None:
@@ -64,7 +60,9 @@ class ViewerPageHandler(ExtensionHandlerMixin, JupyterHandler):
 
     @permitted("execute")
     async def post(self, job_id: str, name: str) -> None:
-        """Pass the question on."""
+        """Pass the question on where it comes from this origin."""
+        if self.request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin" or not self.check_origin():
+            raise web.HTTPError(403, "A request from another site")
         await self._pass(job_id, name)
 
     async def _pass(self, job_id: str, name: str) -> None:

@@ -169,11 +169,17 @@ export class Plot {
     // The axes leave how their own words are set.
     ctx.textAlign = 'left';
     ctx.textBaseline = 'top';
+    let free = -Infinity;
     for (const { x, label } of marks) {
       const left = plot.valToPos(x, 'x', true);
       if (left >= bbox.left && left <= bbox.left + bbox.width) {
         line(ctx, left, bbox.top, left, bbox.top + bbox.height, [1, 3]);
-        ctx.fillText(label, left + 3 * devicePixelRatio, bbox.top);
+        const begin = left + 3 * devicePixelRatio;
+        // A name that would lie over the one before is left out.
+        if (begin > free) {
+          ctx.fillText(label, begin, bbox.top);
+          free = begin + ctx.measureText(label).width;
+        }
       }
     }
     ctx.strokeStyle = ctx.fillStyle = this._colors.limit;

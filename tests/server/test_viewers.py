@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from urllib.parse import urlencode
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
@@ -46,6 +47,12 @@ async def test_curves_of_a_job_are_shown_behind_the_login(api, check, jp_fetch, 
     whole = await jp_fetch(*page, "index.html")
     assert b"tb-relative-root" in whole.body
     assert "frame-ancestors 'self'" in whole.headers["Content-Security-Policy"]
+
+    asked = urlencode({"requests": '[{"plugin": "scalars", "tag": "loss"}]'})
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    curve = await jp_fetch(*page, "data", "plugin", "timeseries", "timeSeries", method="POST", body=asked, headers=form)
+    [found] = json.loads(curve.body)
+    assert [point["value"] for point in found["runToSeries"]["."]] == pytest.approx([1, 1 / 2, 1 / 3])
 
     # Nobody else gets in, and no other site asks in one's name.
     assert await status_of(AsyncHTTPClient().fetch(whole.effective_url, follow_redirects=False)) == 302
