@@ -36,7 +36,7 @@ class ViewerHandler(PaddleGpuHandler):
     async def post(self, job_id: str, name: str) -> None:
         """Start the viewer where it does not run; answer the path below the server's base at which it is."""
         await self.context.call_long(self.services.open_viewer, job_id, name, prefix_of(self.base_url, job_id, name))
-        self.answer({"path": f"{PAGES}/{quote(job_id)}/{quote(name)}/"})
+        await self.answer({"path": f"{PAGES}/{quote(job_id)}/{quote(name)}/"})
 
 
 def prefix_of(base_url: str, job_id: str, name: str) -> str:
