@@ -14,6 +14,7 @@ import { comparisonTitle } from '../../models/jobs/jobsPage';
 import { BYTE_STEPS, CLOCK_STEPS, LineChart } from '../../plots';
 import { useApp, useSignal } from '../common/context';
 import { Busy, Button } from '../common/pieces';
+import { WideTable } from '../common/wideTable';
 import { Card } from '../job/card';
 import { CodeDifference } from '../job/codeDifference';
 import { Legend } from '../job/metricCards';
@@ -98,35 +99,19 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
           </Card>
         )}
       </div>
-      <div
-        className="jp-PaddleGpu-scrolls"
-        tabIndex={0}
-        role="group"
-        aria-label={trans.__('What differs')}
+      <WideTable
+        label={trans.__('What differs')}
+        columns={[trans.__('What differs'), ...names]}
       >
-        <table className="jp-PaddleGpu-compared">
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('What differs')}</th>
-              {names.map((name, index) => (
-                <th key={index} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(row => (
-              <tr key={row.name}>
-                <th scope="row">{row.name}</th>
-                {row.values.map((value, index) => (
-                  <td key={index}>{value}</td>
-                ))}
-              </tr>
+        {rows.map(row => (
+          <tr key={row.name}>
+            <th scope="row">{row.name}</th>
+            {row.values.map((value, index) => (
+              <td key={index}>{value}</td>
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        ))}
+      </WideTable>
       {jobs.length === 2 && (
         <>
           <h3>{trans.__('Code')}</h3>

@@ -9,6 +9,7 @@ import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
 import { Button, Note } from '../common/pieces';
+import { WideTable } from '../common/wideTable';
 import { StateSign } from '../jobs/state';
 import { Parallel } from './parallel';
 import { trialState, writtenValue } from './words';
@@ -18,6 +19,15 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
   const [marked, mark] = React.useState<number | null>(null);
   const going = sweep.state === 'running';
   const { failed = 0, refused = 0 } = sweep.counts;
+  const columns = [
+    trans.__('Trial'),
+    ...sweep.dimensions.map(({ name }) => name),
+    sweep.metric || trans.__('Final'),
+    trans.__('Curve'),
+    trans.__('State'),
+    trans.__('Took'),
+    trans.__('Estimated')
+  ];
   const why = sweep.trials.find(({ state }) => state === 'refused')?.why;
   return (
     <section className="jp-PaddleGpu-sweep" aria-label={trans.__('Trials of %1', sweep.name)}>
@@ -70,41 +80,17 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
       </div>
       {why && <Note kind="warning" message={why} />}
       <Parallel sweep={sweep} marked={marked} mark={mark} />
-      <div
-        className="jp-PaddleGpu-scrolls"
-        tabIndex={0}
-        role="group"
-        aria-label={trans.__('Trials')}
-      >
-        <table className="jp-PaddleGpu-compared">
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('Trial')}</th>
-              {sweep.dimensions.map(({ name }) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-              <th scope="col">{sweep.metric || trans.__('Final')}</th>
-              <th scope="col">{trans.__('Curve')}</th>
-              <th scope="col">{trans.__('State')}</th>
-              <th scope="col">{trans.__('Took')}</th>
-              <th scope="col">{trans.__('Estimated')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sweep.trials.map(trial => (
-              <Trial
-                key={trial.number}
-                trial={trial}
-                sweep={sweep}
-                marked={marked === trial.number}
-                mark={mark}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <WideTable label={trans.__('Trials')} columns={columns}>
+        {sweep.trials.map(trial => (
+          <Trial
+            key={trial.number}
+            trial={trial}
+            sweep={sweep}
+            marked={marked === trial.number}
+            mark={mark}
+          />
+        ))}
+      </WideTable>
     </section>
   );
 }
