@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -37,6 +38,19 @@ def job_argument(metavar: str = "JOB", **settings: Any) -> Callable[[F], F]:
 def about_one(group: click.Group, argument: Callable[[Any], Any]) -> Callable[[Callable[..., View]], click.Command]:
     """A command of a group that asks or does something of one of its rows."""
     return lambda function: group.command()(argument(options.json_option(click.pass_obj(function))))
+
+
+def about_all(function: Callable[[Face], View]) -> click.Group:
+    """A group of commands that answers for all of its rows where none of them is typed."""
+
+    @click.group(invoke_without_command=True)
+    @options.json_option
+    @click.pass_obj
+    @wraps(function)
+    def group(face: Face, /) -> View | None:
+        return None if click.get_current_context().invoked_subcommand is not None else function(face)
+
+    return group
 
 
 def wants_json() -> bool:

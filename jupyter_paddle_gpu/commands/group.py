@@ -13,11 +13,11 @@ from .jobs import cancel, delete, jobs, logs, rerun, submit
 from .learned import learned
 from .machine import calibrate, doctor, gpus, images
 from .metrics import metrics
+from .plans.schedules import schedules
+from .plans.sweeps import sweep_command, sweeps
 from .policy import policy
 from .prices import prices
 from .queue import queue
-from .schedules import schedules
-from .sweeps import sweep_command, sweeps
 
 JSON = options.JSON
 

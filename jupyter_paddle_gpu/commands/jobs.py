@@ -12,11 +12,11 @@ from ..services.jobs.finding import NEWEST
 from . import options
 from .arguments import WHAT, job_argument, one, wants_json
 from .face import Face, View
-from .schedules import for_submit, taken
+from .plans.schedules import for_submit, taken
 from .views import decision as decision_view
 from .views.changes import ChangesView
 from .views.job import DoneView, JobsView, JobView, submitted
-from .views.schedules import ScheduleView
+from .views.plans.schedules import ScheduleView
 from .views.states import FOLLOW_STATUS
 
 _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .arguments import about_all, about_one
 from .face import Face, View
 from .options import json_option
 from .views.job import JobView
@@ -12,29 +13,22 @@ from .views.queue import QueueView
 _job = click.argument("job_id", metavar="JOB")
 
 
-@click.group(invoke_without_command=True)
-@json_option
-@click.pass_obj
-def queue(face: Face, /) -> View | None:
+@about_all
+def queue(face: Face, /) -> View:
     """Show who waits for what, and until about when."""
-    if click.get_current_context().invoked_subcommand is not None:
-        return None
     return QueueView(face.services.jobs.queue.view())
 
 
-@queue.command()
-@_job
-@json_option
-@click.pass_obj
+_one = about_one(queue, _job)
+
+
+@_one
 def hold(face: Face, /, job_id: str) -> View:
     """Keep one of your waiting jobs from starting."""
     return JobView(face.services.jobs.queue.hold(face.services.find_job(job_id).id))
 
 
-@queue.command()
-@_job
-@json_option
-@click.pass_obj
+@_one
 def release(face: Face, /, job_id: str) -> View:
     """Let a held job wait again, as one that came now."""
     return JobView(face.services.jobs.queue.hold(face.services.find_job(job_id).id, held=False))

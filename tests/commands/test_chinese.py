@@ -13,9 +13,9 @@ from jupyter_paddle_gpu.commands.click_words import WORDS
 from jupyter_paddle_gpu.commands.group import paddle_gpu
 from jupyter_paddle_gpu.commands.views import comparison as comparison_view
 from jupyter_paddle_gpu.commands.views import estimate as estimate_view
-from jupyter_paddle_gpu.commands.views import schedules as schedules_view
 from jupyter_paddle_gpu.commands.views import states
-from jupyter_paddle_gpu.commands.views import sweeps as sweeps_view
+from jupyter_paddle_gpu.commands.views.plans import schedules as schedules_view
+from jupyter_paddle_gpu.commands.views.plans import sweeps as sweeps_view
 from jupyter_paddle_gpu.i18n import translator
 
 PACKAGE = Path(jupyter_paddle_gpu.__file__).parent

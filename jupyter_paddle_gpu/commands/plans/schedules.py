@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..domain.errors import PaddleGpuError
-from .arguments import about_one
-from .face import Face, View
-from .options import json_option
-from .views.schedules import SchedulesView, ScheduleView
+from ...domain.errors import PaddleGpuError
+from ..arguments import about_all, about_one
+from ..face import Face, View
+from ..views.plans.schedules import SchedulesView, ScheduleView
 
 if TYPE_CHECKING:
-    from ..services import Submission
-    from ..services.plans.wanted import ScheduleRequest
+    from ...services import Submission
+    from ...services.plans.wanted import ScheduleRequest
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = frozenset({"at", "when", "cron", "zone", "as_saved"})
@@ -47,7 +46,7 @@ def taken(chosen: dict[str, Any]) -> Callable[[Submission, tuple[str, ...]], Sch
         return None
 
     def request(submission: Submission, arguments: tuple[str, ...]) -> ScheduleRequest:
-        from ..services.plans.wanted import ScheduleRequest
+        from ...services.plans.wanted import ScheduleRequest
 
         free, below = _condition(said["when"])
         return ScheduleRequest(
@@ -78,14 +77,10 @@ def _condition(text: str) -> tuple[str, float | None]:
     )
 
 
-@click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def schedules(context: click.Context) -> View | None:
+@about_all
+def schedules(face: Face, /) -> View:
     """List what is scheduled, or do something to one."""
-    if context.invoked_subcommand is not None:
-        return None
-    return SchedulesView(context.obj.services.plans.schedules.list())
+    return SchedulesView(face.services.plans.schedules.list())
 
 
 _one = about_one(schedules, click.argument("schedule_id", metavar="SCHEDULE"))

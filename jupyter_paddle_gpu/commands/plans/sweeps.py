@@ -9,18 +9,18 @@ from typing import Any
 import click
 import msgspec
 
-from ..domain.messages import Message
-from ..domain.plans.space import told
-from ..domain.plans.sweeps import SweepReport
-from ..i18n import to_json
-from . import options
-from .arguments import about_one
-from .face import Face, View
-from .options import JSON, json_option
+from ...domain.messages import Message
+from ...domain.plans.space import told
+from ...domain.plans.sweeps import SweepReport
+from ...i18n import to_json
+from .. import options
+from ..arguments import about_all, about_one
+from ..face import Face, View
+from ..options import JSON, json_option
+from ..speech import number
+from ..views.job import DoneView
+from ..views.plans.sweeps import CheckView, SweepsView, SweepView, trial_state
 from .schedules import NAMES as SCHEDULING
-from .speech import number
-from .views.job import DoneView
-from .views.sweeps import CheckView, SweepsView, SweepView, trial_state
 
 POLL_SECONDS = 0.3
 """How often a sweep is looked at that somebody follows."""
@@ -70,7 +70,7 @@ def sweep(face: Face, /, what: tuple[str, ...], *, dry_run: bool, follow: bool, 
 
     Each trial is a job, placed by an estimate of its own. It goes on when terminal and browser are closed.
     """
-    from ..services.plans.wanted import SweepRequest
+    from ...services.plans.wanted import SweepRequest
 
     sweeps, services = face.services.plans.sweeps, face.services
     own = {name: chosen.pop(name) for name in SweepRequest.__struct_fields__ if name in chosen}
@@ -88,14 +88,10 @@ def sweep(face: Face, /, what: tuple[str, ...], *, dry_run: bool, follow: bool, 
     return _followed(face, made.id) if follow else SweepView(made)
 
 
-@click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def sweeps(context: click.Context) -> View | None:
+@about_all
+def sweeps(face: Face, /) -> View:
     """List the sweeps, or do something to one."""
-    if context.invoked_subcommand is not None:
-        return None
-    return SweepsView(context.obj.services.plans.sweeps.list())
+    return SweepsView(face.services.plans.sweeps.list())
 
 
 _sweep = click.argument("sweep_id", metavar="SWEEP", default="last")
@@ -133,7 +129,7 @@ def retry(face: Face, /, sweep_id: str) -> View:
 @click.pass_obj
 def table(face: Face, /, sweep_id: str) -> View:
     """Print its trials as CSV."""
-    from ..services.plans.table import csv_of
+    from ...services.plans.table import csv_of
 
     return CsvView(csv_of(face.services.plans.sweeps.get(sweep_id)))
 

@@ -18,8 +18,8 @@ from .. import markup
 from ..face import View
 from ..speech import Speech, duration, moment, run_time, size
 from .machine import TableView
+from .plans.sweeps import progress
 from .states import FOLLOW_STATUS
-from .sweeps import progress
 from .usage import driver_peak, used
 
 

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ...domain.messages import Message
-from ...domain.plans.schedules import ScheduleReport
-from ..speech import Speech, moment
-from .machine import TableView
+from ....domain.messages import Message
+from ....domain.plans.schedules import ScheduleReport
+from ...speech import Speech, moment
+from ..machine import TableView
 
 _STATES = {"active": "scheduled", "paused": "paused", "done": "done", "deleted": "deleted"}
 _SOURCES = {"disk": "as it is on the disk then", "saved": "as it was when this was made"}

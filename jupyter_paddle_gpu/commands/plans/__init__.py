@@ -1,0 +1,1 @@
+"""Commands of schedules and sweeps: plans that make jobs."""

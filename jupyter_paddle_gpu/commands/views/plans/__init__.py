@@ -1,0 +1,1 @@
+"""Schedules and sweeps for people."""
