@@ -15,12 +15,14 @@ from jupyter_paddle_gpu.jobs.scheduling.admission import devices as devices_of
 from jupyter_paddle_gpu.jobs.scheduling.expected import expected_seconds, predicted_seconds
 from jupyter_paddle_gpu.jobs.scheduling.fairness import Line, Place, Rules, ranked
 from jupyter_paddle_gpu.jobs.scheduling.ledger import Ledger, Now
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.matching.shares import wanted_share
 
-from .workload import SMALLEST, USUAL_CARD, Task
+from .workload import SMALLEST, Task
 
-DEPTH = 12
+DEPTH = 40
 """First places of the order that one pass looks at."""
 RUNS = 5
 """Runs of a notebook that are looked at, as the product does."""
@@ -42,7 +44,7 @@ class Queue:
 
     def __init__(self, devices: Iterable[Device]) -> None:
         self.devices = tuple(devices)
-        self.policy = Policy(prefer="score")
+        self.policy = Policy(prefer="score", default_share="estimate")
         self._ledgers: dict[str, Ledger] = defaultdict(Ledger)
         self._runs: dict[str, list[Job]] = defaultdict(list)
         self._expected: dict[str, float | None] = {}
@@ -52,7 +54,7 @@ class Queue:
         """Whose turn it is now."""
         self.count(now)
         tasks = {task.id: task for task in waiting}
-        jobs = {task.id: job_of(task, self.policy) for task in tasks.values()}
+        jobs = {task.id: job_of(task, self.devices, self.policy) for task in tasks.values()}
         order = self._order(jobs, now)[:DEPTH]
         seconds = {
             one.id: found for one in (*order, *self.active.values()) if (found := self._seconds(one)) is not None
@@ -61,7 +63,7 @@ class Queue:
             order,
             tuple(self.active.values()),
             claims={device: one.id for one in self.active.values() if not one.shares for device in one.device_ids},
-            supply=lambda engine: queue.Supply(devices=self.devices),
+            supply=lambda engine: Supply(devices=self.devices),
             settings=JobSettings(),
             now=now,
             policy=self.policy,
@@ -132,21 +134,21 @@ class Queue:
         return None if need is None else predicted_seconds(need, names, self.policy.experience)
 
 
-def job_of(task: Task, policy: Policy) -> Job:
-    """A task as its user submits it: with its limit, its estimate, and the share of a card that he asks for.
+def job_of(task: Task, devices: Iterable[Device], policy: Policy) -> Job:
+    """A task as its user submits it: with its limit and its estimate.
 
-    The trace says which share of one card is asked for. Where that is less memory than the estimate of a common card's,
-    a person who sees both asks for so much more.
+    Who asks for a whole card in the trace asks for one here. Who asks for less gets what the policy gives
+    (`default_share: estimate`): so much of a card's memory as the estimate says at most.
     """
-    share = max(task.milli / 1000, task.need.high / policy.allowed(USUAL_CARD))
-    resources = Resources(gpus=task.count, seconds=task.limit, share=share if task.count == 1 and share < 1 else None)
+    whole = task.count > 1 or task.milli >= 1000
+    share = None if whole else wanted_share(None, task.need, devices, policy)
     spec = JobSpec(
         name=task.id,
         notebook=f"{task.user}-{task.model}",
         output="o",
         folder="f",
         engine="local",
-        resources=resources,
+        resources=Resources(gpus=task.count, seconds=task.limit, share=share),
         need=task.need,
         estimated_batch_size=task.need.batch,
     )

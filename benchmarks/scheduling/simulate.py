@@ -30,19 +30,33 @@ DEPTH = 40
 """Waiting tasks that one pass of the models looks at; Slurm's `bf_max_job_test` is such a bound."""
 OOM_SECONDS, AGAIN_SECONDS = 120.0, 300.0
 """A task that does not fit dies after so long, and its user asks again after so long, for cards that hold it."""
+SWITCHING = 0.1
+"""Of a card's time is lost where tasks take turns on it: assumed, nobody measured it here."""
 REFIT = 20
 """Finished jobs between two fits of the model."""
 
 
 @dataclass
 class Run:
-    """One task at work."""
+    """One task at work.
+
+    Attributes:
+        whole: seconds that it takes where nobody else wants its cards' time; `left` of them at `since`.
+        rate: so many of them pass in a second now.
+        alone: nobody had a part of its card while it ran.
+        turn: counts how often its end was foretold.
+    """
 
     task: Task
     ids: tuple[str, ...]
     began: float
-    end: float
+    whole: float
+    left: float
+    since: float
     fails: bool = False
+    alone: bool = True
+    rate: float = 1.0
+    turn: int = 0
 
 
 @dataclass
@@ -50,9 +64,10 @@ class Outcome:
     """What came of a place: seconds, shares and counts.
 
     Attributes:
-        utilisation: share of the cards that tasks kept busy, until the last one came.
+        utilisation: share of the cards' time that tasks kept busy, until the last one came: of each card what its tasks
+            can use together, at most all of it, however many they are.
         work: what was done until then, in seconds on the reference card for each second of a card.
-        fairness: Jain's index over users of the mean share of its time in which a task ran.
+        fairness: Jain's index over users of how much longer than alone on its cards a task took, waiting included.
     """
 
     utilisation: float
@@ -81,11 +96,12 @@ class State:
     queue: Queue = field(default_factory=lambda: Queue(()))
     devices: dict[str, Device] = field(default_factory=dict)
     failures: int = 0
+    work: float = 0.0
     proven_after: int | None = None
 
-    def left(self, name: str) -> int:
-        """Thousandths of a card that nobody keeps busy."""
-        return 1000 - self.milli[name]
+    def busy(self) -> float:
+        """Cards that are kept busy now, as a number."""
+        return sum(min(1000, milli) for milli in self.milli.values()) / 1000
 
 
 def simulate(place: Place, scheduler: str, seed: int) -> Outcome:
@@ -94,44 +110,53 @@ def simulate(place: Place, scheduler: str, seed: int) -> Outcome:
     state.queue = Queue(place.devices)
     state.milli = dict.fromkeys(state.devices, 0)
     state.used = dict.fromkeys(state.devices, 0)
-    events: list[tuple[float, int, str, Task | Run]] = []
-    for number, task in enumerate(place.tasks):
-        heapq.heappush(events, (task.arrival, number, "comes", task))
-    number = len(events)
-    busy = work = last = 0.0
+    events: list[tuple[float, int, int, Task | Run]] = []
+    number = 0
+
+    def comes(at: float, what: Task | Run) -> None:
+        nonlocal number
+        number += 1
+        heapq.heappush(events, (at, number, what.turn if isinstance(what, Run) else 0, what))
+
+    for task in place.tasks:
+        comes(task.arrival, task)
+    busy = last = 0.0
     waits: dict[str, float] = {}
     done: dict[str, float] = {}
+    alone: dict[str, float] = {}
     while events:
-        now, _, _kind, what = heapq.heappop(events)
-        busy += sum(state.milli.values()) / 1000 * max(0.0, min(now, place.horizon) - min(last, place.horizon))
+        now, _, turn, what = heapq.heappop(events)
+        if isinstance(what, Run) and turn != what.turn:
+            continue  # its end was foretold anew
+        busy += state.busy() * max(0.0, min(now, place.horizon) - min(last, place.horizon))
         state.now = last = now
+        touched: set[str] = set()
         if isinstance(what, Run):
             _ends(state, what)
+            touched |= set(what.ids)
             if what.fails:
                 state.failures += 1
                 state.learnt.add(what.task.id)
-                number += 1
-                heapq.heappush(events, (now + AGAIN_SECONDS, number, "comes", what.task))
+                comes(now + AGAIN_SECONDS, what.task)
             else:
                 done[what.task.id] = now
         else:
             state.waiting.append(what)
         for run in _pass(state):
-            number += 1
-            heapq.heappush(events, (run.end, number, "ends", run))
+            touched |= set(run.ids)
             if not run.fails:
-                waits[run.task.id] = run.began - run.task.arrival
-                within = max(0.0, min(run.end, place.horizon) - run.began) / (run.end - run.began)
-                alone = place.seconds(run.task, REFERENCE)
-                work += within * alone * run.task.count * run.task.milli / 1000
+                waits[run.task.id], alone[run.task.id] = run.began - run.task.arrival, run.whole
+        for run in state.running:
+            if touched & set(run.ids):
+                comes(_foretold(state, run), run)
     users: dict[str, list[float]] = {}
     for task in place.tasks:
         took = done[task.id] - task.arrival
-        users.setdefault(task.user, []).append((took - waits[task.id]) / took)
+        users.setdefault(task.user, []).append(alone[task.id] / took)
     shares = [sum(one) / len(one) for one in users.values()]
     return Outcome(
         utilisation=busy / (len(state.devices) * place.horizon),
-        work=work / (len(state.devices) * place.horizon),
+        work=state.work / (len(state.devices) * place.horizon),
         waiting=sum(waits.values()) / len(waits),
         completion=sum(done[one.id] - one.arrival for one in place.tasks) / len(place.tasks),
         fairness=sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares)),
@@ -188,8 +213,8 @@ def _start(state: State, task: Task, ids: tuple[str, ...]) -> Run:
     slowest = max(state.place.seconds(task, state.devices[name].name) for name in ids)
     seconds = slowest * exp(random.Random(f"{state.seed} {task.id}").gauss(0, NOISE))
     fails = any(state.used[name] + task.peak > (state.devices[name].memory_total or 0) for name in ids)
-    end = state.now + (OOM_SECONDS if fails else seconds)
-    run = Run(task, ids, state.now, end, fails)
+    whole = OOM_SECONDS if fails else seconds
+    run = Run(task, ids, state.now, whole, whole, state.now, fails)
     for name in ids:
         state.milli[name] += task.milli
         _use(state, name, state.used[name] + task.peak)
@@ -197,14 +222,36 @@ def _start(state: State, task: Task, ids: tuple[str, ...]) -> Run:
     return run
 
 
+def _foretold(state: State, run: Run) -> float:
+    """When it ends if nobody comes or goes on its cards. Whose tasks want more of a card's time than there is get it by
+    turns."""
+    _advance(state, run)
+    wanted = max(state.milli[name] for name in run.ids)
+    run.rate = 1.0 if wanted <= 1000 else (1 - SWITCHING) * 1000 / wanted
+    run.alone = run.alone and wanted == run.task.milli
+    run.turn += 1
+    return state.now + run.left / run.rate
+
+
+def _advance(state: State, run: Run) -> None:
+    """It has run until now."""
+    horizon, task = state.place.horizon, run.task
+    within = max(0.0, min(state.now, horizon) - min(run.since, horizon)) * run.rate / run.whole
+    run.left = max(0.0, run.left - run.rate * (state.now - run.since))
+    run.since = state.now
+    if not run.fails:
+        state.work += within * state.place.seconds(task, REFERENCE) * task.count * task.milli / 1000
+
+
 def _ends(state: State, run: Run) -> None:
+    _advance(state, run)
     state.running.remove(run)
     for name in run.ids:
         state.milli[name] -= run.task.milli
         _use(state, name, state.used[name] - run.task.peak)
     if state.scheduler in PRODUCT:
         state.queue.ended(run.task.id, state.now)
-    if state.scheduler in PRODUCT and not run.fails and run.task.count == 1:
+    if state.scheduler in PRODUCT and not run.fails and run.alone and run.task.count == 1:
         _learns(state, run)
 
 
@@ -218,10 +265,12 @@ def _learns(state: State, run: Run) -> None:
     """The history of the place, from which a device is chosen as soon as it has proven itself."""
     card = find(state.devices[run.ids[0]].name)
     assert card is not None
-    seconds = (run.end - run.began) / run.task.steps
+    seconds = (state.now - run.began) / run.task.steps
     cards = tuple(sorted({one.name for one in state.devices.values()}))
     state.history.append(
-        LearnedRun(job=run.task.id, time=run.end, card=card.name, need=run.task.need, step_seconds=seconds, cards=cards)
+        LearnedRun(
+            job=run.task.id, time=state.now, card=card.name, need=run.task.need, step_seconds=seconds, cards=cards
+        )
     )
     count = len(state.history)
     if count % REFIT:

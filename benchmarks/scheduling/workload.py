@@ -35,8 +35,6 @@ CARDS = {
 """The trace's models in about their proportions. G2 and G3 are not told there: an A10 and an A100 stand for them."""
 SMALLEST = 1 << 30
 """Bytes of the smallest peak."""
-USUAL_CARD = 22 << 30
-"""Bytes of the card of which there are most (an A10): of it a person thinks who asks for a share."""
 REFERENCE = "Tesla V100-SXM2-16GB"
 """The card on which a task takes as long as the trace says."""
 TASKS = 400

@@ -154,18 +154,19 @@ def _best(case: _Case) -> list[Seat]:
     joined = case.wanted > 1 and case.offer.links
     if not case.policy.scored or not joined or len(free) < case.wanted:
         return case.starting[: case.wanted]
-    scored = scores(case.need, [seat.device for seat in free.values()], case.policy)
+    sharers = {} if case.choice.share is None else case.offer.shared
+    scored = scores(case.need, [seat.device for seat in free.values()], case.policy, sharers)
     group = best_group(list(free), case.wanted, scored, case.offer.links, case.policy)
     return [free[name] for name in group]
 
 
 def _seats(need: Need | None, devices: Sequence[Device], policy: Policy, choice: Choice, offer: Offer) -> list[Seat]:
+    sharers = {} if choice.share is None else offer.shared
     if choice.share is None:
         seats = [seat_of(need, device, policy) for device in devices]
     else:
-        sharers = offer.shared
         seats = [part_of(need, device, policy, choice.share, sharers.get(device.id, ())) for device in devices]
-    scored = scores(need, [seat.device for seat in seats if seat.starts], policy) if policy.scored else {}
+    scored = scores(need, [seat.device for seat in seats if seat.starts], policy, sharers) if policy.scored else {}
 
     def order(one: Seat) -> tuple[float, float]:
         found = scored.get(one.device.id)
@@ -299,8 +300,9 @@ def _behind(case: _Case) -> str:
     offer = case.offer
     if offer.ahead or not offer.kept:
         return offer.ahead
-    alone = case._replace(offer=msgspec.structs.replace(offer, kept={}))
-    return next(iter(offer.kept.values())) if len(alone.starting) >= case.wanted else ""
+    alone = case._replace(offer=msgspec.structs.replace(offer, kept={})).starting
+    kept = (offer.kept[seat.device.id] for seat in alone if seat.device.id in offer.kept)
+    return next(kept, "") if len(alone) >= case.wanted else ""
 
 
 def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:

@@ -15,7 +15,7 @@ import msgspec
 
 from ..devices.catalogue import covers, find
 from ..domain.decisions import Decision, Need
-from ..domain.devices import Device, DeviceLink, Joint, divided
+from ..domain.devices import Device, DeviceHolder, DeviceLink, Joint, divided
 from ..domain.learned import StepSeconds
 from ..domain.messages import Message
 from ..domain.placements import Aim, AimName, DeviceScore, Standing
@@ -25,6 +25,7 @@ from .learned.bandit import hopeful_seconds
 from .offer import Offer
 from .policy import Policy
 from .seats import part_of, seat_of
+from .shares import unfilled
 
 UNKNOWN = 0.5
 """Value of an aim that cannot be told."""
@@ -53,10 +54,19 @@ class _Figures(NamedTuple):
     steps: int | None
 
 
-def scores(need: Need | None, devices: Iterable[Device], policy: Policy) -> dict[str, DeviceScore]:
-    """Each device's score among these; relative aims (cost, time, balance) compare them with each other."""
-    known = list(devices)
-    figures = {device.id: _figures(need, device, policy) for device in known}
+def scores(
+    need: Need | None,
+    devices: Iterable[Device],
+    policy: Policy,
+    sharers: Mapping[str, Sequence[DeviceHolder]] | None = None,
+) -> dict[str, DeviceScore]:
+    """Each device's score among these; relative aims (cost, time, balance) compare them with each other.
+
+    Args:
+        sharers: device id -> who has a share of it beside whom it is scored for.
+    """
+    known, beside = list(devices), sharers or {}
+    figures = {device.id: _figures(need, device, policy, beside.get(device.id, ())) for device in known}
     fastest = min((found.seconds for found in figures.values() if found.seconds), default=None)
     cheapest = min((found.cost for found in figures.values() if found.cost is not None), default=None)
     largest = max((found.room for found in figures.values() if found.room), default=None)
@@ -101,10 +111,11 @@ def table(
         offer: who has which of them; `share`: of their memory, that is asked for (None: whole devices).
     """
     cut = divided(devices)
+    sharers = {} if share is None else offer.shared
     offer = offer.whole() if share is None else offer
     reasons = {device.id: _out(need, device, policy, cut=cut, offer=offer, share=share) for device in devices}
     chosen = set(decision.device_ids) if decision.outcome == "run" else set()
-    scored = scores(need, [device for device in devices if reasons[device.id] is None], policy)
+    scored = scores(need, [device for device in devices if reasons[device.id] is None], policy, sharers)
     rows = [_row(device, scored.get(device.id), reasons[device.id], chosen=device.id in chosen) for device in devices]
     order = {"chosen": 0, "possible": 1, "ruled_out": 2}
     return tuple(sorted(rows, key=lambda row: (order[row.state], -(row.score or 0.0))))
@@ -165,13 +176,15 @@ def _occupied(need: Need | None, device: Device, policy: Policy, offer: Offer, s
     return None
 
 
-def _figures(need: Need | None, device: Device, policy: Policy) -> _Figures:
+def _figures(need: Need | None, device: Device, policy: Policy, sharers: Sequence[DeviceHolder]) -> _Figures:
     expected = None if need is None else policy.experience.expect(need, device.name)
-    seconds = None if expected is None else hopeful_seconds(expected)
+    # Processes on one card compute by turns: a step takes longer by each who is there.
+    seconds = None if expected is None else hopeful_seconds(expected) * (1 + len(sharers))
     price = price_of(device, policy)
     cost = seconds * price / 3600 if seconds is not None and price is not None else None
     room = room_bytes(device, policy)
-    left = None if room is None else max(0, room - (need.high if need is not None else 0))
+    planned = 0 if need is None else need.low if policy.plan_for == "low" else need.high
+    left = None if room is None else max(0, room - unfilled(device, sharers) - planned)
     return _Figures(expected, seconds, price, cost, left, None if need is None else need.steps)
 
 

@@ -13,6 +13,7 @@ from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.placements import Placement
 from jupyter_paddle_gpu.jobs.scheduling import queue
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.match import match, resolved
@@ -33,7 +34,7 @@ def turn_of(placed: Placement, estimate: Estimate | None, choice: Choice, here: 
     spec = JobSpec(name="a", notebook="/n", output="/o", folder="/", engine="local", resources=resources)
     spec = msgspec.structs.replace(spec, need=need_of(estimate), insisted=told)
     job = Job(id="a", spec=spec, state="queued", created=1.0, updated=1.0)
-    supply = queue.Supply(devices=here)
+    supply = Supply(devices=here)
     (turn,) = queue.turns(
         [job], [], claims={}, supply=lambda _: supply, settings=JobSettings(), now=100.0, policy=policy
     )
@@ -208,7 +209,7 @@ def test_behind_its_own_jobs_the_panel_says_what_the_queue_does(
             claims.update(dict.fromkeys(ids, one.id))
         else:
             queued.append(msgspec.structs.replace(one, device_ids=()))
-    supply = queue.Supply(devices=here)
+    supply = Supply(devices=here)
     found = queue.standing(
         queued,
         active,

@@ -11,6 +11,7 @@ from jupyter_paddle_gpu.domain.estimates import Estimate, Fit, Remedy
 from jupyter_paddle_gpu.domain.jobs.job import Job
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs.scheduling import queue
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.match import match
@@ -110,7 +111,7 @@ def behind(queued: list[Job], active: list[Job], here: tuple[Device, ...]) -> Of
         active,
         "local",
         claims=claims,
-        supply=lambda _: queue.Supply(devices=here),
+        supply=lambda _: Supply(devices=here),
         settings=JobSettings(),
         now=100.0,
     )

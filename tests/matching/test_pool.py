@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.domain.decisions import Choice, Need
-from jupyter_paddle_gpu.domain.devices import Device
+from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.learned.experience import Experience
@@ -58,42 +58,69 @@ needs = st.none() | st.builds(
 )
 
 
+holders = st.lists(st.sampled_from([4 * GIB, 8 * GIB]), max_size=2).map(
+    lambda sizes: tuple(DeviceHolder(job=f"o{at}", owner="ben", bytes=size) for at, size in enumerate(sizes))
+)
+shares = st.dictionaries(st.sampled_from([f"g{at}" for at in range(14)]), holders, max_size=8)
+
+
 @settings(max_examples=400, deadline=None)
 @given(
     devices=device_lists(),
     need=needs,
     policy=st.sampled_from(POLICIES),
-    gpus=st.sampled_from([None, 1, 1, 2, 3]),
+    choice=st.builds(
+        Choice, gpus=st.sampled_from([None, 1, 1, 2, 3]), share=st.sampled_from([None, None, 0.5, 8.0 * GIB])
+    ),
     taken=st.sets(st.integers(0, 13), max_size=6),
+    shared=shares,
 )
 def test_the_index_says_what_the_decision_on_all_devices_says(
-    devices: tuple[Device, ...], need: Need | None, policy: Policy, gpus: int | None, taken: set[int]
+    devices: tuple[Device, ...],
+    need: Need | None,
+    policy: Policy,
+    choice: Choice,
+    taken: set[int],
+    shared: dict[str, tuple[DeviceHolder, ...]],
 ) -> None:
     claims = {f"g{at}": "other" for at in taken if at < len(devices)}
-    pool, choice = Pool(devices, policy, claims), Choice(gpus=gpus)
-    mine, whole = pool.decide(need, choice), decide(need, Offer(devices=devices, taken=claims), policy, choice)
+    offer = Offer(devices=devices, taken=claims, shared=shared)
+    pool = Pool(devices, policy, claims, shared=shared)
+    mine, whole = pool.decide(need, choice), decide(need, offer, policy, choice)
     assert mine.outcome == whole.outcome
     if whole.outcome == "run":
-        assert (mine.device_ids, mine.reason.code) == (whole.device_ids, whole.reason.code)
+        assert (mine.device_ids, mine.shares, mine.reason.code) == (whole.device_ids, whole.shares, whole.reason.code)
+    else:
+        assert mine.reason == whole.reason
 
 
 @settings(max_examples=60, deadline=None)
-@given(devices=device_lists(), moves=st.lists(st.tuples(st.integers(0, 13), st.integers(0, 16)), max_size=20))
-def test_what_is_taken_released_and_used_meanwhile_is_known(
-    devices: tuple[Device, ...], moves: list[tuple[int, int]]
+@given(
+    devices=device_lists(),
+    moves=st.lists(st.tuples(st.integers(0, 13), st.integers(0, 16)), max_size=20),
+    share=st.sampled_from([None, 0.25]),
+)
+def test_what_is_taken_shared_and_used_meanwhile_is_known(
+    devices: tuple[Device, ...], moves: list[tuple[int, int]], share: float | None
 ) -> None:
     policy, need = Policy(), Need(low=3 * GIB, high=4 * GIB)
-    pool = Pool(devices, policy)
+    taken: dict[str, str] = {}
+    shared: dict[str, tuple[DeviceHolder, ...]] = {}
+    pool, choice = Pool(devices, policy, taken, shared=shared), Choice(gpus=1, share=share)
+    pool.decide(need, choice)
     for at, used in moves:
         if at >= len(devices) or devices[at].memory_total is None:
             continue
         name = devices[at].id
-        if used % 3 == 0:
-            pool.take([name], "other")
-        elif used % 3 == 1:
-            pool.release([name])
+        if used % 4 == 0:
+            taken[name] = "other"
+        elif used % 4 == 1:
+            taken.pop(name, None)
+        elif used % 4 == 2:
+            shared[name] = (*shared.get(name, ()), DeviceHolder(job=f"s{used}", bytes=used * GIB))
         else:
             pool.use(name, used * GIB)
-    fresh = decide(need, Offer(devices=tuple(pool.devices), taken=pool.taken), policy, Choice(gpus=1))
-    mine = pool.decide(need, Choice(gpus=1))
-    assert (mine.outcome, mine.device_ids) == (fresh.outcome, fresh.device_ids)
+        pool.changed([name])
+    fresh = decide(need, Offer(devices=tuple(pool.devices), taken=taken, shared=shared), policy, choice)
+    mine = pool.decide(need, choice)
+    assert (mine.outcome, mine.device_ids, mine.shares) == (fresh.outcome, fresh.device_ids, fresh.shares)

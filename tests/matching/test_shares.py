@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -144,3 +145,18 @@ def test_never_over_the_card_and_never_two_who_want_it_alone(sizes, asked, thres
         assert sum(one.bytes or 0 for one in shared.get(device.id, ())) <= allowed
         if (part := share_on(device, 0.5, policy)) is not None:
             assert part.most == allowed
+
+
+def test_who_shares_a_card_computes_by_turns_so_a_slower_free_card_may_be_better() -> None:
+    need = Need(low=2 << 30, high=2 << 30, flops=10**13, bytes_moved=10**9)
+    total = 32 << 30
+    fast, slow = (
+        Device(id=f"g{at}", index=at, vendor="nvidia", name=name, memory_total=total, memory_used=0, memory_free=total)
+        for at, name in enumerate(("Tesla V100-SXM2-32GB", "Tesla T4"))
+    )
+    policy = Policy(prefer="score")
+    alone = Offer(devices=(fast, slow))
+    assert decide(need, alone, policy, Choice(gpus=1, share=0.2)).device_ids == ("g0",)
+    others = tuple(DeviceHolder(job=f"o{at}", owner="ben", bytes=4 << 30) for at in range(4))
+    full = msgspec.structs.replace(alone, shared={"g0": others})
+    assert decide(need, full, policy, Choice(gpus=1, share=0.2)).device_ids == ("g1",)

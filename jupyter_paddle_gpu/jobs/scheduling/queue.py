@@ -9,17 +9,15 @@ from typing import NamedTuple
 import msgspec
 
 from ...domain.decisions import Choice, Need
-from ...domain.devices import Device, DeviceHolder, DeviceLink, DeviceShare
+from ...domain.devices import DeviceHolder, DeviceShare
 from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
-from ...matching.decision import decide, openings
-from ...matching.offer import Offer
 from ...matching.policy import Policy
-from ...matching.shares import is_shared, share_on
+from ...matching.shares import is_shared
 from ..settings import JobSettings
 from . import admission
-from .timeline import Timeline
+from .room import Room, Supply, Wish
 
 ANOTHERS = "*"
 """Instead of an engine's name: a job of another store, of which only its place in the order is known."""
@@ -64,28 +62,6 @@ class Known(NamedTuple):
     ends: Mapping[tuple[str, str], float] = {}
 
 
-class Supply(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine has for its jobs now.
-
-    Attributes:
-        pool: engines that share their devices share its name; empty: this machine's.
-        devices: None: not known here.
-        links: how each two of them are joined.
-        trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
-        assigned: the engine gives out its devices itself, and has a queue for them.
-        slots: how many jobs without a device may run at once; None: as many as come.
-        judged: names of devices that are not among these are the engine's to judge.
-    """
-
-    pool: str = ""
-    devices: tuple[Device, ...] | None = None
-    links: tuple[DeviceLink, ...] = ()
-    trouble: Message | None = None
-    assigned: bool = False
-    slots: int | None = 1
-    judged: bool = False
-
-
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What a job would find that came now, behind all that wait.
 
@@ -126,12 +102,13 @@ def standing(
     for job in waiting:
         if not job.held:
             state.turn(job)
-    left = {job.id: state.left[job.id] for job in at_work if job.device_ids and job.id in state.left}
+    room = state.room
+    left = {job.id: room.left[job.id] for job in at_work if job.device_ids and job.id in room.left}
     left |= {job: end - now for (_, job), end in known.ends.items() if end > now and job not in left}
     mine = supply(engine)
-    kept = {} if mine.assigned else state.timeline.ahead(None, None, asked=state.asked(engine, share))
+    kept = {} if mine.assigned else room.timeline.ahead(None, None, asked=room.asked(mine.devices or (), share))
     ahead = state.any_wanted.get(mine.pool, "") if share is None else ""
-    return Standing(taken=state.busy, shared=state.sharers(), kept=kept, ahead=ahead, left=left)
+    return Standing(taken=room.busy, shared=room.shared, kept=kept, ahead=ahead, left=left)
 
 
 def seconds_left(job: Job, now: float, expected: float | None = None) -> float | None:
@@ -188,18 +165,14 @@ class _State:
         policy: Policy,
         known: Known,
     ) -> None:
-        self.busy, self.held, self.supply = dict(claims), held, supply
-        self.settings, self.now, self.policy, self.known = settings, now, policy, known
+        self.supply, self.settings, self.now, self.known = supply, settings, now, known
+        self.room = Room(claims, held, policy, now, known.ends)
         self.used: dict[str, int] = {}
         self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
-        self.capacity: dict[str, int] = {}  # by device bytes that jobs may have of it, where it tells
         self.given: dict[str, float] = {}  # devices that each user's jobs have
-        self.shared: dict[str, dict[tuple[str, str], DeviceHolder]] = {}  # by device and by (owner, job) the shares
         self.away: dict[str, str] = {}  # engines that answered nobody, and the job that tries whether they do again
         self.waiting: Counter[str] = Counter()  # by pool, and by engine for jobs without a device
-        self.timeline = Timeline(now, {})
-        self.left: dict[str, float] = {}
 
     def look_at(
         self, active: Iterable[Job], shared: Mapping[str, tuple[DeviceHolder, ...]], *, engines: Iterable[str]
@@ -210,64 +183,20 @@ class _State:
             shared: what those of others have shares of.
             engines: on which somebody waits.
         """
-        supplies = [self.supply(name) for name in engines]
-        known = [device for supply in supplies for device in supply.devices or ()]
-        self.capacity = {one.id: self.policy.allowed(one.memory_total) for one in known if one.memory_total}
-        ends = {device: self.known.ends.get((device, holder.job)) for device, holder in self.held.items()}
-        for job in active:
+        at_work = tuple(active)
+        for job in at_work:
             if not job.spec.resources.gpus:
                 self.used[job.spec.engine] = self.used.get(job.spec.engine, 0) + 1
             else:
                 self.give(job.owner, admission.weight(job))
-            self.share(job, job.device_ids, job.shares)
             if (left := seconds_left(job, self.now, self.known.seconds.get(job.id))) is not None:
-                self.left[job.id] = left
+                self.room.left[job.id] = left
             self.note_away(job)
-        for holder in self.held.values():
-            self.give(holder.owner, 1)
-        for device, name in self.busy.items():
-            ends[device] = None if name not in self.left else self.now + self.left[name]
-        parts = {device: [self._part(device, one) for one in those.values()] for device, those in self.shared.items()}
-        for device, holders in shared.items():
-            for one in holders:
-                if (one.owner, one.job) not in self.shared.get(device, {}):
-                    self.shared.setdefault(device, {})[one.owner, one.job] = one
-                    parts.setdefault(device, []).append((self.known.ends.get((device, one.job)), one.bytes or 0))
-                    self.give(one.owner, (one.bytes or 0) / self.capacity.get(device, one.bytes or 1))
-        self.timeline = Timeline(self.now, ends, capacity=self.capacity, shared=parts)
+        self.room.open([self.supply(name) for name in engines], at_work, shared, self.give)
 
     def give(self, owner: str, devices: float) -> None:
         """A user's jobs have so many devices more."""
         self.given[owner] = self.given.get(owner, 0.0) + devices
-
-    def share(self, job: Job, devices: Iterable[str], shares: Iterable[DeviceShare]) -> None:
-        """A job has shares of these devices; without shares it has them as a whole."""
-        for device, part in zip(devices, shares, strict=False):
-            one = DeviceHolder(job=job.id, owner=job.owner, name=job.spec.name, bytes=part.bytes)
-            self.shared.setdefault(device, {})[job.owner, job.id] = one
-
-    def sharers(self) -> dict[str, tuple[DeviceHolder, ...]]:
-        """Device id -> who has shares of it."""
-        return {device: tuple(those.values()) for device, those in self.shared.items()}
-
-    def asked(self, engine: str, share: float | None) -> dict[str, int]:
-        """Device id -> bytes of it that a share comes to; empty for whole devices."""
-        if share is None:
-            return {}
-        devices = self.supply(engine).devices or ()
-        parts = {device.id: share_on(device, share, self.policy) for device in devices}
-        return {device: part.bytes for device, part in parts.items() if part is not None}
-
-    def _part(self, device: str, one: DeviceHolder) -> tuple[float | None, int]:
-        return (None if one.job not in self.left else self.now + self.left[one.job]), one.bytes or 0
-
-    def _weight(self, job: Job) -> float:
-        """How many devices a waiting job counts for: of shares at most so much as on the smallest that would do."""
-        share, count = choice_of(job).share, admission.devices(job)
-        if share is None or share <= 1:
-            return count if share is None else count * share
-        enough = [most for most in self.capacity.values() if most >= share]
-        return count * share / min(enough) if enough else count
 
     def turn(self, job: Job) -> Turn:
         if _put_off(job, self.settings, self.now):
@@ -283,7 +212,8 @@ class _State:
     def _turn(self, job: Job) -> Turn:
         """Of a job whose engine answers, as far as is known."""
         order = self.settings.common if job.spec.engine == ANOTHERS else self.settings.order
-        if (bound := admission.kept(job, order, self.now, self.given, self._weight(job))) is not None:
+        wanted = self.room.weight(job, choice_of(job).share)
+        if (bound := admission.kept(job, order, self.now, self.given, wanted)) is not None:
             return Turn(job, False, reason=bound.reason, hopeless=bound.hopeless)
         if admission.devices(job):
             return self._device_turn(job)
@@ -301,45 +231,22 @@ class _State:
             self.away.setdefault(job.spec.engine, job.id)
 
     def _device_turn(self, job: Job) -> Turn:
-        supply, wanted = self.supply(job.spec.engine), job.spec.resources
-        need, choice, seconds = need_of(job), choice_of(job), self.known.seconds.get(job.id)
-        asked = self.asked(job.spec.engine, choice.share)
-        mine = (job.owner, job.id)
-        offer = Offer(
-            devices=supply.devices or (),
-            links=supply.links,
-            kept={} if supply.assigned else self.timeline.ahead(None, seconds, asked=asked),
-            # Who shares stands behind what is kept, not behind everybody who waits for any device.
-            ahead=self.any_wanted.get(supply.pool, "") if choice.share is None else "",
-            taken={device: holder for device, holder in self.busy.items() if holder != job.id},
-            held={device: holder for device, holder in self.held.items() if self.busy.get(device) != job.id},
-            shared={
-                device: found
-                for device, those in self.shared.items()
-                if (found := tuple(one for key, one in those.items() if key != mine))
-            },
-            left=self.left,
-            trouble=supply.trouble,
-            assigned=supply.assigned,
-            judged=supply.judged or supply.devices is None,
-        )
-        decision = decide(need, offer, self.policy, choice)
+        supply, choice = self.supply(job.spec.engine), choice_of(job)
+        # Who shares stands behind what is kept, not behind everybody who waits for any device.
+        ahead = self.any_wanted.get(supply.pool, "") if choice.share is None else ""
+        wish = Wish(job, need_of(job), choice, ahead, self.known.seconds.get(job.id))
+        decision = self.room.decide(supply, wish)
         if decision.outcome == "refuse":
             return Turn(job, False, reason=decision.reason, hopeless=True)
         if decision.outcome == "run":
-            if decision.shares:
-                self.share(job, decision.device_ids, decision.shares)
-            else:
-                self.busy.update(dict.fromkeys(decision.device_ids, job.id))
-            self.timeline.occupy(job.id, decision.device_ids, seconds, asked=asked)
-            self.give(job.owner, self._weight(job))
+            self.room.begin(supply, wish, decision)
+            self.give(job.owner, self.room.weight(job, choice.share))
             return Turn(job, True, device_ids=decision.device_ids, shares=decision.shares, starts=self.now)
         self.waiting[supply.pool] += 1
         place, starts = self.waiting[supply.pool], None
         if decision.device_ids:  # else it waits for what is not here
-            possible, ready = openings(need, offer, self.policy, choice)
-            starts = self.timeline.keep(job.id, admission.devices(job), possible, ready, seconds, asked=asked)
-            if not wanted.device_ids:
+            starts = self.room.wait(supply, wish)
+            if not choice.device_ids:
                 self.any_wanted.setdefault(supply.pool, job.id)
         return Turn(job, False, reason=decision.reason, place=place, starts=starts)
 

@@ -15,7 +15,8 @@ from ...domain.messages import Message
 from ...engines.base import Engine
 from ...engines.capabilities import OwnDevices, assigns_devices, sees_more, slots_of
 from ..settings import JobSettings
-from .queue import ANOTHERS, Supply
+from .queue import ANOTHERS
+from .room import Supply
 
 PASSING = frozenset({"driver_failed", "driver_no_answer", "driver_mismatch", "driver_not_loaded"})
 """A driver that is there and does not answer: jobs that want a device wait until it does, and say so."""

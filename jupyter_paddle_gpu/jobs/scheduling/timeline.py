@@ -48,6 +48,7 @@ class Timeline:
         self._now, self._capacity = now, capacity or {}
         self._busy: dict[str, list[_Span]] = {}
         self._kept: dict[str, list[_Span]] = {}
+        self.changed: set[str] = set()
         for device, end in busy.items():
             self._have(device, "", end, self._size(device, {}))
         for device, parts in (shared or {}).items():
@@ -66,8 +67,10 @@ class Timeline:
         until = self._now + MARGIN * (inf if seconds is None else seconds)
         found: dict[str, str] = {}
         for device in self._kept if devices is None else devices:
+            if device not in self._kept:
+                continue
             size = self._size(device, asked or {})
-            for span in sorted(self._kept.get(device, ())):
+            for span in self._kept[device]:
                 if span.begin < until and not self._fits(device, span.begin, size):
                     found[device] = span.job
                     break
@@ -99,18 +102,41 @@ class Timeline:
         """
         if len(possible) < count:
             return None  # what it waits for is not here: nobody can take it away
-        length, sizes = inf if seconds is None else seconds, {one: self._size(one, asked or {}) for one in possible}
-        for begin in self._times(possible):
-            found = [one for one in possible if self._is_free(one, begin, length, sizes[one], one in ready)]
+        length = inf if seconds is None else seconds
+        sizes = {one: self._size(one, asked or {}) for one in possible}
+        first = {one: self._soonest(one, length, sizes[one], one in ready) for one in possible}
+        earliest = sorted(first.values())[count - 1]
+        for begin in self._ends(possible, earliest):
+            here = (one for one in possible if first[one] <= begin)
+            found = [one for one in here if self._is_free(one, begin, length, sizes[one], one in ready)]
             if len(found) >= count:
                 for device in found[:count]:
                     self._keep(device, _Span(begin, begin + length, job, sizes[device]))
                 return begin
-        # Any moment may be the one: what is left of them stays so.
-        for device in possible:
-            if all(span.size < self._capacity.get(device, _ALL) for span in self._busy.get(device, ())):
-                self._keep(device, _Span(self._now, inf, job, sizes[device], hoped=True))
         return None
+
+    def hope(self, job: str, devices: Iterable[str], *, asked: Mapping[str, int] | None = None) -> None:
+        """Of who waits and does not know until when: any moment may be the one, so what nobody has of these devices
+        stays so."""
+        for device in devices:
+            most = self._capacity.get(device, _ALL)
+            hoped = sum(span.size for span in self._kept.get(device, ()) if span.hoped)
+            if hoped < most and all(span.size < most for span in self._busy.get(device, ())):
+                self._keep(device, _Span(self._now, inf, job, self._size(device, asked or {}), hoped=True))
+
+    def spans(self, device: str) -> tuple[int, int]:
+        """How many have a device, and for how many it is kept."""
+        return len(self._busy.get(device, ())), len(self._kept.get(device, ()))
+
+    def room(self, device: str, size: int) -> float:
+        """The first moment, as far as is known, at which so many bytes of a device are nobody's; 0: of all of it."""
+        wanted = size or self._capacity.get(device, _ALL)
+        return next((begin for begin in self._ends([device], self._now) if self._fits(device, begin, wanted)), inf)
+
+    def soonest(self, device: str, seconds: float | None, asked: int | None) -> float:
+        """When somebody who waits could have a device at the latest, as far as is known (`asked`: bytes of it)."""
+        size = self._capacity.get(device, _ALL) if asked is None else asked
+        return self._soonest(device, inf if seconds is None else seconds, size, False)
 
     def _size(self, device: str, asked: Mapping[str, int]) -> int:
         return asked.get(device, self._capacity.get(device, _ALL))
@@ -119,15 +145,24 @@ class Timeline:
         # Who was to have ended is not gone before he is: when he will be nobody knows then.
         known = end if end is not None and end > self._now else inf
         self._busy.setdefault(device, []).append(_Span(self._now, known, job, size))
+        self.changed.add(device)
 
     def _keep(self, device: str, span: _Span) -> None:
         self._kept.setdefault(device, []).append(span)
+        self.changed.add(device)
 
-    def _times(self, devices: Iterable[str]) -> list[float]:
-        ends = {self._now}
+    def _soonest(self, device: str, length: float, size: int, ready: bool) -> float:
+        """The first moment at which there is room for so long: now, or when somebody leaves."""
+        moments = self._ends([device], self._now)
+        return next((begin for begin in moments if self._is_free(device, begin, length, size, ready)), inf)
+
+    def _ends(self, devices: Iterable[str], begin: float) -> list[float]:
+        """The moments from then on at which somebody leaves one of these devices, and `begin` itself where it is one
+        at which somebody may start."""
+        ends = {begin} if begin < inf else set()
         for device in devices:
             ends.update(span.end for span in (*self._busy.get(device, ()), *self._kept.get(device, ())))
-        return sorted(end for end in ends if end < inf)
+        return sorted(end for end in ends if begin <= end < inf)
 
     def _is_free(self, device: str, begin: float, length: float, size: int, ready: bool) -> bool:
         """Whether there is room for so long; of a device that is full of others' memory nobody knows until when."""

@@ -11,6 +11,7 @@ from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.jobs.scheduling import queue
 from jupyter_paddle_gpu.jobs.scheduling.admission import kept
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings, SchedulerPolicy
 
 
@@ -54,7 +55,7 @@ def plan(jobs: list[Job], order: SchedulerPolicy, active: tuple[Job, ...] = ()) 
         jobs,
         active,
         claims=claims,
-        supply=lambda engine: queue.Supply(devices=devices),
+        supply=lambda engine: Supply(devices=devices),
         settings=JobSettings(order=order),
         now=1010.0,
     )

@@ -13,6 +13,7 @@ from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs.scheduling import queue
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.policy import Policy
 
@@ -37,7 +38,7 @@ def plan(
     settings: JobSettings | None = None,
     policy: Policy | None = None,
     trouble: Message | None = None,
-    own: dict[str, queue.Supply] | None = None,
+    own: dict[str, Supply] | None = None,
 ) -> dict[str, queue.Turn]:
     found = queue.turns(
         queued,
@@ -45,7 +46,7 @@ def plan(
         claims=claims or {},
         supply=lambda engine: (
             (own or {}).get(engine)
-            or queue.Supply(
+            or Supply(
                 devices=None if devices is None else tuple(devices),
                 trouble=trouble,
                 slots=(settings or JobSettings()).slots(engine),
@@ -230,7 +231,7 @@ def test_a_device_is_waited_for_in_order_whichever_engine_wants_it() -> None:
 
 def test_each_pool_of_devices_has_a_queue_of_its_own() -> None:
     """Who waits for a card of this machine keeps nobody from a cluster's cards."""
-    far = queue.Supply(pool="far", devices=(msgspec.structs.replace(gpu(0), id="far/0"),))
+    far = Supply(pool="far", devices=(msgspec.structs.replace(gpu(0), id="far/0"),))
     queued = [job("a", 1), job("b", 1), job("c", 1, engine="far"), job("d", 1, engine="far"), job("e", 1)]
     turns = plan(queued, devices=[gpu(0)], own={"far": far})
     assert started(turns) == {"a": ("g0",), "c": ("far/0",)}
@@ -239,7 +240,7 @@ def test_each_pool_of_devices_has_a_queue_of_its_own() -> None:
 
 
 def test_an_engine_with_a_queue_of_its_own_gets_every_job_it_could_serve() -> None:
-    far = queue.Supply(pool="far", devices=(gpu(0),), assigned=True, slots=None)
+    far = Supply(pool="far", devices=(gpu(0),), assigned=True, slots=None)
     queued = [job("a", 1, engine="far"), job("b", 1, engine="far"), job("c", 2, engine="far"), job("d", engine="far")]
     turns = plan(queued, devices=[], own={"far": far}, active=(job("e", engine="far"),))
     assert started(turns) == {"a": (), "b": (), "d": ()}

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder, DeviceShare
 from jupyter_paddle_gpu.domain.jobs.job import Job
 from jupyter_paddle_gpu.jobs.scheduling import queue
-from jupyter_paddle_gpu.jobs.scheduling.queue import Known, Supply
+from jupyter_paddle_gpu.jobs.scheduling.queue import Known
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings, SchedulerPolicy
 from jupyter_paddle_gpu.matching.policy import Policy
 

@@ -12,7 +12,8 @@ from jupyter_paddle_gpu.domain.devices import DeviceHolder
 from jupyter_paddle_gpu.domain.jobs.job import Job
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs.scheduling import queue
-from jupyter_paddle_gpu.jobs.scheduling.queue import ANOTHERS, Known, Supply
+from jupyter_paddle_gpu.jobs.scheduling.queue import ANOTHERS, Known
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings, SchedulerPolicy
 
 from .test_queue import gpu, job

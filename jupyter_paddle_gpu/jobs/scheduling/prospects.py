@@ -1,0 +1,129 @@
+"""Of many devices the few that become free first: an index that narrows them for `Timeline.keep`.
+
+A device's first moment with so much room, whatever follows, is never later than the one at which a job could start on
+it. Devices stand in the order of that moment, so that only the first few have to be looked at.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
+from math import inf
+from typing import NamedTuple
+
+from ...domain.decisions import Choice, Need
+from ...domain.devices import Device
+from ...matching.pool import Kind, Pool
+from ...matching.shares import share_on
+from .timeline import Timeline
+
+_Row = tuple[float, float, int]
+"""The first moment with so much room, the room that it has now (negative: most comes first), and the device's place."""
+
+
+class _Seen(NamedTuple):
+    """A device that may become free. `surely`: from `moment` on it stays so."""
+
+    first: float
+    place: int
+    surely: bool
+    moment: float
+
+
+class _Line:
+    """Devices of one kind that somebody has or waits for, by when they have so much room again."""
+
+    def __init__(self) -> None:
+        self.clean: list[_Row] = []  # for nobody kept: once free they stay so
+        self.kept: list[_Row] = []
+        self._row: dict[int, tuple[bool, _Row]] = {}
+
+    def put(self, place: int, row: _Row | None, kept: bool) -> None:
+        """Note a device anew; None: it is free of jobs."""
+        if (old := self._row.pop(place, None)) is not None:
+            rows = self.kept if old[0] else self.clean
+            rows.pop(bisect_left(rows, old[1]))
+        if row is not None:
+            insort(self.kept if kept else self.clean, row)
+            self._row[place] = (kept, row)
+
+    def walk(self, count: int, most: float, soonest: Callable[[int], float]) -> Iterator[_Seen]:
+        """Devices by their first moment; of those that are free at the same one as many as matter (`most`)."""
+        kept = (_Seen(first, place, count == 1, soonest(place)) for first, _, place in self.kept)
+        return merge(self._clean(most, soonest), kept)
+
+    def _clean(self, most: float, soonest: Callable[[int], float]) -> Iterator[_Seen]:
+        at, rows = 0, self.clean
+        while at < len(rows):
+            first, alike = rows[at][0], 0
+            while at < len(rows) and rows[at][0] == first:
+                place = rows[at][2]
+                moment = soonest(place)
+                yield _Seen(first, place, True, moment)
+                alike, at = alike + (moment == first), at + 1
+                if alike >= most:  # the others come no sooner and stand behind these in the order
+                    at = bisect_left(rows, (first, inf, 0))
+
+
+class Prospects:
+    """The devices of a pool beside their timeline."""
+
+    def __init__(self, pool: Pool, timeline: Timeline) -> None:
+        self._pool, self._timeline = pool, timeline
+        self._lines: dict[tuple[object, ...], dict[int, _Line]] = {}
+
+    def awaited(self, need: Need | None, choice: Choice, seconds: float | None) -> tuple[Device, ...]:
+        """The devices among which a job finds those that it could have first."""
+        count, policy = choice.gpus or 1, self._pool.policy
+        most = inf if policy.prefer == "least_free" else count
+        times: list[float] = []
+        found: list[Device] = []
+        for one in merge(*self._walks(need, choice, count, most, seconds)):
+            if one.first == inf or (len(times) >= count and one.first > times[count - 1]):
+                break
+            found.append(self._pool.devices[one.place])
+            if one.surely and one.moment < inf:
+                insort(times, one.moment)
+        return tuple(found)
+
+    def changed(self, names: Iterable[str]) -> None:
+        """Others have these devices, or have them kept, differently now."""
+        for name in names:
+            if (key := self._pool.kind_of(name)) is not None:
+                for size, line in self._lines.get(key, {}).items():
+                    self._put(line, name, size)
+
+    def _walks(
+        self, need: Need | None, choice: Choice, count: int, most: float, seconds: float | None
+    ) -> Iterable[Iterator[_Seen]]:
+        for kind in self._pool.kinds(choice):
+            if not self._pool.seat(need, kind.first, choice).possible:
+                continue
+            part = None if choice.share is None else share_on(kind.first, choice.share, self._pool.policy)
+            asked = None if part is None else part.bytes
+
+            def soonest(place: int, asked: int | None = asked) -> float:
+                return self._timeline.soonest(self._pool.devices[place].id, seconds, asked)
+
+            # Of shares one line serves all up to twice its size: its moments are never too late for them.
+            size = 0 if asked is None else 1 << max(0, asked.bit_length() - 1)
+            yield self._line(kind, size).walk(count, most, soonest)
+
+    def _line(self, kind: Kind, size: int) -> _Line:
+        key = self._pool.kind_of(kind.first.id) or ()
+        lines = self._lines.setdefault(key, {})
+        if size not in lines:
+            lines[size] = _Line()
+            for rows in (*kind.open.values(), *kind.gone.values()):
+                for _, place in rows:
+                    self._put(lines[size], self._pool.devices[place].id, size)
+        return lines[size]
+
+    def _put(self, line: _Line, name: str, size: int) -> None:
+        busy, kept = self._timeline.spans(name)
+        place = self._pool.place[name]
+        if not busy and not kept:
+            line.put(place, None, False)
+        else:
+            line.put(place, (self._timeline.room(name, size), -self._pool.room(place, bool(size)), place), bool(kept))

@@ -1,0 +1,244 @@
+"""What is left of an engine's devices while the queue is gone through: who has what, and for whom it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from ...domain.decisions import Choice, Decision, Need
+from ...domain.devices import Device, DeviceHolder, DeviceLink, DeviceShare
+from ...domain.jobs.job import Job
+from ...domain.messages import Message
+from ...matching.decision import decide, openings
+from ...matching.offer import Offer
+from ...matching.policy import Policy
+from ...matching.pool import Pool
+from ...matching.shares import share_on
+from . import admission
+from .prospects import Prospects
+from .timeline import Timeline
+
+
+class Supply(msgspec.Struct, frozen=True, kw_only=True):
+    """What an engine has for its jobs now.
+
+    Attributes:
+        pool: engines that share their devices share its name; empty: this machine's.
+        devices: None: not known here.
+        links: how each two of them are joined.
+        trouble: why the devices cannot all be seen just now; jobs wait for that to pass.
+        assigned: the engine gives out its devices itself, and has a queue for them.
+        slots: how many jobs without a device may run at once; None: as many as come.
+        judged: names of devices that are not among these are the engine's to judge.
+    """
+
+    pool: str = ""
+    devices: tuple[Device, ...] | None = None
+    links: tuple[DeviceLink, ...] = ()
+    trouble: Message | None = None
+    assigned: bool = False
+    slots: int | None = 1
+    judged: bool = False
+
+
+class Wish(NamedTuple):
+    """What a job wants of an engine's devices.
+
+    Attributes:
+        ahead: a job that waits for any of them already.
+        seconds: how long it is expected to run; None: nobody knows.
+    """
+
+    job: Job
+    need: Need | None
+    choice: Choice
+    ahead: str
+    seconds: float | None
+
+
+class Room:
+    """The devices of all engines.
+
+    Args:
+        claims: device id -> the job that has it as a whole; `held`: who has it that is none of this queue's.
+        ends: (device id, job) -> when a job of another store is thought to end.
+
+    Attributes:
+        left: job -> seconds until it is thought to end.
+    """
+
+    def __init__(
+        self,
+        claims: Mapping[str, str],
+        held: Mapping[str, DeviceHolder],
+        policy: Policy,
+        now: float,
+        ends: Mapping[tuple[str, str], float],
+    ) -> None:
+        self.busy, self.held, self.policy = dict(claims), held, policy
+        self._now, self._until = now, ends
+        self.left: dict[str, float] = {}
+        self.capacity: dict[str, int] = {}  # by device bytes that jobs may have of it, where it tells
+        self.shared: dict[str, tuple[DeviceHolder, ...]] = {}
+        self.timeline = Timeline(now, {})
+        self._sizes: list[int] = []
+        self._own: dict[str, list[str]] = {}
+        self._pools: dict[tuple[str, bool], _Index] = {}
+
+    def open(
+        self,
+        supplies: Iterable[Supply],
+        active: Iterable[Job],
+        shared: Mapping[str, tuple[DeviceHolder, ...]],
+        give: Callable[[str, float], None],
+    ) -> None:
+        """Begin with what jobs have that do not wait any more.
+
+        Args:
+            shared: what those of others have shares of.
+            give: is told how many devices whose jobs have.
+        """
+        known = {device.id: device for supply in supplies for device in supply.devices or ()}
+        self.capacity = {one.id: self.policy.allowed(one.memory_total) for one in known.values() if one.memory_total}
+        self._sizes = sorted(set(self.capacity.values()))
+        for job in active:
+            self.share(job, job.device_ids, job.shares)
+        ends = {device: self._until.get((device, holder.job)) for device, holder in self.held.items()}
+        for holder in self.held.values():
+            give(holder.owner, 1)
+        for device, name in self.busy.items():
+            ends[device] = self._end(name)
+        parts = {
+            device: [(self._end(one.job), one.bytes or 0) for one in those] for device, those in self.shared.items()
+        }
+        for device, holders in shared.items():
+            mine = {(one.owner, one.job) for one in self.shared.get(device, ())}
+            for one in holders:
+                if (one.owner, one.job) not in mine:
+                    self.shared[device] = (*self.shared.get(device, ()), one)
+                    parts.setdefault(device, []).append((self._until.get((device, one.job)), one.bytes or 0))
+                    give(one.owner, (one.bytes or 0) / self.capacity.get(device, one.bytes or 1))
+        self.timeline = Timeline(self._now, ends, capacity=self.capacity, shared=parts)
+        for device, name in self.busy.items():
+            self._own.setdefault(name, []).append(device)
+        for device, those in self.shared.items():
+            for one in those:
+                self._own.setdefault(one.job, []).append(device)
+
+    def share(self, job: Job, devices: Iterable[str], shares: Iterable[DeviceShare]) -> None:
+        """A job has shares of these devices; without shares it has them as a whole."""
+        for device, part in zip(devices, shares, strict=False):
+            one = DeviceHolder(job=job.id, owner=job.owner, name=job.spec.name, bytes=part.bytes)
+            self.shared[device] = (*self._beside(device, job), one)
+
+    def asked(self, devices: Iterable[Device], share: float | None) -> dict[str, int]:
+        """Device id -> bytes of it that a share comes to; empty for whole devices."""
+        if share is None:
+            return {}
+        parts = {device.id: share_on(device, share, self.policy) for device in devices}
+        return {device: part.bytes for device, part in parts.items() if part is not None}
+
+    def weight(self, job: Job, share: float | None) -> float:
+        """How many devices a waiting job counts for: of shares at most so much as on the smallest that would do."""
+        count = admission.devices(job)
+        if share is None or share <= 1:
+            return count if share is None else count * share
+        enough = next((most for most in self._sizes if most >= share), None)
+        return count if enough is None else count * share / enough
+
+    def decide(self, supply: Supply, wish: Wish) -> Decision:
+        """What becomes of a job now."""
+        return decide(wish.need, self._offer(supply, wish, self._seen(supply, wish)), self.policy, wish.choice)
+
+    def begin(self, supply: Supply, wish: Wish, decision: Decision) -> None:
+        """A job has what was decided."""
+        job, ids = wish.job, decision.device_ids
+        if decision.shares:
+            self.share(job, ids, decision.shares)
+        else:
+            self.busy.update(dict.fromkeys(ids, job.id))
+        asked = {name: part.bytes for name, part in zip(ids, decision.shares, strict=False)}
+        self.timeline.occupy(job.id, ids, wish.seconds, asked=asked)
+        for index in self._pools.values():
+            index.pool.changed(ids)
+        self._note()
+
+    def wait(self, supply: Supply, wish: Wish) -> float | None:
+        """Keep devices for a job that waits; when it will start, None where nobody knows."""
+        seen, choice = self._seen(supply, wish), wish.choice
+        if not choice.device_ids:
+            index = self._index(supply)
+            known = {one.id: one for one in (*seen, *index.prospects.awaited(wish.need, choice, wish.seconds))}
+            seen = tuple(known[name] for name in sorted(known, key=index.pool.place.__getitem__))
+        possible, ready = openings(wish.need, self._offer(supply, wish, seen), self.policy, choice)
+        asked, count = self.asked(seen, choice.share), admission.devices(wish.job)
+        starts = self.timeline.keep(wish.job.id, count, possible, ready, wish.seconds, asked=asked)
+        if starts is None and len(possible) >= count:
+            self._hope(supply, wish, possible)
+        self._note()
+        return starts
+
+    def _hope(self, supply: Supply, wish: Wish, possible: tuple[str, ...]) -> None:
+        pool, choice = self._index(supply).pool, wish.choice
+        names = possible if choice.device_ids else tuple(pool.unclaimed(wish.need, choice))
+        here = [pool.devices[pool.place[name]] for name in names if name in pool.place]
+        self.timeline.hope(wish.job.id, names, asked=self.asked(here, choice.share))
+
+    def _seen(self, supply: Supply, wish: Wish) -> tuple[Device, ...]:
+        """The devices that this job's decision depends on."""
+        pool, choice = self._index(supply).pool, wish.choice
+        asked: dict[str, int] = {}
+
+        def kept(name: str) -> bool:
+            if choice.share is not None and name not in asked:
+                asked.update(self.asked([pool.devices[pool.place[name]]], choice.share))
+            return bool(self.timeline.ahead([name], wish.seconds, asked=asked))
+
+        own = self._own.get(wish.job.id, ())
+        return pool.narrowed(wish.need, choice, own=own, kept=kept)
+
+    def _offer(self, supply: Supply, wish: Wish, devices: tuple[Device, ...]) -> Offer:
+        job, names = wish.job.id, [*(device.id for device in devices), *wish.choice.device_ids]
+        kept = self.timeline.ahead(names, wish.seconds, asked=self.asked(devices, wish.choice.share))
+        return Offer(
+            devices=devices,
+            links=supply.links,
+            kept={} if supply.assigned else kept,
+            ahead=wish.ahead,
+            taken={one: holder for one in names if (holder := self.busy.get(one)) is not None and holder != job},
+            held={one: self.held[one] for one in names if one in self.held and self.busy.get(one) != job},
+            shared={one: found for one in names if one in self.shared and (found := self._beside(one, wish.job))},
+            left=self.left,
+            trouble=supply.trouble,
+            assigned=supply.assigned,
+            judged=supply.judged or supply.devices is None,
+        )
+
+    def _beside(self, device: str, job: Job) -> tuple[DeviceHolder, ...]:
+        return tuple(one for one in self.shared.get(device, ()) if (one.owner, one.job) != (job.owner, job.id))
+
+    def _end(self, job: str) -> float | None:
+        return None if job not in self.left else self._now + self.left[job]
+
+    def _index(self, supply: Supply) -> _Index:
+        key, devices = (supply.pool, supply.devices is None), supply.devices or ()
+        found = self._pools.get(key)
+        if found is None or (found.devices is not devices and found.devices != devices):
+            pool = Pool(devices, self.policy, self.busy, held=self.held, shared=self.shared, links=supply.links)
+            found = self._pools[key] = _Index(devices, pool, Prospects(pool, self.timeline))
+        return found
+
+    def _note(self) -> None:
+        for index in self._pools.values():
+            index.prospects.changed(self.timeline.changed)
+        self.timeline.changed.clear()
+
+
+class _Index(NamedTuple):
+    """What narrows an engine's devices."""
+
+    devices: tuple[Device, ...]
+    pool: Pool
+    prospects: Prospects
