@@ -94,6 +94,10 @@ NOTES: dict[str, Message] = {
             hint="Say what a batch looks like with --set where they are others.",
         ),
         Message(
+            code="tensors_uncounted",
+            text="The figure is without {names}, whose length hangs on data that is not on this machine.",
+        ),
+        Message(
             code="answers_assumed",
             text="What else hangs on data that is not on this machine was assumed: {answers}.",
             hint="Give other values with --set where you know them.",

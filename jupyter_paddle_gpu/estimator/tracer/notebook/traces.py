@@ -34,7 +34,7 @@ from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
 from ..step.steps import StepWatch, plain
-from ..undecided import absent_data
+from ..undecided import absent_data, absent_tensors
 from ..undecided.branches import STOP_IF_SIZED
 from .cells.running import CellRun
 from .what_ifs import Scenario
@@ -206,7 +206,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
 
 def _shared(runtime: Runtime, run: CellRun | None) -> dict[str, Any]:
     """What is told of the whole run."""
-    absent_data.note_used(runtime)
+    absent_tensors.note_used(runtime)
     notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
     for name, problem in runtime.ledger.faults.items():
         notes.append({"code": "rule_failed", "params": {"op": name, "problem": problem}})

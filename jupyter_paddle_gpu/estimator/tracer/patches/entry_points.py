@@ -24,7 +24,7 @@ from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
 from ..step.resizing import Resizing
 from ..step.steps import StepWatch
-from ..undecided import absent_data, unknowns
+from ..undecided import absent_data, absent_tensors, unknowns
 from .patch import Patch
 
 
@@ -92,7 +92,7 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
         made.stop_gradient = stop_gradient
         return made
     if absent_data.is_unseen(data):
-        data = absent_data.tensor_of(data)
+        data = absent_tensors.tensor_of(data)
         if isinstance(data, absent_data.Unseen):
             return absent_data.Unseen(data, dtype=dtype and name_of(dtype))
     _check(runtime, data, dtype)

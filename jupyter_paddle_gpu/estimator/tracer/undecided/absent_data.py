@@ -9,19 +9,20 @@ like. An answer for it is a value, or a description such as `float32[10,3,224,22
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 import paddle
 
-from ..session import Session, current
+from ..session import current
 from . import made_up, variants
+from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
 from .needs import Kind, Need, NeededError, Why
-from .running_code import TRAINING, assigned, frames, is_trained_on, layer_asks, paddle_asks, place
-from .unknowns import UnknownArray, unknown
+from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place
+from .unknowns import UnknownArray
 
 EPOCH = 64
 """Batches of an epoch of which nobody knows how many it has: enough for a steady step."""
@@ -47,6 +48,8 @@ class AbsentData:
     namespace: dict[str, Any] = field(default_factory=dict)
     is_trained: bool = False
     """Whether the program trains what is not known: a step that is seen then is not the program's."""
+    passed: int = 0
+    """Statements that were passed by."""
     looks: Callable[[Need], None] | None = None
     """Called with each need as it comes up: what is there then may say how it is answered."""
     is_lazy: bool = False
@@ -57,6 +60,8 @@ class AbsentData:
     """Batches by name that the program's own code said."""
     guessed: set[str] = field(default_factory=set)
     """Names of those whose types are a guess."""
+    uncounted: dict[str, None] = field(default_factory=dict)
+    """Names of tensors that the program makes of data of unknown length."""
     partly: dict[str, list[tuple[str, tuple[int | None, ...]] | None]] = field(default_factory=dict)
     """By name what it says of batches that hang on the data as well: type and shape of each thing, None where nobody
     knows."""
@@ -69,8 +74,9 @@ class AbsentData:
                 self.looks(need)
         return need
 
-    def wants(self, needs: Iterable[Need]) -> None:
-        """Remember what a step wants that is not known, where no sample is being made up."""
+    def pass_by(self, needs: Iterable[Need]) -> None:
+        """Remember what a statement wants that is passed by, where no sample is being made up."""
+        self.passed += 1
         if variants.present() is None and not self.wants_numbers:
             for need in needs:
                 self.need(need)
@@ -95,29 +101,40 @@ class AbsentData:
         return ""
 
     def part_name(self, value: Unseen) -> str:
-        """What a number is asked by that has no name in the notebook: `config_size` for `config.size` and
-        `config["size"]`; empty for what a call gives."""
-        held, labels = value, list[str]()
-        while isinstance(held, Unseen) and not (name := self.own_name(held)):
-            labels.append(held.__dict__["_label"])
-            held = held.__dict__["_of"]
-        if held is None or _CALLED in labels:
-            return ""
-        return "_".join([name, *(label for label in reversed(labels) if label)])
+        """What a number is asked by: by its place in what the cells have bound (`config_size` for `config.size` and
+        `config["size"]`), else by what a function that runs calls it; empty for what a call gives."""
+        return next(self._part_names(value), "")
 
-    def answer_of(self, value: Unseen) -> Any:
-        """What was answered for a number."""
-        return self.answers.get(self.part_name(value) or self.name_of(value)) if self.answers else None
+    def _part_names(self, value: Unseen) -> Iterator[str]:
+        for own_name in (self._name_in_cells, self.own_name):
+            held, labels = value, list[str]()
+            while isinstance(held, Unseen) and not (name := own_name(held)):
+                # What is computed is not asked for: what it is computed from is.
+                labels += [label for label in [held.__dict__["_label"]] if label != COMPUTED]
+                held = held.__dict__["_of"]
+            if held is not None and _CALLED not in labels:
+                yield "_".join([name, *(label for label in reversed(labels) if label)])
+
+    def answer_of(self, value: Unseen) -> int | float | None:
+        """What was answered for a number; None where nothing was, or for what it is computed from only."""
+        if not self.answers:
+            return None
+        names = [self.own_name(value)]
+        if value.__dict__["_label"] != COMPUTED:
+            names += [*self._part_names(value), self.name_of(value)]
+        answers = (self.answers.get(name) for name in names)
+        return next((answer for answer in answers if isinstance(answer, (int, float))), None)
 
     def own_name(self, value: Unseen) -> str:
         """The notebook's name for this very value."""
+        if name := self._name_in_cells(value):
+            return name
+        return next((name for frame in frames() for name in _names(frame.f_locals, value)), "")
+
+    def _name_in_cells(self, value: Unseen) -> str:
         if (known := value.__dict__["_name"]) and not any(bound is value for bound in self.namespace.values()):
             return str(known)
-        for names in (self.namespace, *(frame.f_locals for frame in frames())):
-            for name, bound in names.items():
-                if bound is value and name != "self" and not name.startswith("_"):
-                    return name
-        return ""
+        return next(_names(self.namespace, value), "")
 
     def description(self, name: str) -> str | None:
         """The answer for a name, where it describes data."""
@@ -132,13 +149,18 @@ class AbsentData:
         return next((answer for answer in self.answers.values() if is_description(answer)), None)
 
 
+def _names(names: Mapping[str, Any], value: Any) -> Iterator[str]:
+    """Which of them, but for private ones, are bound to a value."""
+    return (name for name, bound in names.items() if bound is value and name != "self" and not name.startswith("_"))
+
+
 _CALLED = "()"
 """The label of what a call gives."""
 LENGTH = "length"
 """The label of how long data is: a number, however it is used."""
 
 
-class Unseen:
+class Unseen(Arithmetic):
     """A value of unknown content: a part of another one, or what a question is open for already."""
 
     def __init__(
@@ -175,7 +197,7 @@ class Unseen:
                 return found
             if isinstance(index, slice):
                 return Unseen(self, length=len(range(self._count(variant))[_plain(index)]))
-        label = str(index) if isinstance(index, (str, int)) else ""
+        label = "last" if index == -1 else str(index) if isinstance(index, (str, int)) else ""
         return self._part(label) if label.isidentifier() or label.isdecimal() else Unseen(self)
 
     def _part(self, label: str) -> Any:
@@ -261,16 +283,22 @@ class Unseen:
     def __fspath__(self) -> str:
         return self._needs("number_unseen")
 
-    def _whole(self) -> Any:
+    def _not_known(self) -> Unseen:
+        return Unseen(self, label=COMPUTED)
+
+    def _answer(self) -> int | float | None:
         session = current()
-        if session is not None and isinstance(answer := session.of(AbsentData).answer_of(self), int):
+        return session.of(AbsentData).answer_of(self) if session is not None else None
+
+    def _whole(self) -> Any:
+        if (answer := self._answer()) is not None:
             return answer
         return 0 if variants.present() is not None and variants.may_spend() else self._needs("number_unseen")
 
     def __float__(self) -> float:
         return float(self._whole())
 
-    def _decided(self, *_: Any) -> Any:
+    def _decided(self) -> Any:
         variant = variants.present()
         return variant.holds if variant is not None and variants.may_spend() else self._needs("number_unseen")
 
@@ -283,6 +311,8 @@ class Unseen:
             raise NeededError(Need("", "value", why, None, None, is_of_step=False))
         data = session.of(AbsentData)
         name = data.name_of(self)
+        if why == "batch_unseen" and paddle_asks():
+            why = "tensor_unseen"  # an operator goes through what it was given
         kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
         if why == "number_unseen":
             name = data.part_name(self) or name
@@ -297,8 +327,6 @@ class Unseen:
 
 for _name in ("__index__", "__int__", "__round__"):
     setattr(Unseen, _name, lambda self, *_: self._whole())
-for _name in ("__bool__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__"):
-    setattr(Unseen, _name, Unseen._decided)
 
 
 def unseen_length(name: str) -> Unseen:
@@ -310,59 +338,6 @@ def _plain(index: slice) -> slice:
     """A slice whose ends are numbers."""
     ends = (None if one is None or isinstance(one, Unseen) else one for one in (index.start, index.stop, index.step))
     return slice(*ends)
-
-
-def _joined(self: Unseen, other: Any) -> Any:
-    """`words + [0] * 5`: a list while samples are made up."""
-    is_list = variants.present() is not None and isinstance(other, (list, tuple))
-    return [*self, *other] if is_list else Unseen(self)
-
-
-def _joined_to(self: Unseen, other: Any) -> Any:
-    is_list = variants.present() is not None and isinstance(other, (list, tuple))
-    return [*other, *self] if is_list else Unseen(self)
-
-
-for _name in ("sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
-    for _side in ("", "r", "i"):
-        setattr(Unseen, f"__{_side}{_name}__", lambda self, *_: Unseen(self))
-for _name, _method in (("__add__", _joined), ("__iadd__", _joined), ("__radd__", _joined_to)):
-    setattr(Unseen, _name, _method)
-for _name in ("__neg__", "__pos__", "__abs__", "__invert__", "__eq__", "__ne__"):
-    setattr(Unseen, _name, lambda self, *_: Unseen(self))
-
-
-def tensor_of(data: Any) -> Any:
-    """The numbers of which a tensor is made of data that is not here, where an answer describes them."""
-    session = current()
-    seen = data
-    while isinstance(seen, (list, tuple)):
-        seen = next(one for one in seen if is_unseen(one))
-    if session is None:
-        return seen.__array__()
-    if variants.present() is not None:
-        return (
-            np.array(_numbers(data)) if seen is not data or seen.__dict__["_length"] else seen._needs("tensor_unseen")
-        )
-    known = session.of(AbsentData)
-    name = known.own_name(seen) or assigned() or known.name_of(seen)
-    text = known.description(name)
-    if text is None and known.is_lazy:
-        return Unseen(seen if isinstance(data, Unseen) else None)
-    if text is None:
-        is_of_step = not seen.__dict__["_is_asked"]
-        raise NeededError(known.need(Need(name, "batch", "tensor_unseen", *place(), is_of_step=is_of_step)))
-    return unknown(next(iter(described(text))))
-
-
-def _numbers(data: Any) -> Any:
-    """Lists of made-up numbers."""
-    if isinstance(data, (list, tuple)):
-        return list(map(_numbers, data))
-    if isinstance(data, Unseen):
-        length = data.__dict__["_length"]
-        return 0 if length is None else [0] * length
-    return data
 
 
 def is_unseen(value: Any) -> bool:
@@ -384,14 +359,3 @@ class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
 
     def __getitem__(self, index: Any) -> Any:
         raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
-
-
-def note_used(session: Session) -> None:
-    """Say which answers took the place of data."""
-    used, guessed = session.of(AbsentData).used, session.of(AbsentData).guessed
-    if followed := session.of(AbsentData).followed:
-        session.note("data_followed", batches=", ".join(f"{name}={text}" for name, text in followed.items()))
-    if names := sorted(guessed & followed.keys()):
-        session.note("types_assumed", names=", ".join(names))
-    if used:
-        session.note("data_described", answers=", ".join(f"{name}={text}" for name, text in used.items()))

@@ -241,6 +241,8 @@ def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData
             namespace[name] = described(answer)[0]
         elif not isinstance(namespace.get(name), type):
             namespace[name] = Unseen(is_asked=is_asked)
+            if any(getattr(node, "attr", "") == "to_tensor" for node in own(statement)):
+                data.uncounted[name] = None
 
 
 def without_its_data(problem: BaseException, statement: ast.stmt, file: str) -> bool:

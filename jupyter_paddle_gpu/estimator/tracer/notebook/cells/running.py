@@ -235,7 +235,7 @@ class CellRun:
         for cell in self.cells:
             if cell["index"] == index:
                 self._stopped(cell, problem)
-        self._data.wants(wanting.of(problem))
+        self._data.pass_by(wanting.of(problem))
         return True
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from ...patches.data import followed
 from ...patches.data import loader as data_loader
 from ...session import Session, current
+from ...step.steps import StepWatch
 from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.descriptions import unknown_batch
 from ...undecided.needs import BatchNeeded, Need, NeededError
@@ -26,6 +27,8 @@ ABSORBS = "__absorbs__"
 """The name under which cells ask whether a statement may be passed by."""
 UNNAMED = "__unseen_named__"
 """The name under which cells find `named`."""
+DESCRIBED = "__as_described__"
+"""The name under which a loop that trains finds `as_described`."""
 BATCHES = "__batches__"
 """The name under which a loop that trains finds `batches`."""
 ROUNDS = "__rounds__"
@@ -68,7 +71,8 @@ class Within(ast.NodeTransformer):
         elif isinstance(node, ast.If):
             node.body, node.orelse = self._each(node.body), self._each(node.orelse)
         elif isinstance(node, _LOOPS) and self._sites.held(node).trains:
-            node.body = self._each(node.body)
+            iterated = _iterated(node)
+            node.body = [part for one in node.body for part in self._with_answers(one, iterated)]
             if isinstance(node, ast.For):
                 _ask(node)
         elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in absorbing.own(node)):
@@ -78,6 +82,15 @@ class Within(ast.NodeTransformer):
     def _each(self, body: list[ast.stmt]) -> list[ast.stmt]:
         return [self._guarded(self._inside(part)) for part in body]
 
+    def _with_answers(self, node: ast.stmt, iterated: frozenset[str]) -> list[ast.stmt]:
+        """A statement of a loop that trains; what it binds may have been described, as a tensor or as one batch of what
+        is iterated."""
+        names = (
+            [name for name in absorbing.bound_by(node) if name not in iterated] if isinstance(node, ast.Assign) else []
+        )
+        lines = "\n".join(f"{name} = {DESCRIBED}({name!r}, {name})" for name in names)
+        return [self._guarded(self._inside(node)), *(_at(node, lines) if all(map(str.isidentifier, names)) else ())]
+
     def _guarded(self, node: ast.stmt) -> ast.stmt:
         if self._sites.held(node).trains or not _can_be_passed(node):
             return node
@@ -86,13 +99,25 @@ class Within(ast.NodeTransformer):
         lines += [f"{name} = {UNNAMED}({name.rpartition('.')[2]!r})" for name in (*names, *_attributes(node))]
         lines += [f"return {absorbing.UNSEEN}()"] * isinstance(node, ast.Return)
         text = "try:\n pass\nexcept BaseException as __problem__:\n " + "\n ".join(lines)
-        (guarded,) = ast.parse(text).body
+        (guarded,) = _at(node, text)
         assert isinstance(guarded, ast.Try)
-        for part in ast.walk(guarded):
-            if isinstance(part, (ast.stmt, ast.expr, ast.ExceptHandler)):
-                ast.copy_location(part, node)
         guarded.body = [node]
         return guarded
+
+
+def _iterated(loop: ast.stmt) -> frozenset[str]:
+    """Names of what the loops within a loop go through."""
+    loops = [part for part in ast.walk(loop) if isinstance(part, ast.For) and part is not loop]
+    return frozenset(part.id for one in loops for part in ast.walk(one.iter) if isinstance(part, ast.Name))
+
+
+def _at(node: ast.stmt, text: str) -> list[ast.stmt]:
+    """Statements that stand where a node stands."""
+    made = ast.parse(text)
+    for part in ast.walk(made):
+        if isinstance(part, (ast.stmt, ast.expr, ast.ExceptHandler)):
+            ast.copy_location(part, node)
+    return made.body
 
 
 def rewriting(sites: Sites) -> tuple[ast.NodeTransformer, ...]:
@@ -198,12 +223,38 @@ def named(name: str) -> Unseen:
     return Unseen(name=name)
 
 
+def as_described(name: str, value: Any) -> Any:
+    """What a loop that trains has bound to a name: data that is not here as it was described, if it was."""
+    session = current()
+    text = session.of(AbsentData).description(name) if session is not None and isinstance(value, Unseen) else None
+    if session is None or text is None:
+        return value
+    found = data_loader.described_tensors(session, text, data_loader.described_size(session, text))
+    return found[0] if isinstance(found, list) and len(found) == 1 else found
+
+
 def rounds(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
     """The numbers that a loop that trains counts; as many as a steady step needs, where data says how many."""
     try:
-        return make()
+        counted = make()
     except NeededError:
-        return range(EPOCH)
+        counted = range(EPOCH)
+    session = current()
+    return counted if session is None else _while_it_trains(session, counted)
+
+
+IDLE_ROUNDS = 16
+"""Rounds without a step, each with something passed by, after which a loop has nothing more to tell."""
+
+
+def _while_it_trains(session: Session, counted: Iterable[Any]) -> Iterator[Any]:
+    data, watch, idle = session.of(AbsentData), session.of(StepWatch), 0
+    for number in counted:
+        passed, updates = data.passed, watch.updates
+        yield number
+        idle = idle + 1 if data.passed > passed and watch.updates == updates else 0
+        if idle == IDLE_ROUNDS:
+            return
 
 
 def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Iterable[Any]:
@@ -279,5 +330,12 @@ def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
         yield batch[0] if isinstance(batch, list) and len(batch) == 1 else batch
 
 
-NAMES = {UNNAMED: named, BATCHES: batches, ROUNDS: rounds, readers.READER: readers.Reader, **stand_ins.NAMES}
+NAMES = {
+    UNNAMED: named,
+    DESCRIBED: as_described,
+    BATCHES: batches,
+    ROUNDS: rounds,
+    readers.READER: readers.Reader,
+    **stand_ins.NAMES,
+}
 """What cells find here."""

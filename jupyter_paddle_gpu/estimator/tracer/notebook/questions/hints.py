@@ -25,7 +25,8 @@ NAMED = {
     "side": re.compile(r"(?i)^(img|image|input|target|crop|pic|edge)_?(size|shape|side|sz)$|^size$"),
     "length": re.compile(
         r"(?i)^(max|seq|sequence|sentence|sent|text|pad|src|tgt|source|target|context|input|time|window|padded)?_?"
-        r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|^(maxlen|time_steps|n_steps|look_back)$"
+        r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|"
+        r"^(maxlen|time_steps|n_steps|look_back|block|block_?size|context)$"
     ),
     "points": re.compile(r"(?i)^(max|num|n)_?(point|points|pts)$"),
 }

@@ -310,7 +310,7 @@ def _last_widths() -> list[int]:
 
 _BY_NAME = (
     (re.compile(r"(?i)class|label|categor"), CLASSES),
-    (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num)_?dims?$|^n_?inputs$"), FEATURES),
+    (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num)_?dims?$|^n_?inputs$|_shape_(1|last)$"), FEATURES),
 )
 
 

@@ -1,0 +1,63 @@
+"""Tensors that are made of data that is not on this machine, and what is said of such data at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..session import Session, current
+from . import variants
+from .absent_data import AbsentData, Unseen, is_unseen
+from .descriptions import described
+from .needs import Need, NeededError
+from .running_code import assigned, place
+from .unknowns import unknown
+
+
+def tensor_of(data: Any) -> Any:
+    """The numbers of which a tensor is made of data that is not here, where an answer describes them."""
+    session = current()
+    seen = data
+    while isinstance(seen, (list, tuple)):
+        seen = next(one for one in seen if is_unseen(one))
+    if session is None:
+        return seen.__array__()
+    if variants.present() is not None:
+        return (
+            np.array(_numbers(data)) if seen is not data or seen.__dict__["_length"] else seen._needs("tensor_unseen")
+        )
+    known = session.of(AbsentData)
+    name = known.own_name(seen) or assigned() or known.name_of(seen)
+    text = known.description(name)
+    if text is None and known.is_lazy:
+        known.uncounted[name] = None
+        return Unseen(seen if isinstance(data, Unseen) else None)
+    if text is None:
+        is_of_step = not seen.__dict__["_is_asked"]
+        raise NeededError(known.need(Need(name, "batch", "tensor_unseen", *place(), is_of_step=is_of_step)))
+    return unknown(next(iter(described(text))))
+
+
+def _numbers(data: Any) -> Any:
+    """Lists of made-up numbers."""
+    if isinstance(data, (list, tuple)):
+        return list(map(_numbers, data))
+    if isinstance(data, Unseen):
+        length = data.__dict__["_length"]
+        return 0 if length is None else [0] * length
+    return data
+
+
+def note_used(session: Session) -> None:
+    """Say which answers took the place of data."""
+    data = session.of(AbsentData)
+    used, guessed, followed = data.used, data.guessed, data.followed
+    if uncounted := [name for name in data.uncounted if isinstance(data.namespace.get(name), Unseen)]:
+        session.note("tensors_uncounted", names=", ".join(uncounted))
+    if followed:
+        session.note("data_followed", batches=", ".join(f"{name}={text}" for name, text in followed.items()))
+    if names := sorted(guessed & followed.keys()):
+        session.note("types_assumed", names=", ".join(names))
+    if used:
+        session.note("data_described", answers=", ".join(f"{name}={text}" for name, text in used.items()))
