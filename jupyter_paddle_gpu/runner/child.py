@@ -89,6 +89,7 @@ def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> in
         if sender.ask("cell", index=index, count=count) != "g":
             completed = False
             break
+        paddle_hooks.cell_starts(count)
         outcome = _execute(shell, document.source_of(notebook.cells[index]), count, interrupts)
         allowed = "raises-exception" in document.tags_of(notebook.cells[index])
         failed = outcome.failure is not None and (not allowed or outcome.interrupted)

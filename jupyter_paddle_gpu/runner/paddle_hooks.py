@@ -8,6 +8,7 @@ import contextlib
 import functools
 import sys
 import time
+import weakref
 from typing import Any, Callable, Dict, List, Optional
 
 from . import imports
@@ -18,19 +19,22 @@ _FIRST_STEPS = 2
 """The first steps create optimiser state and fill caches: they are not steady."""
 _MOST_STEPS = 10_000
 _STEADY_STEPS = 3
-"""Fewer steps of an optimiser tell no steady peak."""
+"""Fewer steps behind the first ones tell no steady peak."""
 
 
 class _Steps:
-    """Host peak between the ends of two optimiser steps: one whole training step each, kept for each optimiser, for
-    another chapter trains another model."""
+    """Host peak between the ends of two optimiser steps: one whole training step each, kept for each optimiser in each
+    cell, for another chapter trains another model, or the same one with other batches."""
 
     def __init__(self) -> None:
         self.overall = 0
-        self.peaks: Dict[int, List[int]] = {}
+        self.chapters: List[List[int]] = []
+        self.cell = 0
         self.kept = self.seen = 0
         self.busy = False
         self.first = self.last = 0.0
+        # Not by `id`: an optimiser that a function has left is freed, and the next one gets its place.
+        self._found: "weakref.WeakKeyDictionary[Any, Dict[int, List[int]]]" = weakref.WeakKeyDictionary()
 
     def ended(self, core: Any, optimizer: Any) -> None:
         peak = int(core.host_memory_stat_peak_value("Allocated", 0))
@@ -42,11 +46,31 @@ class _Steps:
             self.first = self.last
         if self.kept < _MOST_STEPS:
             self.kept += 1
-            self.peaks.setdefault(id(optimizer), []).append(peak)
+            self._chapter(optimizer).append(peak)
 
-    def steady(self) -> List[List[int]]:
-        """The peaks of each optimiser's steps behind its first ones."""
-        return [peaks[_FIRST_STEPS:] for peaks in self.peaks.values()]
+    def _chapter(self, optimizer: Any) -> List[int]:
+        cells = self._found.setdefault(optimizer, {})
+        if self.cell not in cells:
+            cells[self.cell] = []
+            self.chapters.append(cells[self.cell])
+        return cells[self.cell]
+
+    def steady(self) -> Optional[int]:
+        """Median of the largest chapter's steps behind its first ones; None where a chapter with too few of them has
+        taken more."""
+        from statistics import median
+
+        medians = [int(median(peaks[_FIRST_STEPS:])) for peaks in self.chapters if _is_steady(peaks)]
+        short = max((max(peaks) for peaks in self.chapters if not _is_steady(peaks)), default=0)
+        return max(medians) if medians and max(medians) >= short else None
+
+    def measured(self) -> int:
+        """Steps behind the first ones."""
+        return sum(len(peaks[_FIRST_STEPS:]) for peaks in self.chapters)
+
+
+def _is_steady(peaks: List[int]) -> bool:
+    return len(peaks) >= _FIRST_STEPS + _STEADY_STEPS
 
 
 _steps = _Steps()
@@ -61,6 +85,11 @@ def install(sender: Sender, interrupts: Interrupts) -> None:
         "paddle.hapi.model": lambda module: _watch_fit(module, sender),
     }
     imports.watch(hooks)
+
+
+def cell_starts(count: int) -> None:
+    """The cell with this number begins."""
+    _steps.cell = count
 
 
 def _watch_steps(module: Any) -> None:
@@ -162,16 +191,11 @@ def facts() -> Dict[str, Any]:
     found["host_reserved_bytes"] = _ask(lambda: core.host_memory_stat_peak_value("Reserved", 0))
     found["device_allocated_bytes"] = _device_peak(paddle, "max_memory_allocated")
     found["device_reserved_bytes"] = _device_peak(paddle, "max_memory_reserved")
-    from statistics import median
-
-    steady = _steps.steady()
-    found["steps_measured"] = sum(map(len, steady))
+    found["steps_measured"] = _steps.measured()
     found["steps_seen"] = _steps.seen
     if _steps.seen > _FIRST_STEPS:
         found["step_seconds"] = (_steps.last - _steps.first) / (_steps.seen - _FIRST_STEPS)
-    medians = [int(median(peaks)) for peaks in steady if len(peaks) >= _STEADY_STEPS]
-    if medians:
-        found["step_allocated_bytes"] = max(medians)
+    found["step_allocated_bytes"] = _steps.steady()  # None takes back what an earlier cell's end has told
     return found
 
 

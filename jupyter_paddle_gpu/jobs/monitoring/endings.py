@@ -91,8 +91,11 @@ def with_measurements(ending: Ending, job: Job, seen: StatisticsSummary | None) 
 
 
 def _against_estimate(job: Job, result: JobResult) -> tuple[Message, ...]:
-    """On the CPU the estimate is exact or wrong: a difference is said, whichever way it goes."""
+    """On the CPU the estimate is exact or wrong: a difference is said, whichever way it goes. A run that ended early
+    may not have come to the training that takes most: it can only show more than was estimated."""
     estimated, measured = job.spec.estimated_allocated_bytes, result.step_allocated_bytes
+    if estimated and measured and measured < estimated and result.reason != "succeeded":
+        return ()
     if job.spec.resources.gpus or not estimated or not measured or abs(measured - estimated) <= DIFFERS * measured:
         return ()
     return (
