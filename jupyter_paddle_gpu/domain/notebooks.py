@@ -111,6 +111,10 @@ class LayerFact(msgspec.Struct, frozen=True, kw_only=True):
     place: Place
 
 
+LAUNCHED = frozenset({"data_parallel", "fleet"})
+"""Distributions of which each device runs the notebook once. One that launches processes itself gets all devices."""
+
+
 class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What trains in a notebook.
 

@@ -9,7 +9,7 @@ import msgspec
 from ..devices.catalogue import find
 from ..domain.decisions import Choice, need_of
 from ..domain.devices import Accelerator, Device, DeviceHolder, Inventory, divided
-from ..domain.estimates import Estimate
+from ..domain.estimates import Estimate, processes_of
 from ..domain.messages import Message
 from ..domain.placements import Placement, Verdict
 from .candidates import named
@@ -116,9 +116,11 @@ def resolved(choice: Choice, devices: Sequence[Device]) -> Choice:
 
 def _host(estimate: Estimate | None, inventory: Inventory) -> Message | None:
     """A warning where the training would not fit the machine's own memory either."""
-    needed = estimate.allocated_peak_bytes if estimate is not None else None
+    if estimate is None or estimate.allocated_peak_bytes is None:
+        return None
+    needed = estimate.allocated_peak_bytes * processes_of(estimate, 0)
     free = inventory.host.memory_available
-    return None if needed is None or needed <= free else host_short(needed, free)
+    return None if needed <= free else host_short(needed, free)
 
 
 def _held(verdict: Verdict, holder: DeviceHolder) -> Verdict:

@@ -1,5 +1,6 @@
-"""Way in: `python <folder or zip> [--detach] spec.json` (supervisor), or `--child` (the process that runs the cells),
-or `--answered script.py …` (a script that a cell starts, with the notebook's answers in it).
+"""Way in: `python <folder or zip> [--detach] [--ranks JSON] spec.json` (supervisor; of several processes the first
+one's, which starts the others with `--beside PID`), or `--child` (the process that runs the cells), or
+`--answered script.py …` (a script that a cell starts, with the notebook's answers in it).
 
 Run from a folder or a zip these modules have no package. They get one under a name of their own, and the folder leaves
 `sys.path`, so that none of them can be mistaken for a module of the user's (`import notebook`, `import log`).
@@ -11,6 +12,7 @@ import importlib.util
 import sys
 
 NAME = "paddle_gpu_runner"
+_OPTIONS = {"--detach": "detach", "--ranks": "ranks", "--beside": "beside"}
 
 
 def _package() -> str:
@@ -31,11 +33,14 @@ def main() -> int:
         return int(importlib.import_module(package + ".child").main(*arguments[1:]))
     if arguments[:1] == ["--answered"]:
         return int(importlib.import_module(package + ".shells.scripts").main(*arguments[1:]))
-    detach = arguments[:1] == ["--detach"]
-    if len(arguments) != 1 + detach:
-        sys.stderr.write("usage: python <runner> [--detach] <job folder>/spec.json\n")
+    options = {}
+    while len(arguments) > 1 and arguments[0] in _OPTIONS:
+        option = arguments.pop(0)
+        options[_OPTIONS[option]] = arguments.pop(0) if option != "--detach" else "yes"
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python <runner> [--detach] [--ranks JSON] <job folder>/spec.json\n")
         return 64  # EX_USAGE
-    return int(importlib.import_module(package + ".supervisor").main(arguments[-1], detach=detach, entry=sys.argv[0]))
+    return int(importlib.import_module(package + ".supervisor").main(arguments[0], entry=sys.argv[0], **options))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 from . import channel, ending, processes, space
+from .ranks import Others
 from .spec import Spec
 
 if TYPE_CHECKING:
@@ -28,15 +29,22 @@ a few writes."""
 _SET_PIPE_SIZE = 1031
 """fcntl's F_SETPIPE_SZ on Linux; Python knows the name from 3.10 on."""
 _INTERRUPT_AFTER = 0.35
+_BESIDE = "beside"
+"""Why a process is stopped that trains with one that has failed."""
 _KILL_AFTER = 0.7
 """Shares of `stop_seconds` after SIGTERM: SIGINT for code whose handler goes on, then SIGKILL, then time to save."""
 
 
 class Session:
-    """Starts the child and runs it to its end. `run` returns the outcome for `result.json`."""
+    """Starts the child and runs it to its end. `run` returns the outcome for `result.json`.
 
-    def __init__(self, spec: Spec, child: List[str]) -> None:
+    Args:
+        others: the processes that train together with this one, which end with it.
+    """
+
+    def __init__(self, spec: Spec, child: List[str], others: Optional[Others] = None) -> None:
         self._spec, self._command = spec, child
+        self._others = others or Others()
         self._nonce = os.urandom(8).hex()  # as `secrets` makes it, which imports all of hashlib
         self._receiver = channel.Receiver(self._nonce)
         self._selector = selectors.DefaultSelector()
@@ -62,6 +70,9 @@ class Session:
         self._wake = self._catch_signals()
         self._oom_before = processes.oom_kills()
         self._spawn()
+        self._others.start()
+        if self._stop_reason:
+            self._others.stop()
 
     def run(self, recorder: "Recorder") -> Dict[str, Any]:
         """Follow the child that was started and end what it leaves behind."""
@@ -80,9 +91,13 @@ class Session:
         return outcome
 
     def _verdict(self, status: int, *, oom_killed: bool) -> Dict[str, Any]:
-        if self._completed and self._failure is None:
+        others = self._others
+        if self._completed and self._failure is None and others.failed is None and not others.stopped:
             return {"reason": "succeeded"}
-        if self._stop_reason:
+        if others.failed is not None and self._stop_reason in (None, _BESIDE) and not self._failed_itself():
+            words = "process %d of the training has ended" % others.failed
+            return {"reason": "cancelled", "message": words, "lost": others.failed}
+        if self._stop_reason and self._stop_reason != _BESIDE:
             return {"reason": self._stop_reason}
         if self._failure:
             # Nobody asked for an interrupt: the user's code raised it itself.
@@ -94,6 +109,9 @@ class Session:
             return {"reason": reason, "signal": number, "message": ending.signal_name(number)}
         code = os.WEXITSTATUS(status)
         return {"reason": "exited", "status": code, "message": "exit status %d" % code}
+
+    def _failed_itself(self) -> bool:
+        return self._failure is not None and self._error_reason != "interrupted"
 
     # ---- starting
 
@@ -143,6 +161,7 @@ class Session:
 
     def _follow(self, wake: int) -> "tuple[int, int]":
         gathering = False
+        own: Optional[Tuple[int, int]] = None
         while True:
             selector, seconds = (self._urgent, _GATHER_SECONDS) if gathering else (self._selector, _TICK_SECONDS)
             awake = {key.data for key, _ in selector.select(seconds)}
@@ -150,14 +169,21 @@ class Session:
                 with contextlib.suppress(BlockingIOError):
                     os.read(wake, 512)
             ended = processes.reap()
+            self._others.ended(ended)
             gathering = self._pump(errors_first="stderr" in awake and "stdout" not in awake and not gathering)
             self._recorder.tick()
             if not self._recorder.flush():
                 self._wait_for_space()
-            if self._pid in ended:
+            if own is None and self._pid in ended:
                 self._look_at_shared_memory()
                 self._shared_full = time.monotonic() - self._full_at < 2 * _TICK_SECONDS
-                return ended[self._pid]
+                own, self._pid = ended[self._pid], 0
+                if own[0] and self._others.running:
+                    self.stop(_BESIDE)
+            if own is not None and not self._others.running:
+                return own
+            if self._others.end_all:
+                self.stop(_BESIDE)
             self._check_limits()
             self._push_stop()
 
@@ -246,6 +272,8 @@ class Session:
         elif kind == "end":
             self._read_errors()
             self._failure = message.get("failure")
+            if self._failure:
+                self._failure["at"] = time.time()  # of several processes the first one's is the cause
             if self._failure:  # judged while the process lives: what it fills goes with it
                 places = (self._spec.checkpoints, Path(self._spec.folder))
                 self._error_reason = ending.of_error(self._failure, places, self._spec.device_memory_words)
@@ -268,12 +296,17 @@ class Session:
         if self._stop_reason is None:
             self._stop_reason, self._stop_at = reason, time.monotonic()
             self._signal_child(signal.SIGTERM)
+            self._others.stop()
 
     def _signal_child(self, number: int) -> None:
-        if not self._pid:  # not started yet: it will be told at its first cell
+        if not self._pid:  # not started yet: it will be told at its first cell; or ended
             return
         with contextlib.suppress(OSError):
             os.kill(self._pid, number)
+
+    def _kill_child(self) -> None:
+        if self._pid:
+            processes.kill(self._pid)
 
     def _push_stop(self) -> None:
         if self._stop_reason is None:
@@ -284,7 +317,10 @@ class Session:
             self._signal_child(signal.SIGINT)
         elif self._stop_step == 1 and waited > _KILL_AFTER:
             self._stop_step = 2
-            processes.kill(self._pid)
+            self._kill_child()
+        elif self._stop_step == 2 and waited > 1:  # their own supervisors have done as much
+            self._stop_step = 3
+            self._others.kill()
 
     def _check_limits(self) -> None:
         now, limits = time.monotonic(), self._spec.limits
@@ -293,11 +329,13 @@ class Session:
             self.stop("time_limit")
         if self._spec.memory_bytes and now - self._sampled_at > limits.sample_seconds:
             self._sampled_at = now
-            if processes.resident_bytes(self._pid, self._spec.memory_bytes) > self._spec.memory_bytes:
+            root = os.getpid() if self._others.running else self._pid
+            if root and processes.resident_bytes(root, self._spec.memory_bytes) > self._spec.memory_bytes:
                 # No time to ask: the machine is what the limit protects.
                 self._stop_reason = self._stop_reason or "out_of_memory_host"
-                self._stop_at, self._stop_step = now, 2
-                processes.kill(self._pid)
+                self._stop_at, self._stop_step = now, 3
+                self._kill_child()
+                self._others.kill()
 
     def _look_at_shared_memory(self) -> None:
         """What a process had there may be gone a moment after its end."""

@@ -1,6 +1,7 @@
 """Starts the notebook's process, keeps everything it prints and shows, and says at the end how it went."""
 
 import contextlib
+import json
 import os
 import signal
 import time
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, List, Optional
 from . import files, processes
 from . import spec as specs
 from .ending import exit_status
+from .ranks import Others, environments
 from .session import STOP_SIGNALS, Session
 
 if TYPE_CHECKING:
@@ -22,8 +24,15 @@ ALREADY_RUNNING = 75
 """Exit status (EX_TEMPFAIL) of a second runner on the same folder: it has touched nothing."""
 
 
-def main(path: str, *, detach: bool, entry: str) -> int:
-    """Run the job of a `spec.json` to its end; the exit status says how it ended."""
+def main(path: str, *, entry: str, detach: str = "", beside: str = "", ranks: str = "") -> int:
+    """Run the job of a `spec.json` to its end; the exit status says how it ended.
+
+    Args:
+        beside: the pid of the supervisor of the first process, with which this one is to go.
+        ranks: JSON: for each of the processes that train together the variables by which it sees its device.
+    """
+    if beside:
+        processes.die_with_parent(int(beside))
     spec = specs.read(path)
     for folder in (spec.log.parent, spec.checkpoints):
         folder.mkdir(parents=True, exist_ok=True)
@@ -36,15 +45,25 @@ def main(path: str, *, detach: bool, entry: str) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     files.replace_json(spec.identity, processes.identity())
     _tell(told, 0)
-    return _run(spec, [str(Path(entry).absolute()), "--child", str(Path(path).absolute())])
+    runner, job = str(Path(entry).absolute()), str(Path(path).absolute())
+    return _run(spec, [runner, "--child", job], _others([runner, job], ranks))
 
 
-def _run(spec: specs.Spec, child: List[str]) -> int:
+def _others(entry: List[str], ranks: str) -> Others:
+    """The other processes of the training; this one gets its own variables."""
+    if not ranks:
+        return Others()
+    first, *others = environments(json.loads(ranks))
+    os.environ.update(first)
+    return Others(entry, others)
+
+
+def _run(spec: specs.Spec, child: List[str], others: Others) -> int:
     started, began = time.time(), time.monotonic()  # the clock may be set while the job runs
     recorder: Optional["Recorder"] = None
     kept = spec.result.with_name("result.reserve")
     try:
-        session = Session(spec, child)
+        session = Session(spec, child, others)
         session.start()
         # While the child starts, which takes as long: nothing of the notebook runs before `run` lets it.
         from .records.recorder import Recorder

@@ -42,9 +42,10 @@ class Run:
     python: tuple[str, ...] = (sys.executable,)
     process: subprocess.Popen[bytes] | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
 
     def start(self) -> Run:
-        command = [*self.python, str(self.entry), str(self.folder / "spec.json")]
+        command = [*self.python, str(self.entry), *self.options, str(self.folder / "spec.json")]
         environment = {**os.environ, **self.environment}
         errors = (self.folder / "runner.log").open("ab")
         self.process = subprocess.Popen(command, env=environment, stderr=errors, stdout=errors, start_new_session=True)

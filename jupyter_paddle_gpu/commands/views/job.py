@@ -142,6 +142,8 @@ class JobView(TableView):
             rows.append((say("Estimated peak"), size(job.spec.estimated_peak_bytes)))
         if result is not None:
             rows.append((say("Measured peak"), size(measured_bytes(job))))
+            if each := result.rank_allocated_bytes:
+                rows.append((say("Of each process"), " · ".join(map(size, each))))
         if self.statistics is not None and (words := used(say, self.statistics)):
             rows.append((say("Used"), words))
         if job.state in FOLLOW_STATUS:

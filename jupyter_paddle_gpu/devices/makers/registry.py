@@ -96,6 +96,12 @@ class Makers:
             found[maker.visible_devices] = maker.visible(device_ids, root)
         return found
 
+    def hidden(self, root: Path = Path("/")) -> dict[str, str]:
+        """The variables of a process that is to see no device of this machine. Where a maker's driver is not there is
+        nothing to hide, and Paddle's launcher takes an empty list of devices for one device."""
+        makers = [maker for maker in self.rows.values() if maker.hidden is not None and maker.present(root)]
+        return {maker.visible_devices: maker.hidden or "" for maker in makers}
+
     def limited(self, device_ids: tuple[str, ...], shares: Iterable[int]) -> dict[str, str]:
         """The variables of a process that has these shares (bytes) of its devices' memory; none: the whole devices."""
         least = min(shares, default=None)

@@ -86,6 +86,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         notebook: absolute path of the source notebook.
         output: absolute path to which the executed notebook is published.
         folder: absolute working folder (mounted in place by container engines).
+        processes: how many of them train together: each runs the notebook, on a device of its own or all on the CPU.
         sets: answers bound in the notebook before it runs, as `--set` gives them.
         changes: what is otherwise in the job's copy of the notebook, in words.
         environment: further environment variables.
@@ -119,6 +120,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     python: str = ""
     image: str = ""
     resources: Resources = Resources()
+    processes: int = 1
     sets: dict[str, FactValue] = {}
     changes: tuple[Message, ...] = ()
     environment: dict[str, str] = {}
@@ -203,6 +205,8 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
             first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+        rank_allocated_bytes: of a training by several processes the peak of each, by rank: on its device, or of a step
+            on the host allocator; the other peaks are those of the process that held most. None: it told nothing.
         step_seconds: wall time from one update of the optimizer to the next, with what lies between them (reading data,
             validation), mean over all but the first steps; `steps_seen`: how many updates there were.
         process_rss_bytes: largest resident size of the notebook's process.
@@ -218,6 +222,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     host_allocated_bytes: int | None = None
     host_reserved_bytes: int | None = None
     step_allocated_bytes: int | None = None
+    rank_allocated_bytes: tuple[int | None, ...] = ()
     steps_measured: int = 0
     steps_seen: int = 0
     step_seconds: float | None = None

@@ -234,6 +234,17 @@ def terminated() -> Message:
     )
 
 
+def process_lost(job: str, rank: int) -> Message:
+    """One of the processes of a distributed training has gone without a word, and the others were stopped."""
+    return Message(
+        code="process_lost",
+        text="Process {rank} of the training was ended from outside, and the others were stopped.",
+        hint="`jupyter paddle-gpu logs {job} --rank {rank}` has what it said. Submit again; training that saves "
+        "checkpoints goes on from there.",
+        params={"job": job, "rank": rank},
+    )
+
+
 def disk_full(path: str = "") -> Message:
     """No space (or no quota) left."""
     return Message(

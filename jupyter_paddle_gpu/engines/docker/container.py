@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.jobs.job import Job
+from ...domain.notebooks import LAUNCHED
 from .. import own_files
 from ..base import RUNNER, JobFolder
 from .connection.daemon import DaemonFacts
@@ -107,16 +108,14 @@ def compose(
     }
 
 
-LAUNCHED = frozenset({"data_parallel", "fleet"})
-"""Distributions of which each device runs the notebook once. One that launches processes itself gets all devices."""
-
-
 def command(job: Job, folder: JobFolder, grant: Grant, devices: DeviceAccess) -> list[str]:
     """What runs inside: the runner, through `paddle.distributed.launch` where several processes train together."""
     runner = [RUNNER_TARGET, str(folder.spec)]
-    if devices.count > 1 and grant.distribution in LAUNCHED:
+    on_cpu = not devices.count and job.spec.processes > 1
+    if on_cpu or (devices.count > 1 and grant.distribution in LAUNCHED):
         launch = [
-            "-m", "paddle.distributed.launch", f"--devices={','.join(devices.labels)}",
+            "-m", "paddle.distributed.launch",
+            f"--nproc_per_node={job.spec.processes}" if on_cpu else f"--devices={','.join(devices.labels)}",
             f"--log_dir={folder.path / 'ranks'}",
             f"--job_id={job.id}",
         ]  # fmt: skip

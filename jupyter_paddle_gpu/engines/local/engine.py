@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -38,10 +39,12 @@ class LocalEngine:
     Attributes:
         runner: folder (or zip) of the runner.
         environment: the environment jobs start from; None: this process's own, less the server's secrets.
+        root: where drivers are looked for (another folder in tests).
     """
 
     runner: Path = RUNNER
     environment: Mapping[str, str] | None = None
+    root: Path = Path("/")
     name: str = "local"
 
     def supported_features(self) -> Features:
@@ -54,7 +57,7 @@ class LocalEngine:
             containers=False,
             memory_limit=Path("/proc/self/stat").exists(),
             time_limit=True,
-            several_devices=False,
+            several_devices=True,
             statistics=processes.supported(),
             shares=True,
             available=not problems,
@@ -90,7 +93,7 @@ class LocalEngine:
         The runner holds a lock in the folder and looks for a result first, so a second start of the same job (after a
         crash between two steps) changes nothing.
         """
-        command = [_python(job), str(self.runner), "--detach", str(folder.spec)]
+        command = [_python(job), str(self.runner), "--detach", *_ranks(job), str(folder.spec)]
         place.take_turn()
         try:
             with own_files.open_append(folder.engine_log) as output:
@@ -174,8 +177,19 @@ class LocalEngine:
         # `!pip` and `!python` of the notebook mean the kernel's own.
         environment["PATH"] = os.pathsep.join([str(Path(_python(job)).parent), environment.get("PATH", os.defpath)])
         environment["PADDLE_GPU_JOB_ID"] = job.id
-        environment.update(makers().visible(job.device_ids))  # none: the CPU, no card of somebody else's
+        seen = makers().visible(job.device_ids) if job.device_ids else makers().hidden(self.root)
+        environment.update(seen)  # on the CPU no card of somebody else's
         return environment
+
+
+def _ranks(job: Job) -> list[str]:
+    """Has the runner start the processes that train together: each sees one of the job's devices."""
+    if job.spec.processes == 1:
+        return []
+    own: list[dict[str, str]] = [makers().visible((one,)) for one in job.device_ids]
+    if len(own) != job.spec.processes:  # on the CPU
+        own = [{"PADDLE_DISTRI_BACKEND": "gloo"}] * job.spec.processes
+    return ["--ranks", json.dumps(own)]
 
 
 def _python(job: Job) -> str:

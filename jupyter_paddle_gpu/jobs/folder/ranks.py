@@ -14,6 +14,7 @@ import msgspec
 
 from ...engines import own_files
 from ...engines.base import JobFolder
+from . import untrusted
 
 _NAME = re.compile(r"rank-([1-9]\d{0,3})")
 _MOST_ENTRIES = 10_000
@@ -45,14 +46,25 @@ def log_of(folder: JobFolder, rank: int) -> Path:
     return folder.path / f"rank-{rank}" / folder.log.name if rank else folder.log
 
 
+def results(folder: JobFolder) -> dict[int, dict[str, Any]]:
+    """Rank -> content of its `result.json`, of all but the first process, where there is one."""
+    found = ((rank, _result(folder, path)) for rank, path in folders(folder).items())
+    return {rank: result for rank, result in found if result is not None}
+
+
+def failed_at(result: dict[str, Any]) -> float:
+    """When a process failed, in seconds since the epoch: its cell raised, else it ended."""
+    failed = result.get("failure")
+    told = failed.get("at") if isinstance(failed, dict) else None
+    return untrusted.moment(told) or untrusted.moment(result.get("ended")) or float("inf")
+
+
 def failure(folder: JobFolder) -> tuple[int, dict[str, Any]] | None:
     """(rank, content of its `result.json`) of the one that failed first by itself; None where none says so."""
     failed: list[tuple[float, int, dict[str, Any]]] = []
-    for rank, path in folders(folder).items():
-        result = _result(folder, path)
-        if result is not None and result.get("reason") not in _NOT_ITS_OWN:
-            ended = result.get("ended")
-            failed.append((float(ended) if isinstance(ended, (int, float)) else float("inf"), rank, result))
+    for rank, result in results(folder).items():
+        if result.get("reason") not in _NOT_ITS_OWN:
+            failed.append((failed_at(result), rank, result))
     if not failed:
         return None
     _, rank, result = min(failed, key=lambda one: one[:2])

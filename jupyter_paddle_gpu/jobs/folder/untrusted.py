@@ -20,6 +20,9 @@ _TRACEBACK = 100_000
 _METRICS = 50
 _METRIC_NAME = 80
 
+_OURS = ("failure", "statistics", "notes", "rank_allocated_bytes")
+"""What a result may not say of itself, or is read by itself."""
+
 S = TypeVar("S", bound=msgspec.Struct)
 Count = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 Number = Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
@@ -60,10 +63,10 @@ def event(line: bytes) -> Event | None:
 
 
 def result(raw: dict[str, Any]) -> JobResult:
-    """What the runner says it saw. Fields that are not what they should be are left out; `statistics` and `notes` are
-    ours and never taken from there."""
+    """What the runner says it saw. Fields that are not what they should be are left out; what is ours is never taken
+    from there."""
     failure = raw.get("failure")
-    told = {name: value for name, value in raw.items() if name not in ("failure", "statistics", "notes")}
+    told = {name: value for name, value in raw.items() if name not in _OURS}
     found = _tolerant(JobResult, told)
     if isinstance(failure, dict):
         found = msgspec.structs.replace(

@@ -46,11 +46,11 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
     """
     raw, rank = _read(folder), 0
     stopped = _stopped_for(job)
-    if stopped is None and (raw is None or raw.get("reason") in _OF_A_STOP):
-        failed = ranks.failure(folder)
-        rank, raw = failed or (0, raw)
+    failed = ranks.failure(folder) if stopped is None else None
+    if failed is not None and (raw is None or raw.get("reason") in _OF_A_STOP or _is_cause(failed[1], raw)):
+        rank, raw = failed
     if raw is not None:
-        result = untrusted.result(raw)
+        result = _together(untrusted.result(raw), folder if not rank else None)
         reason = reasons.of_rank(_reason(job, raw, result), job.id, rank)
         if result.reason in _OF_A_STOP:
             # The engine may know better who ended it: the limit of a container's memory, a daemon that was restarted.
@@ -63,6 +63,29 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
         return Ending(_state_of(stopped), stopped, None, observation.ended)
     result = JobResult(reason="runner_vanished", exit_code=observation.exit_code)
     return Ending("failed", observation.reason or reasons.runner_vanished(), result, observation.ended)
+
+
+_PEAKS = ("device_allocated_bytes", "device_reserved_bytes", "step_allocated_bytes", "host_allocated_bytes")
+
+
+def _together(result: JobResult, folder: JobFolder | None) -> JobResult:
+    """The result with the peaks of the process that held most, for an estimate is of that one, and the peak of each."""
+    others = [untrusted.result(one) for one in ranks.results(folder).values()] if folder is not None else []
+    if not others:
+        return msgspec.structs.replace(result, rank_allocated_bytes=())
+    every = (result, *others)
+    most = {name: max((getattr(one, name) or 0 for one in every), default=0) or None for name in _PEAKS}
+    each = tuple(one.device_allocated_bytes or one.step_allocated_bytes for one in every)
+    return msgspec.structs.replace(result, **most, rank_allocated_bytes=each)
+
+
+def _is_cause(other: dict[str, Any], own: dict[str, Any]) -> bool:
+    """Whether another process's error came before the first one's, which lost it then; the same error is its own."""
+    one, two = own.get("failure"), other.get("failure")
+    if not isinstance(one, dict) or not isinstance(two, dict):
+        return False
+    same = all(one.get(part) == two.get(part) for part in ("name", "value", "cell"))
+    return not same and ranks.failed_at(other) < ranks.failed_at(own)
 
 
 def _stopped_for(job: Job) -> Message | None:
@@ -126,7 +149,8 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
         case "succeeded":
             return reasons.succeeded()
         case "cancelled":  # the runner's word for a SIGTERM; only the row knows whether anybody cancelled
-            return reasons.terminated()
+            lost = untrusted.whole(raw.get("lost"))
+            return reasons.process_lost(job.id, lost) if lost else reasons.terminated()
         case "cell_error" if failure:
             return reasons.cell_error(failure.cell, failure.line, failure.name, failure.value)
         case "out_of_memory_device":

@@ -123,11 +123,13 @@ def offer_of(
     )
 
 
-def limited(offer: Offer, limits: Limits | None, wanted: Resources | None = None) -> Offer:
-    """The offer with what a job may have of the machine's memory: what it asks for, else what policy gives at most."""
+def limited(offer: Offer, limits: Limits | None, estimate: Estimate | None, wanted: Resources | None = None) -> Offer:
+    """The offer with what each process of a job may have of the machine's memory: of what the job asks for, else of
+    what policy gives at most."""
     asked = wanted.memory_bytes if wanted is not None else None
-    most = asked or (limits.most_memory_bytes if limits is not None else None)
-    return msgspec.structs.replace(offer, memory=most or offer.memory)
+    most = asked or (limits.most_memory_bytes if limits is not None else None) or offer.memory
+    processes = processes_of(estimate, 0) if estimate is not None else 1
+    return msgspec.structs.replace(offer, memory=most and most // processes)
 
 
 def granted(
@@ -235,7 +237,7 @@ def place(
         catalogue.usual(),
         site.policies.matching,
         choice=choice,
-        offer=limited(offer_of(chosen, inventory, site.engines.values(), site.claims, standing), limits),
+        offer=limited(offer_of(chosen, inventory, site.engines.values(), site.claims, standing), limits, estimate),
         engine=name,
     )
     decision = granted(chosen, placement.decision, limits, estimate, resources)

@@ -15,7 +15,7 @@ from ...domain.devices import Inventory
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import JobSpec, Resources
-from ...domain.notebooks import Fact, NotebookFacts
+from ...domain.notebooks import LAUNCHED, Fact, NotebookFacts
 from ...domain.what_ifs import EstimateRequest, for_job
 from ...engines.base import Engine
 from ...engines.capabilities import (
@@ -138,7 +138,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
             share, choice, offer = usual, msgspec.structs.replace(choice, share=usual), offered(usual)
     resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids, share if on_gpu else None)
     limits = limits_of(engine, resources, estimate, whole_devices(inventory))
-    offer, host = limited(offer, limits, resources), estimate.allocated_peak_bytes if estimate else None
+    offer, host = limited(offer, limits, estimate, resources), estimate.allocated_peak_bytes if estimate else None
 
     def decided(choice: Choice) -> Decision:
         return decide(
@@ -159,7 +159,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         decision = decided(msgspec.structs.replace(choice, anyway=True))
     decision = granted(engine, decision, limits, estimate, resources)
     resources = msgspec.structs.replace(resources, shm_bytes=decision.shared_memory_bytes)
-    copied = inspect_notebook(copy)
+    copied = _launched(inspect_notebook(copy), request)
     spec = JobSpec(
         name=submission.name or source.path.stem,
         notebook=str(source.path),
@@ -170,6 +170,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         python=_python(source.kernel_name),
         image=submission.image,
         resources=resources,
+        processes=_processes(copied, request, resources.gpus),
         sets=answers.sets,
         changes=changed.says,
         environment={**answers.environment, **submission.environment},
@@ -191,7 +192,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         priority=submission.priority,
         settings=read_settings(copy, copied, answers.sets),
         notify=_notify(desk.policies.notices, submission.notify),
-        options={**options_of(engine, _launched(copied, request)), **submission.options},
+        options={**options_of(engine, copied), **submission.options},
     )
     return Settled(spec, copy.content, decision)
 
@@ -264,6 +265,13 @@ def _launched(facts: NotebookFacts, request: EstimateRequest) -> NotebookFacts:
     return msgspec.structs.replace(
         facts, distribution=Fact(value="data_parallel", source="", place=None, how="default")
     )
+
+
+def _processes(facts: NotebookFacts, request: EstimateRequest, gpus: int) -> int:
+    """How many processes each run the notebook: one a device, or as many as were asked for on the CPU."""
+    if facts.distribution is None or facts.distribution.value not in LAUNCHED:
+        return 1
+    return gpus or request.devices or 1
 
 
 def _need(submission: Submission, estimate: Estimate | None) -> Need | None:

@@ -131,16 +131,24 @@ def test_runner_of_another_machine_is_left_alone(engine: Engine, prepared: Any) 
     engine.stop(job, folder, force=False)
 
 
-def test_environment_of_a_job(engine: Engine, prepared: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("driver", [True, False])
+def test_environment_of_a_job(prepared: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, driver: bool) -> None:
+    """On the CPU it sees no card. Where there is no driver nothing is hidden: Paddle's launcher counts an empty list of
+    devices as one, and starts no two processes on a CPU then."""
     monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "secret")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if driver:
+        (tmp_path / "proc/driver/nvidia").mkdir(parents=True)
+        (tmp_path / "proc/driver/nvidia/version").write_text("")
+    engine = LocalEngine(root=tmp_path)
     job, folder = prepared(
         "import os, sys\n"
-        "print(os.environ.get('JUPYTERHUB_API_TOKEN'), repr(os.environ['CUDA_VISIBLE_DEVICES']),"
+        "print(os.environ.get('JUPYTERHUB_API_TOKEN'), repr(os.environ.get('CUDA_VISIBLE_DEVICES')),"
         " os.path.dirname(sys.executable) == os.environ['PATH'].split(os.pathsep)[0])"
     )
     engine.start(job, folder, {})
     until(folder.result.exists)
-    assert "None '' True" in folder.log.read_text()
+    assert f"None {'' if driver else None!r} True" in folder.log.read_text()
 
 
 def test_interpreter_that_is_not_there(engine: Engine, prepared: Any) -> None:
@@ -165,3 +173,27 @@ def test_interpreter_that_fails_says_why(engine: Engine, prepared: Any, tmp_path
 def test_features_say_what_it_can(engine: Engine) -> None:
     features = engine.supported_features()
     assert features.available and features.gpus and not features.containers and features.problems == ()
+
+
+def test_processes_that_train_together_end_together(engine: Engine, prepared: Any) -> None:
+    wait = (
+        "import os, time\nprint('up as', os.environ['PADDLE_DISTRI_BACKEND'], flush=True)\nwhile True: time.sleep(0.05)"
+    )
+    job, folder = prepared(wait, processes=2)
+    engine.start(job, folder, {})
+    logs = (folder.log, folder.path / "rank-1" / "log.jsonl")
+    until(lambda: all(log.exists() and "up as gloo" in log.read_text() for log in logs))
+    usage = engine.usage(job, folder)
+    assert usage is not None and usage.processes >= 4, "two supervisors, two notebooks"
+    engine.stop(job, folder, force=True)
+    until(lambda: processes.processes_of(job.id) == [])
+    assert engine.observe(job, folder).state == "ended"
+
+
+def test_on_devices_each_process_sees_its_own(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared("import os\nprint('sees', os.environ['CUDA_VISIBLE_DEVICES'])", processes=2)
+    job = msgspec.structs.replace(job, device_ids=("GPU-a", "GPU-b"))
+    engine.start(job, folder, {})
+    until(folder.result.exists)
+    assert "sees GPU-a" in folder.log.read_text()
+    assert "sees GPU-b" in (folder.path / "rank-1" / "log.jsonl").read_text()

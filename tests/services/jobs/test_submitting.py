@@ -9,12 +9,12 @@ from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.jobs.job import Resources, WantedResources
+from jupyter_paddle_gpu.domain.notebooks import LAUNCHED
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
-from jupyter_paddle_gpu.engines.docker.container import LAUNCHED
 from jupyter_paddle_gpu.engines.docker.policy import options_of
 from jupyter_paddle_gpu.estimator.sources.traces import Traces
 from jupyter_paddle_gpu.services import Services, Settings, Submission
-from jupyter_paddle_gpu.services.jobs.submitting import _launched, specify
+from jupyter_paddle_gpu.services.jobs.submitting import _launched, _processes, specify
 
 CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
 TRAINING = """
@@ -248,6 +248,22 @@ def test_a_fit_on_several_devices_is_started_by_the_launcher(services):
     assert _launched(facts, EstimateRequest()).distribution == facts.distribution
     own = services.inspect(source(services, "!python -m paddle.distributed.launch --gpus 0,1 train.py"))
     assert _launched(own, EstimateRequest(devices=2)).distribution.value not in LAUNCHED, "it would be launched twice"
+
+
+@pytest.mark.parametrize(
+    ("cells", "gpus", "devices", "processes"),
+    [
+        (FIT, 0, 2, 2),
+        (FIT, 0, None, 1),
+        ("import paddle.distributed as dist\ndist.init_parallel_env()\n" + FIT, 0, 3, 3),
+        ("!python -m paddle.distributed.launch --nproc_per_node 2 train.py", 0, None, 1),  # it starts them itself
+        ("!python -m paddle.distributed.launch --nproc_per_node 2 train.py", 2, None, 1),
+        (FIT, 2, 2, 2),
+    ],
+)
+def test_a_job_has_as_many_processes_as_train_together(services, cells, gpus, devices, processes):
+    request = EstimateRequest(devices=devices)
+    assert _processes(_launched(services.inspect(source(services, cells)), request), request, gpus) == processes
 
 
 @pytest.mark.paddle
