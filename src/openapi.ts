@@ -2212,6 +2212,8 @@ export interface components {
          *         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
          *         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
          *             first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+         *         rank_allocated_bytes: of a training by several processes the peak of each, by rank: on its device, or of a step
+         *             on the host allocator; the other peaks are those of the process that held most. None: it told nothing.
          *         step_seconds: wall time from one update of the optimizer to the next, with what lies between them (reading data,
          *             validation), mean over all but the first steps; `steps_seen`: how many updates there were.
          *         process_rss_bytes: largest resident size of the notebook's process.
@@ -2234,6 +2236,8 @@ export interface components {
             host_reserved_bytes: number | null;
             /** @default null */
             step_allocated_bytes: number | null;
+            /** @default [] */
+            rank_allocated_bytes: (number | null)[];
             /** @default 0 */
             steps_measured: number;
             /** @default 0 */
@@ -2265,6 +2269,7 @@ export interface components {
          *         notebook: absolute path of the source notebook.
          *         output: absolute path to which the executed notebook is published.
          *         folder: absolute working folder (mounted in place by container engines).
+         *         processes: how many of them train together: each runs the notebook, on a device of its own or all on the CPU.
          *         sets: answers bound in the notebook before it runs, as `--set` gives them.
          *         changes: what is otherwise in the job's copy of the notebook, in words.
          *         environment: further environment variables.
@@ -2313,6 +2318,8 @@ export interface components {
              *     }
              */
             resources: components["schemas"]["Resources"];
+            /** @default 1 */
+            processes: number;
             /** @default {} */
             sets: {
                 [key: string]: string | number | boolean | null;

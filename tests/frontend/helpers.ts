@@ -56,6 +56,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       kernel_name: 'python3',
       python: '',
       image: '',
+      processes: 1,
       resources: {
         gpus: 0,
         device_ids: [],

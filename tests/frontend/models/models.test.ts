@@ -38,6 +38,7 @@ describe('what was measured', () => {
     host_allocated_bytes: 300 * 2 ** 20,
     host_reserved_bytes: null,
     step_allocated_bytes: 200 * 2 ** 20,
+    rank_allocated_bytes: [],
     steps_measured: 3,
     steps_seen: 5,
     step_seconds: 0.1,
