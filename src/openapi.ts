@@ -2284,6 +2284,7 @@ export interface components {
          *         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
          *             device.
          *         on_cpu: why it has no device, where it has none.
+         *         placed: how it was decided when it was submitted.
          *         would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
          *         limits: of memory and processors, settled with their reasons; None: the engine's own.
          *         plan: the id of the sweep or the schedule that submitted it; empty: a person did.
@@ -2354,6 +2355,8 @@ export interface components {
             insisted: components["schemas"]["Message"] | null;
             /** @default null */
             on_cpu: components["schemas"]["Message"] | null;
+            /** @default null */
+            placed: components["schemas"]["Placed"] | null;
             /** @default null */
             would_stop: components["schemas"]["Message"] | null;
             /** @default null */
@@ -2724,6 +2727,15 @@ export interface components {
             cell: number;
             /** @default 1 */
             line: number;
+        };
+        /**
+         * Placed
+         * @description How a submission was decided: the outcome and its reason's code, by which placements are counted.
+         */
+        Placed: {
+            /** @enum {unknown} */
+            outcome: "cpu" | "refuse" | "run" | "wait";
+            reason: string;
         };
         /**
          * Placement

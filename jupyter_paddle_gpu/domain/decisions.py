@@ -143,6 +143,13 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     shared_memory_bytes: int | None = None
 
 
+class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How a submission was decided: the outcome and its reason's code, by which placements are counted."""
+
+    outcome: Outcome
+    reason: str
+
+
 class RefusedError(PaddleGpuError):
     """A job that could never start on what is here, so that it is not accepted; `decision` has the ways out."""
 

@@ -2,20 +2,22 @@
 their own.
 
 Names follow Prometheus' conventions (base units, ratios, `_total`), labels of devices those of NVIDIA's DCGM exporter
-(`gpu`, `UUID`, `modelName`), so that dashboards can be joined.
+(`gpu`, `UUID`, `modelName`, `Hostname`), so that dashboards can be joined.
 """
 
 from __future__ import annotations
 
+import platform
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from ..claims.boards import Posted
 from ..devices.service import DeviceService
 from ..domain.devices import Device, Inventory
 from ..domain.jobs.job import Job
@@ -29,7 +31,7 @@ WAITS = (1, 5, 15, 60, 300, 900, 3600, 14400, 86400)
 """Buckets of the seconds that a job waited."""
 ERRORS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Buckets of an estimate's error, as a share of what was measured."""
-LABELS = ("gpu", "UUID", "modelName", "vendor")
+LABELS = ("gpu", "UUID", "modelName", "vendor", "Hostname")
 
 Gauge = tuple[str, str, Callable[[Device], float | None]]
 
@@ -70,22 +72,25 @@ class Metrics(Collector):
 
     Args:
         jobs: all jobs of the store; may block, called from the sampling thread.
-        placed: (outcome, reason) -> how many placements were made with it.
+        boards: what the stores of this machine's users tell of their queues; likewise.
     """
 
     def __init__(
         self,
         devices: DeviceService,
         jobs: Callable[[], Iterable[Job]],
-        placed: Callable[[], Mapping[tuple[str, str], int]],
+        boards: Callable[[], Sequence[Posted]] = tuple,
         *,
         looked_seconds: float = LOOKED_SECONDS,
     ) -> None:
-        self._devices, self._jobs, self._placed = devices, jobs, placed
+        self._devices, self._jobs, self._boards = devices, jobs, boards
         self._looked_seconds = looked_seconds
         self._lock = threading.Lock()
         self._seen: tuple[Metric, ...] = ()
         self._rows: tuple[Job, ...] = ()
+        self._queues: Sequence[Posted] = ()
+        self._counted: set[str] = set()
+        self._placements = Counter[tuple[str, str]]()
         self._rows_at = self._looked_at = float("-inf")
         self._leave: Callable[[], None] | None = None
 
@@ -134,22 +139,25 @@ class Metrics(Collector):
     def _see(self, inventory: Inventory) -> None:
         now = time.monotonic()
         if now - self._rows_at >= JOBS_SECONDS:
-            self._rows, self._rows_at = tuple(self._jobs()), now
-        self._seen = tuple(_of_sample(inventory, self._rows))  # here, not where the server's event loop waits for it
+            self._rows, self._queues, self._rows_at = tuple(self._jobs()), self._boards(), now
+            self._count()
+        # Here, not where the server's event loop waits for it.
+        self._seen = (*_of_sample(inventory, self._rows), *_of_queues(self._queues), _of_placements(self._placements))
         if self._leave is not None and now - self._looked_at > self._looked_seconds:
             self.close()
+
+    def _count(self) -> None:
+        # A counter never goes back: a job that is deleted was placed all the same.
+        for job in self._rows:
+            if job.id not in self._counted and job.spec.placed is not None:
+                self._counted.add(job.id)
+                self._placements[job.spec.placed.outcome, job.spec.placed.reason] += 1
 
     def _families(self) -> Iterator[Metric]:
         info = GaugeMetricFamily("paddle_gpu_info", "This release.", labels=["version"])
         info.add_metric([__version__], 1)
         yield info
         yield from self._seen
-        placements = CounterMetricFamily(
-            "paddle_gpu_placements", "Placements of submitted jobs.", labels=["outcome", "reason"]
-        )
-        for key, count in sorted(self._placed().items()):
-            placements.add_metric(list(key), count)
-        yield placements
 
 
 class _Once(Collector):
@@ -170,7 +178,7 @@ def _of_sample(inventory: Inventory, rows: Sequence[Job]) -> Iterator[Metric]:
 
 
 def _labels(device: Device) -> list[str]:
-    return [str(device.index), device.id, device.name, device.vendor]
+    return [str(device.index), device.id, device.name, device.vendor, platform.node()]
 
 
 def _of_devices(devices: Sequence[Device]) -> Iterator[Metric]:
@@ -189,6 +197,25 @@ def _of_devices(devices: Sequence[Device]) -> Iterator[Metric]:
         for reason in (device.details.throttling if device.details else None) or ():
             slowed.add_metric([*_labels(device), reason], 1)
     yield slowed
+    held = GaugeMetricFamily(
+        "paddle_gpu_device_held_ratio",
+        "Share of its memory that the jobs of a user have; 1: the whole device.",
+        labels=[*LABELS, "user"],
+    )
+    for device in devices:
+        for user, share in sorted(_shares(device).items()):
+            held.add_metric([*_labels(device), user], share)
+    yield held
+
+
+def _shares(device: Device) -> dict[str, float]:
+    """User -> share of the device. Containers that somebody started by hand are nobody's."""
+    found = defaultdict[str, float](float)
+    for holder in (device.holder, *device.sharers):
+        if holder is not None and holder.owner:
+            total = device.memory_total
+            found[holder.owner] += 1.0 if holder.bytes is None or not total else holder.bytes / total
+    return found
 
 
 def _of_jobs(rows: Sequence[Job], now: float) -> Iterator[Metric]:
@@ -217,6 +244,34 @@ def _of_jobs(rows: Sequence[Job], now: float) -> Iterator[Metric]:
         buckets=_buckets(ERRORS, errors),
         sum_value=float(sum(errors)),
     )
+
+
+def _of_queues(boards: Sequence[Posted]) -> Iterator[Metric]:
+    waiting = GaugeMetricFamily(
+        "paddle_gpu_waiting_jobs",
+        "Jobs in the queue that all users of the machine share, by user.",
+        labels=["user", "Hostname"],
+    )
+    used = GaugeMetricFamily(
+        "paddle_gpu_fair_use_device_seconds",
+        "What a user's jobs have had of devices, halved each day, by which the queue is fair.",
+        labels=["user", "Hostname"],
+    )
+    counts, usage = Counter[str](), defaultdict[str, float](float)
+    for one in boards:
+        counts[one.user] += len(one.board.waiting)
+        usage[one.user] += one.board.usage
+    for user in sorted(counts):
+        waiting.add_metric([user, platform.node()], counts[user])
+        used.add_metric([user, platform.node()], usage[user])
+    yield from (waiting, used)
+
+
+def _of_placements(counted: Counter[tuple[str, str]]) -> Metric:
+    family = CounterMetricFamily("paddle_gpu_placements", "Placements of submitted jobs.", labels=["outcome", "reason"])
+    for key, count in sorted(counted.items()):
+        family.add_metric(list(key), count)
+    return family
 
 
 def estimate_error(job: Job) -> float | None:

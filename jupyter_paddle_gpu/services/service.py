@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -54,7 +53,6 @@ class Services(Machine):
 
     def __init__(self, settings: Settings | None = None, engine_types: Iterable[EngineType[Any]] | None = None) -> None:
         super().__init__(settings or Settings(), engine_types)
-        self._placed: Counter[tuple[str, str]] = Counter()
         cache = EstimateCache(self.settings.estimates_kept)
         self.estimates = Estimating(
             lambda: self.estimator, self._devices_now, catalogue.find, lambda: self.policy, cache
@@ -181,7 +179,9 @@ class Services(Machine):
         """A collector of this installation's figures for Prometheus; whoever makes one closes it."""
         from .metrics import Metrics
 
-        return Metrics(self.devices, lambda: self.jobs.list(), lambda: dict(self._placed))  # noqa: PLW0108  # built late
+        boards = self.boards
+        jobs = lambda: self.jobs.list()  # noqa: E731, PLW0108  # built late
+        return Metrics(self.devices, jobs, tuple if boards is None else boards.read)
 
     def submit(
         self,
@@ -197,11 +197,9 @@ class Services(Machine):
         """
         from .jobs.submitting import settle
 
-        spec, content, decision = settle(self.desk(source), source, submission or Submission())
+        spec, content, _ = settle(self.desk(source), source, submission or Submission())
         accepting()
-        job = self.jobs.submit(spec, content)
-        self._placed[decision.outcome, decision.reason.code] += 1
-        return job
+        return self.jobs.submit(spec, content)
 
     def changes(self, source: NotebookSource, request: EstimateRequest | None = None, *, runs: bool = False) -> Changes:
         """What a job with this request has otherwise than the notebook, and what cannot be changed so.

@@ -82,6 +82,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       need: null,
       insisted: null,
       on_cpu: null,
+      placed: null,
       would_stop: null,
       limits: null,
       settings: { variables: [], code: '' },

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from jupyter_paddle_gpu.claims.boards import Board, Posted, Waiting
+from jupyter_paddle_gpu.devices.holders import Held
 from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
-from jupyter_paddle_gpu.domain.devices import Device, DeviceDetails
+from jupyter_paddle_gpu.domain.decisions import Placed
+from jupyter_paddle_gpu.domain.devices import Device, DeviceDetails, DeviceHolder
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.services.metrics import Metrics, estimate_error
@@ -55,8 +59,10 @@ class Cards:
         """Nothing is held."""
 
 
-def job(number: int, **fields: Any) -> Job:
-    spec = JobSpec(name="n", notebook="n", output="o", folder="f", engine="local", estimated_peak_bytes=11 * GIB)
+def job(number: int, outcome: Literal["run", "wait"] = "run", **fields: Any) -> Job:
+    placed = Placed(outcome=outcome, reason="chosen_only")
+    paths = {"name": "n", "notebook": "n", "output": "o", "folder": "f"}
+    spec = JobSpec(**paths, engine="local", estimated_peak_bytes=11 * GIB, placed=placed)
     values = {"state": "queued", "created": 1000.0, "updated": 1000.0, "owner": "ann", **fields}
     return Job(id=str(number), spec=spec, **values)
 
@@ -64,9 +70,32 @@ def job(number: int, **fields: Any) -> Job:
 MEASURED = JobResult(statistics=StatisticsSummary(devices=(DeviceSummary(id="GPU-0", memory_peak_bytes=10 * GIB),)))
 JOBS = (
     job(1, state="running", started=1002.0, device_ids=("GPU-0",)),
-    job(2, owner="bob"),
+    job(2, "wait", owner="bob"),
     job(3, state="succeeded", started=1400.0, ended=1500.0, device_ids=("GPU-0",), result=MEASURED),
 )
+
+
+HELD = Held(
+    {
+        "GPU-0": (DeviceHolder(job="1", owner="ann"),),
+        "GPU-1": (
+            *(DeviceHolder(job=job, owner="bob", bytes=20 * GIB) for job in "56"),
+            DeviceHolder(job="7", owner="ann", bytes=4 * GIB),
+            DeviceHolder(job="", name="by hand", bytes=GIB),
+        ),
+    },
+    {},
+    {},
+)
+
+
+def board(user: str, jobs: int, usage: float) -> Posted:
+    waiting = tuple(Waiting(job=f"20261122-140312-{number:06x}", count=1) for number in range(jobs))
+    told = Board(waiting=waiting, usage=usage)
+    return Posted(name=f"{user}{jobs}", user=user, mine=False, attended=True, board=told, since=(1.0,) * jobs)
+
+
+BOARDS = (board("ann", 2, 60.0), board("ann", 1, 40.0), board("bob", 0, 7.5))
 
 
 @pytest.fixture
@@ -76,8 +105,8 @@ def cards() -> Cards:
 
 @pytest.fixture
 def metrics(cards: Cards, tmp_path: Path) -> Iterator[Metrics]:
-    devices = DeviceService(tmp_path, simulate="T4", readers=[cards], interval=0.01)
-    found = Metrics(devices, lambda: JOBS, lambda: {("run", "chosen_only"): 3}, looked_seconds=0.2)
+    devices = DeviceService(tmp_path, simulate="T4", readers=[cards], interval=0.01, holders=lambda: HELD)
+    found = Metrics(devices, lambda: JOBS, lambda: BOARDS, looked_seconds=0.2)
     yield found
     found.close()
     devices.close()
@@ -94,8 +123,9 @@ def read(text: bytes) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
 
 def test_devices_jobs_waits_errors_and_placements(metrics: Metrics) -> None:
     found = read(metrics.text())
-    first = (("UUID", "GPU-0"), ("gpu", "0"), ("modelName", "NVIDIA A100"), ("vendor", "nvidia"))
-    second = (("UUID", "GPU-1"), ("gpu", "1"), *first[2:])
+    host = ("Hostname", platform.node())
+    first = (host, ("UUID", "GPU-0"), ("gpu", "0"), ("modelName", "NVIDIA A100"), ("vendor", "nvidia"))
+    second = (host, ("UUID", "GPU-1"), ("gpu", "1"), *first[3:])
     assert found["device_memory_used_bytes", first] == 5 * GIB
     assert found["device_utilization_ratio", first] == 0.37
     assert ("device_utilization_ratio", second) not in found, "what a card cannot tell is not there"
@@ -112,8 +142,26 @@ def test_devices_jobs_waits_errors_and_placements(metrics: Metrics) -> None:
     assert found["queue_wait_seconds_sum", waits] > 1e9, "it waits since 1970, and still does"
     assert found["estimate_error_ratio_bucket", (("le", "0.1"),)] == 1
     assert found["estimate_error_ratio_count", ()] == 1
-    assert found["placements_total", (("outcome", "run"), ("reason", "chosen_only"))] == 3
+    assert found["placements_total", (("outcome", "wait"), ("reason", "chosen_only"))] == 1
+    assert found["device_held_ratio", tuple(sorted((*first, ("user", "ann"))))] == 1
+    shares = [found["device_held_ratio", tuple(sorted((*second, ("user", user))))] for user in ("ann", "bob")]
+    assert shares == [0.05, 0.5], "nobody has what somebody started by hand"
+    assert [found["waiting_jobs", (host, ("user", user))] for user in ("ann", "bob")] == [3, 0]
+    assert [found["fair_use_device_seconds", (host, ("user", user))] for user in ("ann", "bob")] == [100, 7.5]
     assert not [name for name, labels in found if ("modelName", "T4 16GB") in labels], "simulated cards are none"
+
+
+def test_a_deleted_job_was_placed_all_the_same(cards: Cards, tmp_path: Path) -> None:
+    rows = [job(1), job(2)]
+    devices = DeviceService(tmp_path, readers=[cards])
+    metrics = Metrics(devices, lambda: rows)
+    key = ("placements_total", (("outcome", "run"), ("reason", "chosen_only")))
+    assert read(metrics.text())[key] == 2
+    del rows[0]
+    rows.append(job(3))
+    metrics._rows_at = float("-inf")  # five seconds later
+    assert read(metrics.text())[key] == 3
+    devices.close()
 
 
 def test_an_error_needs_both_figures() -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..decisions import Limits, Need
+from ..decisions import Limits, Need, Placed
 from ..devices import DeviceShare
 from ..errors import PaddleGpuError
 from ..estimates import DeviceTerms
@@ -101,6 +101,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
             device.
         on_cpu: why it has no device, where it has none.
+        placed: how it was decided when it was submitted.
         would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
         limits: of memory and processors, settled with their reasons; None: the engine's own.
         plan: the id of the sweep or the schedule that submitted it; empty: a person did.
@@ -136,6 +137,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     need: Need | None = None
     insisted: Message | None = None
     on_cpu: Message | None = None
+    placed: Placed | None = None
     would_stop: Message | None = None
     limits: Limits | None = None
     plan: str = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ...domain.bounds import check_request, check_resources
-from ...domain.decisions import Choice, Decision, Need, RefusedError, need_of
+from ...domain.decisions import Choice, Decision, Need, Placed, RefusedError, need_of
 from ...domain.devices import Inventory
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
@@ -185,6 +185,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         need=need,
         insisted=insisted,
         on_cpu=decision.reason if decision.outcome == "cpu" else None,
+        placed=Placed(outcome=decision.outcome, reason=decision.reason.code),
         would_stop=found.stop.says(behind=estimate is not None) if found and found.stop else None,
         limits=decision.limits,
         plan=submission.plan,
