@@ -8,9 +8,14 @@ from typing import Annotated
 
 import msgspec
 
+from .containers import Containers
+
 ROOT = 0
 MOST_PID = 1 << 22
 """PID_MAX_LIMIT (include/linux/threads.h)."""
+
+
+_containers = Containers()
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,12 +47,12 @@ def process_of(pid: int) -> Process | None:
 def is_alive(process: Process, user: int = ROOT) -> bool:
     """Whether it lives and is the user's; root answers for everybody's.
 
-    Of another container's process nobody here can tell: it counts as alive until the next boot.
+    Of a container's process the host can tell. Another container cannot: there it counts as alive until the next boot.
     """
     if process.boot != boot_id():
         return False
     if process.namespace != _namespace():
-        return True
+        return _containers.may_live(process.pid, process.ticks, user)
     try:
         os.kill(process.pid, 0)
     except ProcessLookupError:
