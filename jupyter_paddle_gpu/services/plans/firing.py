@@ -53,9 +53,8 @@ class ScheduleTender:
         if schedule.next is not None:
             if schedule.next <= now:
                 self._fire(schedule, submission, schedule.next, now)
-        elif schedule.trigger == "free":
-            if self._would_run(schedule, submission):
-                self._fire(schedule, submission, schedule.created, now)
+        elif schedule.trigger == "free":  # the queue keeps a place for its device, and says about when it starts
+            self._fire(schedule, submission, schedule.created, now)
         elif schedule.trigger == "cost":
             for device in cheap(self._tools.inventory(), self._tools.policy(), schedule.below or 0.0):
                 there = self._schedules.submission_of(schedule, device.id)

@@ -18,6 +18,7 @@ from place import GATE, Place
 from server import service
 
 from jupyter_paddle_gpu.claims.claims import Claims, written
+from jupyter_paddle_gpu.devices.maker import MEMORY_LIMIT
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec, Resources
@@ -25,7 +26,13 @@ from jupyter_paddle_gpu.engines.docker import holders
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
 from jupyter_paddle_gpu.engines.docker.holders import ByHand
-from jupyter_paddle_gpu.engines.docker.labels import LABEL_DEVICES, LABEL_JOB, LABEL_OWNER, LABEL_ROLE
+from jupyter_paddle_gpu.engines.docker.labels import (
+    LABEL_DEVICES,
+    LABEL_JOB,
+    LABEL_OWNER,
+    LABEL_ROLE,
+    LABEL_SHARES,
+)
 
 BOB = 61234
 """A user id that this machine gives to nobody."""
@@ -284,3 +291,36 @@ def test_a_card_is_shared_with_jobs_of_other_engines_by_claims(bench, daemon, tm
         queue.stop()
         for row in bench.api.containers(all=True, filters={"label": f"{LABEL_JOB}={job}"}):
             bench.api.remove_container(row["Id"], force=True)
+
+
+def test_two_jobs_have_half_of_a_card_each_at_the_same_time(bench, tmp_path):
+    """The label tells others of the share, and Paddle in the container is told to keep to it."""
+    data = tmp_path / "data"
+    data.mkdir()
+    queue = service(data, bench.host)
+    says = f"import os, glob; print(glob.glob('/dev/nvidia[0-9]'), os.environ[{MEMORY_LIMIT!r}], flush=True)\n{GATE}"
+    spec = JobSpec(name="n", notebook=str(bench.work / "n.ipynb"), output=str(bench.work / "o.ipynb"),
+                   folder=str(bench.work), engine="docker", image=IMAGE,
+                   resources=Resources(gpus=1, share=0.5, device_ids=(CARD,), memory_bytes=1 << 29))  # fmt: skip
+    jobs = [queue.submit(spec, notebook_of(says)).id for _ in range(2)]
+    queue.start()
+    try:
+        until(lambda: all(queue.get(job).state == "running" for job in jobs))
+        for job in jobs:
+            (part,) = queue.get(job).shares
+            assert part.bytes == int(0.5 * 0.85 * (16 << 30)), "half of what the threshold leaves"
+            labels = bench.api.inspect_container(container_name(job))["Config"]["Labels"]
+            assert (labels[LABEL_DEVICES], labels[LABEL_SHARES]) == (CARD, str(part.bytes))
+            (line,) = until(lambda job=job: [line.text for line in queue.log(job, 0).lines if "/dev/" in line.text])
+            node, limit = line.rsplit(" ", 1)
+            assert node == "['/dev/nvidia0']"
+            assert 0 < int(limit) < part.bytes >> 20, "the share less what a process takes beside its tensors"
+        (bench.work / "go").touch()
+        until(lambda: all(queue.get(job).state == "succeeded" for job in jobs))
+    finally:
+        for job in jobs:
+            queue.wait(queue.cancel(job, force=True).id, 60)
+        queue.stop()
+        for job in jobs:
+            for row in bench.api.containers(all=True, filters={"label": f"{LABEL_JOB}={job}"}):
+                bench.api.remove_container(row["Id"], force=True)
