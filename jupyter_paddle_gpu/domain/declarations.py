@@ -44,6 +44,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         values: words of single values, which come before `words`; of a switch, those that a form offers.
         in_jobs: whether a job can be run with it too, by a change of its copy of the notebook (`notebook.changes`).
             Without, it is of the estimate alone.
+        in_sweeps: whether a sweep tries its values where the notebook has no variable for it.
         picks: it says which of several trainings the others are of: a job takes it along, and changes nothing by it.
         traced: whether it changes the step, so that the tracer is told.
         looks_first: whether the tracer looks at the program before it changes the step, so that of several trainings it
@@ -63,6 +64,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     words: Words = Words()
     values: dict[FactValue, Words] = {}
     in_jobs: bool = False
+    in_sweeps: bool = False
     picks: bool = False
     traced: bool = True
     looks_first: bool = False

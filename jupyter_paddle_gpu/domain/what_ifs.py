@@ -49,6 +49,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             words=Words(asked="with batch {value}", suggested="Batch {value}"),
             sought=True,
             in_jobs=True,
+            in_sweeps=True,
             real_steps="follow",
             if_known=True,
             kept=(
@@ -66,6 +67,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Declaration(
             help="Mixed precision.",
             in_jobs=True,
+            in_sweeps=True,
             label="Mixed precision",
             words=Words(asked="with mixed precision {value}", suggested="AMP {value}"),
             values={"off": Words(label="off", asked="without mixed precision")},

@@ -9,6 +9,7 @@ import msgspec
 from ...domain.errors import PaddleGpuError
 from ...domain.plans.space import Dimension
 from ...domain.variables import Settings, Variable
+from ...domain.what_ifs import BY_NAME
 
 if TYPE_CHECKING:
     from ...domain.notebooks import NotebookSource
@@ -21,10 +22,6 @@ _ROLES = {
     "epochs": "epochs",
 }
 """What people call what a notebook may call otherwise."""
-_WHAT_IFS = {"batch_size": "batch_size", "amp": "amp"}
-"""What a job can have otherwise though its notebook has no variable for it, by its role."""
-
-
 _COUNTS = frozenset({"batch_size", "epochs"})
 """Roles of which there are no fractions, whatever stands in the notebook."""
 
@@ -51,8 +48,9 @@ def resolved(dimension: Dimension, settings: Settings) -> Dimension:
         dimension = _whole(dimension, found)
     if found is not None and found.name:
         return msgspec.structs.replace(dimension, name=found.name, role=found.role)
-    if role in _WHAT_IFS and (found is not None or role == "amp"):
-        return msgspec.structs.replace(dimension, name=_WHAT_IFS[role], what_if=True, role=role)
+    asked = BY_NAME.get(role)
+    if asked is not None and asked.in_sweeps and (found is not None or not asked.if_known):
+        return msgspec.structs.replace(dimension, name=asked.name, what_if=True, role=role)
     known = ", ".join(dict.fromkeys(map(_called, settings.variables))) or "–"
     raise PaddleGpuError(
         "sweep_unknown",
