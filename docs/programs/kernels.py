@@ -116,6 +116,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "sparse": lambda value: _SPARSE[value.name],
     "choice": lambda value: _CHOICE[value.name],
     "draws": lambda value: "draws its numbers anew in each step",
+    "is_convolution": lambda value: "is a convolution",
     "loss": lambda value: f"is the loss `{value}`",
     "looks_up": lambda value: "reads rows of its second operand by the numbers of the first",
     "counts_up": lambda value: "gives as many numbers as lie between its first two operands",

@@ -127,6 +127,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     batch_from: tuple[BatchPlace, ...] = ()
     """What sizes the batch in the cells, where a batch size was asked for and it was found."""
     optimizer: str | None = None
+    convolves: bool = False
+    """Whether an operation of it is a convolution."""
     loss: str | None = None
     amp: AmpLevel | None = None
     distribution: str | None = None

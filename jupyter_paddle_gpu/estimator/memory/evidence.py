@@ -23,7 +23,6 @@ from ..trace import Trace
 SIZES_DRAWN = "sizes_drawn"
 """The tracer's note that a program draws the size of each batch."""
 UNKNOWN_SHAPES = "extents"
-CONVOLUTIONS = frozenset(("conv2d", "conv3d", "depthwise_conv2d", "conv2d_transpose", "deformable_conv"))
 LEAST, MOST = 1 << 30, 32 << 30
 """Reserved bytes between which a training is like the logged ones (11 to 16 GiB), within a factor of some ten below."""
 QUANTILES = {2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476, 6: 1.440, 7: 1.415, 8: 1.397}
@@ -68,7 +67,7 @@ def like(trace: Trace, reserved: int) -> tuple[Seen, ...]:
         return ()
     if (trace.devices or 1) > 1 or UNKNOWN_SHAPES in trace.extra or drawn(trace):
         return ()
-    return SAME_SHAPES if any(one.name in CONVOLUTIONS for one in trace.operations) else ()
+    return SAME_SHAPES if trace.convolves else ()
 
 
 def drawn(trace: Trace) -> bool:

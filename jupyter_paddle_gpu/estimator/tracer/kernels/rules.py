@@ -290,6 +290,7 @@ class Rule:
     choice: Choice | None = None
     draws: bool = False
     """Its numbers are drawn anew whenever the program comes to it."""
+    is_convolution: bool = False
     loss: str = ""
     """The loss that it is, as users know it."""
     looks_up: bool = False

@@ -16,6 +16,7 @@ import paddle
 
 from ..eager.amp import Precision
 from ..eager.runtime import Runtime
+from ..kernels.registry import rule_of
 from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
 from ..patches.data.loader import Loaders
@@ -269,6 +270,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "steps_per_epoch": loaders.steps_per_epoch(),
         "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
+        "convolves": any(rule_of(name).is_convolution for name in {row[0] for row in operations}),
         "loss": loss_name(runtime.ledger, watch.began),
         "amp": runtime.of(Precision).level_of_run,
         "distribution": processes.kind,

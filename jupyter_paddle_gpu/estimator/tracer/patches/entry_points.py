@@ -213,8 +213,9 @@ def operators() -> Iterator[Patch]:
 def patches() -> Iterator[Patch]:
     """What eager mode does beside operators and methods."""
     yield from (Patch(owner, name, traced) for owner, name, traced in _ENTRIES)
+    traced_here = {name for owner, name, _ in _ENTRIES if owner is _legacy_C_ops}
     for name in dir(_legacy_C_ops):
-        if not name.startswith("_") and name != "coalesce_tensor" and hasattr(_C_ops, name):
+        if not name.startswith("_") and name not in traced_here and hasattr(_C_ops, name):
             yield Patch(_legacy_C_ops, name, _modern(name))
     for name, successor in _RENAMED.items():
         yield Patch(_legacy_C_ops, name, _modern(successor))

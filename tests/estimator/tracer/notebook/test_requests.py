@@ -227,6 +227,7 @@ def test_trainable_parameters_have_a_gradient(answers):
     convolution, scale, statistics, frozen, last = 3 * 9 * 8 + 8, 2 * 8, 2 * 8, 288 * 4 + 4, 4 * 2 + 2
     assert found["parameters"] == convolution + scale + statistics + frozen + last
     assert found["trainable_parameters"] == convolution + scale + last
+    assert found["convolves"] and not answers["plain"]["convolves"]
 
 
 def test_what_is_there_before_the_step(answers):

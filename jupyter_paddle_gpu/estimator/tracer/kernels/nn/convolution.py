@@ -115,7 +115,9 @@ def _deformable_gradient(attrs: Attributes, operands: Arrays, results: Arrays) -
 
 _SOURCE = "`phi/kernels/impl/conv_kernel_impl.h`, `cudnn_workspace_helper.h`; measured to the byte"
 _GRADIENT = Rule(flops=_gradient_flops, workspace=_gradient_columns, gpu=cudnn)
-_TRANSPOSED = Rule(flops=_transposed_flops, workspace=_transposed_columns, gpu=cudnn, asked=Asked.EACH_CALL)
+_TRANSPOSED = Rule(
+    flops=_transposed_flops, workspace=_transposed_columns, gpu=cudnn, asked=Asked.EACH_CALL, is_convolution=True
+)
 _TRANSPOSED_GRADIENT = Rule(flops=_transposed_gradient_flops, workspace=_transposed_columns, gpu=cudnn, crashes=True)
 _VOLUMES = {0: "grad_filter_grad", 1: "grad_input_grad"}
 _IMAGES = {**_VOLUMES, 2: "grad_input_grad"}
@@ -134,6 +136,7 @@ OPERATORS = (
             workspace=_columns,
             gpu=cudnn,
             asked=Asked.EACH_CALL,
+            is_convolution=True,
         ),
         gradient=_GRADIENT,
         second=Rule(
@@ -154,6 +157,7 @@ OPERATORS = (
             workspace=_columns,
             gpu=cudnn,
             asked=Asked.EACH_CALL,
+            is_convolution=True,
         ),
         gradient=_GRADIENT,
         second=Rule(rests_on=_IMAGES),
@@ -167,6 +171,7 @@ OPERATORS = (
             workspace=_columns,
             gpu=cudnn,
             asked=Asked.EACH_CALL,
+            is_convolution=True,
         ),
         gradient=_GRADIENT,
         second=Rule(
@@ -188,13 +193,13 @@ OPERATORS = (
     Operator(
         "depthwise_conv2d_transpose",
         _SOURCE,
-        Rule(workspace=_transposed_columns),
+        Rule(workspace=_transposed_columns, is_convolution=True),
         gradient=Rule(workspace=_transposed_columns, crashes=True),
     ),
     Operator(
         "deformable_conv",
         "`phi/kernels/impl/deformable_conv_kernel_impl.h`; measured to the byte",
-        Rule(workspace=_deformable, asked=Asked.EACH_CALL),
+        Rule(workspace=_deformable, asked=Asked.EACH_CALL, is_convolution=True),
         gradient=Rule(workspace=_deformable_gradient),
     ),
 )
