@@ -18,6 +18,8 @@ from ...step.resizing import Resizing
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
+SAMPLED_BATCHES, MOST_KINDS = 64, 6
+"""Batches of a sampler of the program's own that are looked at, and kinds of them that are put together."""
 LARGE_SAMPLE = 4 << 10
 """Bytes; samples above this are not copied for every place of a batch: a batch of images alone would take gigabytes."""
 
@@ -31,12 +33,34 @@ class Made:
     value: Value | None
 
 
-def _samples(loader: Any, wanted: int) -> list[Any]:
+def kinds(loader: Any) -> list[list[Any]]:
+    """Batches of the program's own sampler that names no size, one of each kind: of each length, and of each picture's
+    size that goes with the indices; empty where the sampler names a size or there is none."""
+    sampler = getattr(loader, "batch_sampler", None)
+    if sampler is None or isinstance(getattr(sampler, "batch_size", None), int):
+        return []
+    found: dict[Any, list[Any]] = {}
+    for batch in itertools.islice(iter(sampler), SAMPLED_BATCHES):
+        indices = list(batch) if isinstance(batch, (list, tuple)) else []
+        if not indices:
+            return []
+        found.setdefault((len(indices), _common(indices)), indices)
+    return list(found.values())[:MOST_KINDS]
+
+
+def _common(indices: list[Any]) -> tuple[Any, ...]:
+    """What all entries of a batch carry beside their own index: (width, height, index) has the first two."""
+    rows = [index if isinstance(index, tuple) else (index,) for index in indices]
+    return tuple(str(column[0]) for column in zip(*rows, strict=False) if len(column) > 1 and len(set(column)) == 1)
+
+
+def _samples(loader: Any, wanted: int, indices: list[Any]) -> list[Any]:
     dataset = loader.dataset
     if isinstance(dataset, paddle.io.IterableDataset):
         first = list(itertools.islice(iter(dataset), min(wanted, DISTINCT_SAMPLES)))
     else:
-        first = [dataset[i] for i in _indices(loader, min(wanted, DISTINCT_SAMPLES))]
+        few = min(wanted, DISTINCT_SAMPLES)
+        first = [dataset[i] for i in (indices or _indices(loader, few))[:few]]
     return [first[i] if i < len(first) else _again(first[i % len(first)]) for i in range(wanted)]
 
 
@@ -47,21 +71,22 @@ def _again(sample: Any) -> Any:
     return {key: _again(item) for key, item in sample.items()} if type(sample) is dict else sample
 
 
-def _indices(loader: Any, count: int) -> list[int]:
+def _indices(loader: Any, count: int) -> list[Any]:
+    """What the data set is asked for: integers, or what a sampler of the program's own gives in their place."""
     total = len(loader.dataset)
     try:
         found = list(next(iter(loader.batch_sampler)))
     except (TypeError, StopIteration, AttributeError):
         found = list(range(total))
-    found = [int(i) for i in found[:count]]
-    return found or [0]
+    return found[:count] or [0]
 
 
-def collated(runtime: Tensors, loader: Any, size: int) -> Any:
-    """A batch of so many samples as the loader would give it; 0: a sample alone."""
+def collated(runtime: Tensors, loader: Any, size: int, indices: list[Any] | None = None) -> Any:
+    """A batch of so many samples as the loader would give it, of these `indices` where they are told; 0: a sample
+    alone."""
     resizing = runtime.of(Resizing)
     with resizing.samples():
-        batch = _put_together(runtime, loader, size)
+        batch = _put_together(runtime, loader, size, indices or [])
     return batch if resizing.change is None else _resized(runtime, batch)
 
 
@@ -78,13 +103,13 @@ def _resized(runtime: Tensors, batch: Any) -> Any:
     return batch if shape == array.shape else runtime.create("stack", shape, array.dtype, value, "inputs")
 
 
-def _put_together(runtime: Tensors, loader: Any, size: int) -> Any:
+def _put_together(runtime: Tensors, loader: Any, size: int, indices: list[Any]) -> Any:
     if not size and getattr(loader, "batch_sampler", None) is None:
-        return _samples(loader, 1)[0]
+        return _samples(loader, 1, indices)[0]
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
     if collate is default_collate_fn and size > DISTINCT_SAMPLES:
-        return repeated(runtime, collate(_samples(loader, DISTINCT_SAMPLES)), size)
-    return collate(_samples(loader, size or 1))
+        return repeated(runtime, collate(_samples(loader, DISTINCT_SAMPLES, indices)), size)
+    return collate(_samples(loader, size or 1, indices))
 
 
 def repeated(runtime: Tensors, batch: Any, size: int) -> Any:

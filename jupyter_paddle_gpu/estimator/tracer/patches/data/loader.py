@@ -29,10 +29,12 @@ from ...undecided.needs import BatchNeeded, Need, NeededError
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
-from .batches import Made, bytes_of, collated, made
+from .batches import Made, bytes_of, collated, kinds, made
 
 EPOCH = 64
 """Batches that one pass over a loader gives at most."""
+NEARLY = 0.95
+"""Batches within this part of the largest one's bytes are as large: labels differ where pictures take the same."""
 
 
 @dataclass
@@ -78,7 +80,7 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     batch: Any = None
     if text is None:
         size, count = _size_and_count(loaders, loader)
-        batch = _loaded(runtime, loader, size)
+        size, batch = _loaded(runtime, loader, size)
         text = batch if isinstance(batch, Text) else None
         count = EPOCH if isinstance(loader.dataset, UnseenData) else count
     if text is not None:
@@ -172,21 +174,33 @@ class Text(str):
     __slots__ = ()
 
 
-def _loaded(runtime: Tensors, loader: Any, size: int) -> Any:
-    """The batch without its tensors; where its files are not here, what it looks like is asked for, or as another
-    loader's."""
+def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
+    """How many samples, and the batch without its tensors; where its files are not here, what it looks like is asked
+    for, or as another loader's."""
     data = runtime.of(AbsentData)
     before = dict(data.needs)
     try:
-        return _largest(runtime, loader, size, made(runtime, collated(runtime, loader, size)))
+        if not size and (found := kinds(loader)):
+            return _largest_kind(runtime, loader, found)
+        return size, _largest(runtime, loader, size, made(runtime, collated(runtime, loader, size)))
     except (DownloadNeeded, OSError, NeededError):
         data.needs = before  # what a sample lacks is the batch's to answer
-        if (found := _followed(runtime, loader, size)) is not None:
-            return found
+        if (followed_batch := _followed(runtime, loader, size)) is not None:
+            return size, followed_batch
         if (other := data.any_description()) is not None:
-            return Text(other)
+            return size, Text(other)
         name, cell, line = data.loaders.get(id(loader), ("", None, None))
         raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, size or None))) from None
+
+
+def _largest_kind(runtime: Tensors, loader: Any, found: list[list[Any]]) -> tuple[int, Any]:
+    """Of the batches that a sampler of the program's own gives, the largest in bytes, then in samples."""
+    batches = [(len(indices), made(runtime, collated(runtime, loader, len(indices), indices))) for indices in found]
+    sizes = [bytes_of(runtime, batch) for _, batch in batches]
+    if min(sizes) < NEARLY * max(sizes):
+        runtime.note("sizes_drawn")
+    large = [one for one, size in zip(batches, sizes, strict=True) if size >= NEARLY * max(sizes)]
+    return max(large, key=lambda one: one[0])
 
 
 def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
@@ -271,7 +285,7 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
             data.needs = before
         return int(size), EPOCH
     if not size:
-        return 0, min(total, EPOCH)
+        return 0, min(total if sampler is None else len(sampler), EPOCH)
     size = min(int(size), total) if loaders.batch_size is None else int(size)
     is_own = loaders.batch_size is None and loaders.divided_by == 1
     batches = len(sampler) if sampler is not None and is_own else max(1, total // max(size, 1))

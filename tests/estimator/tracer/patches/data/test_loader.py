@@ -91,6 +91,35 @@ for epoch in range(3):
 """
 
 
-def test_a_batch_may_change_its_samples(run_child):
-    row = run_child("trace", {"changed": CHANGED})["changed"]
-    assert (row["status"], row["inputs"]) == ("ok", ["float32[16, 3, 8, 6]", "float32[16, 4, 2]"])
+SCALES = """
+import numpy as np, paddle
+class Data(paddle.io.Dataset):
+    def __getitem__(self, wanted):
+        width, height, index = wanted
+        return np.zeros([3, height, width], "float32"), np.zeros([1], "int64")
+    def __len__(self):
+        return 64
+class Scales:
+    def __iter__(self):
+        for height, count in ((8, 4), (4, 8), (8, 3)):
+            yield [(6, height, index) for index in range(count)]
+    def __len__(self):
+        return 3
+model = paddle.nn.Conv2D(3, 4, 3)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for x, y in paddle.io.DataLoader(Data(), batch_sampler=Scales()):
+    loss = model(x).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_a_batch_is_as_the_programs_own_code_makes_it(run_child):
+    """Samples that are changed when they are put together; the largest batch of a sampler that names no size, which
+    gives the data set more than an index: of 4 x 8 x 6 and 8 x 4 x 6 pixels the one of more samples."""
+    rows = run_child("trace", {"changed": CHANGED, "scales": SCALES})
+    assert [row["status"] for row in rows.values()] == ["ok", "ok"]
+    assert rows["changed"]["inputs"] == ["float32[16, 3, 8, 6]", "float32[16, 4, 2]"]
+    assert rows["scales"]["inputs"][0] == "float32[8, 3, 4, 6]"
+    assert rows["scales"]["batch_size"] == 8
