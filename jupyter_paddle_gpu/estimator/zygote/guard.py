@@ -92,6 +92,7 @@ class Guard:
         """From here on the process is limited, for good. `limits`: memory_bytes, cpu_seconds, file_bytes."""
         os.environ["TMPDIR"] = tempfile.tempdir = self._private
         os.environ.setdefault("MPLBACKEND", "Agg")
+        os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # else it ends the process in place of what stopped a program
         sys.dont_write_bytecode = True
         _set_resource_limits(limits)
         _die_first()

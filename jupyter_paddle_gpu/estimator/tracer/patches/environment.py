@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import paddle
 
+from .. import call_stack
 from ..session import Session
 from ..undecided.absent_data import Unseen
 from . import absent_modules
@@ -94,6 +96,12 @@ def _undecorated(
     return function if function is not None else lambda decorated: decorated
 
 
+def _file(session: Session, original: Callable[..., Any], thing: Any) -> str:
+    """`inspect.getfile`: the script's own, not the cell's that it runs as. Hydra looks for its configuration beside."""
+    file = str(original(thing))
+    return str(getattr(thing, "__globals__", {}).get("__file__", file)) if call_stack.is_cell(file) else file
+
+
 def patches() -> Iterator[Patch]:
     """What would leave the process: files, downloads, graphs that run elsewhere."""
     yield from (Patch(owner, name, replacement) for owner, name, replacement in _REPLACED)
@@ -108,7 +116,7 @@ _COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
 """Modules of trainers with a `get_path_from_url` of their own."""
 
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
-    (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
+    (inspect, "getfile", _file), (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
     (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
     (paddle, "enable_static", _nothing), (paddle.static, "data", _static), (paddle.static, "Executor", _static),
     (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import pytest
+
+from jupyter_paddle_gpu.estimator.tracer.call_stack import cell_name
+from jupyter_paddle_gpu.estimator.tracer.patches.environment import patches
 
 pytestmark = pytest.mark.paddle
 
@@ -92,3 +98,15 @@ def test_an_error_that_names_an_absent_file_is_not_the_programs(traced):
     row = traced["missed"]
     assert (row["status"], row["questions"]) == ("ok", [])
     assert "data_absent" in row["notes"]
+
+    assert traced["missed"]["status"] == "needs_input"
+    assert "absent/model.pdparams" in traced["missed"]["questions"][0]["params"]["message"]
+
+
+def test_a_function_of_a_script_stands_in_the_scripts_file():
+    """Hydra looks beside it for the configuration; what stands in no cell is where it was."""
+    names: dict[str, Any] = {"__file__": "/programs/train.py"}
+    exec(compile("def main(): pass", cell_name(0), "exec"), names)
+    told = next(patch for patch in patches() if patch.owner is inspect and patch.name == "getfile")
+    assert told.replacement(None, inspect.getfile, names["main"]) == "/programs/train.py"
+    assert told.replacement(None, inspect.getfile, patches) == patches.__code__.co_filename
