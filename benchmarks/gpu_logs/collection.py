@@ -1,4 +1,4 @@
-"""The collection of public threads that say what trainings took on a GPU: one record a log, in `threads.json`.
+"""The collection of public logs that say what trainings took on a GPU: one record a log, in `threads.json`.
 
 Records hold what was read and nothing that was guessed: what a thread does not say is absent, and what has to be
 assumed to rebuild its training stands in its variants, one for each that it may be. Their form is
@@ -7,6 +7,7 @@ assumed to rebuild its training stands in its variants, one for each that it may
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Literal
@@ -21,23 +22,24 @@ FILE = Path(__file__).with_name("threads.json")
 
 
 class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
-    """A record of a public thread, whose number is even."""
+    """A record of a public thread, whose number is even, or of a log in a public repository's file."""
+
+    @property
+    def name(self) -> str:
+        """Thread or log."""
+        return self.thread or self.log
 
     @property
     def number(self) -> int:
-        """That of the thread."""
-        return int(self.thread.rpartition("#")[2])
+        """That of the thread; of a log in a file that of its name's SHA-256 (first digit, doubled to be even)."""
+        if self.thread:
+            return int(self.thread.rpartition("#")[2])
+        return 2 * int(hashlib.sha256(self.log.encode()).hexdigest()[0], 16)
 
     @property
     def half(self) -> Literal["rules", "held back"]:
         """A number that four divides may be looked at while rules are written; one that leaves two is held back."""
         return "rules" if self.number % 4 == 0 else "held back"
-
-    @property
-    def link(self) -> str:
-        """The thread's address."""
-        repository, _, number = self.thread.partition("#")
-        return f"https://github.com/{repository}/issues/{number}"
 
 
 def read() -> tuple[Log, ...]:
@@ -48,9 +50,11 @@ def read() -> tuple[Log, ...]:
     """
     logs = msgspec.json.decode(FILE.read_bytes(), type=tuple[Log, ...])
     for log in logs:
-        if re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", log.thread) is None or log.number % 2:
+        if log.thread and (re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", log.thread) is None or log.number % 2):
             raise ValueError(f"{log.thread}: odd threads are kept for judging")
-    names = [(log.thread, log.says) for log in logs]
+        if not log.name:
+            raise ValueError(f"{log.says}: neither thread nor log")
+    names = [(log.name, log.says) for log in logs]
     if len(set(names)) < len(names):
         raise ValueError("a record is there twice")
     return logs

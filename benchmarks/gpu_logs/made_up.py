@@ -1,7 +1,8 @@
 """Data of the right shapes for trainers that need files: pictures of one colour, silence, one word.
 
 `python -m benchmarks.gpu_logs.made_up CLONES` puts them where the configurations of the collection look for them.
-PaddleDetection, PaddleYOLO, PaddleSeg and PaddleClas need none: the estimate stands in for theirs.
+PaddleDetection, PaddleYOLO, PaddleSeg and PaddleClas need none: the estimate stands in for theirs; of two trainings
+whose configuration a log tells in words it is written here.
 """
 
 from __future__ import annotations
@@ -57,7 +58,35 @@ def texts(root: Path) -> None:
             (folder / f"{part}_{name}.txt").write_text(row * PICTURES)
 
 
-MADE = {"PaddleGAN": frames, "PaddleSpeech": sounds, "PaddleOCR": texts}
+def segmentation(root: Path) -> None:
+    """What PaddleSeg#1568 says of its configuration."""
+    parts = {part: {"type": "Dataset", "dataset_root": "data", "num_classes": 2} for part in ("train", "val")}
+    told = {
+        "_base_": "deeplabv3p/deeplabv3p_resnet50_os8_voc12aug_512x512_40k.yml",
+        "batch_size": 2,
+        "model": {"num_classes": 2},
+        **{f"{part}_dataset": {**own, f"{part}_path": f"data/{part}.txt"} for part, own in parts.items()},
+    }
+    (root / "configs" / "gpu_logs_1568.yml").write_text(json.dumps(told))
+
+
+def detection(root: Path) -> None:
+    """PicoDet of one size, as one of the four variants of a public comparison has it."""
+    mean, std = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+    sizes = {"target_size": [320], "random_size": True, "random_interp": True, "keep_ratio": False}
+    steps = [{"BatchRandomResize": sizes}, {"NormalizeImage": {"is_scale": True, "mean": mean, "std": std}}]
+    told = {
+        "_BASE_": ["picodet/picodet_l_320_coco_lcnet.yml"],
+        "num_classes": 17,
+        "TrainReader": {"batch_transforms": [*steps, {"Permute": {}}, {"PadGT": {}}], "batch_size": 24},
+    }
+    (root / "configs" / "gpu_logs_picodet.yml").write_text(json.dumps(told))
+
+
+MADE = {
+    "PaddleGAN": frames, "PaddleSpeech": sounds, "PaddleOCR": texts, "PaddleSeg": segmentation,
+    "PaddleDetection": detection,
+}  # fmt: skip
 
 if __name__ == "__main__":
     for name, make in MADE.items():

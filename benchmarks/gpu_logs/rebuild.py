@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from jupyter_paddle_gpu.devices import catalogue
+
 from ..report import RESULTS, save, show
 from .collection import Figure, Log, Variant, read
 
@@ -57,10 +59,10 @@ def rebuilt(log: Log, clones: Path) -> list[dict[str, Any]]:
     rows = []
     for variant in log.variants:
         found = estimated(log, variant, clones)
-        sys.stderr.write(f"{log.thread} {variant.assumes} {found}\n")
+        sys.stderr.write(f"{log.name} {variant.assumes} {found}\n")
         rows.append(
             {
-                "thread": log.thread,
+                "thread": log.name,
                 "kind": log.kind,
                 "grade": log.grade,
                 "half": log.half,
@@ -70,11 +72,26 @@ def rebuilt(log: Log, clones: Path) -> list[dict[str, Any]]:
                 "arguments": variant.arguments,
                 "logged": {name: _middle(getattr(log, name)) for name in ("allocated", "reserved", "device")},
                 "estimated": found,
-                "error": error(log.allocated, found.get("allocated_peak_bytes")),
-                "reserved_error": error(log.reserved, found.get("reserved_peak_bytes")),
+                "waits_for_data": log.waits_for_data,
+                "error": error(log.allocated, _without_ahead(log, found, "allocated_peak_bytes")),
+                "reserved_error": error(log.reserved, _without_ahead(log, found, "reserved_peak_bytes")),
+                "fits": log.fits,
+                "fits_estimated": _fits(log.card, found),
             }
         )
     return rows
+
+
+def _without_ahead(log: Log, found: dict[str, Any], name: str) -> int | None:
+    """A figure, of a log that waited for its data without the batches that a faster reader has ahead."""
+    figure: int | None = found.get(name)
+    return figure - found["terms"]["batches_ahead"] if figure and log.waits_for_data else figure
+
+
+def _fits(card: str, found: dict[str, Any]) -> bool | None:
+    """Whether the estimate fits on the card, by its most likely figure; None without one."""
+    known = catalogue.find(card) if card else None
+    return found["peak_bytes"] <= known.memory_bytes if known and found.get("peak_bytes") else None
 
 
 def _middle(figure: Figure | None) -> int | None:
@@ -95,7 +112,7 @@ def main() -> None:
     parser.add_argument("--half", default="rules", choices=["rules", "held back"])
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
-    logs = [log for log in read() if log.half == asked.half and asked.only in log.thread]
+    logs = [log for log in read() if log.half == asked.half and asked.only in log.name]
     rows = [row for log in logs for row in rebuilt(log, asked.clones.absolute())]
     show(
         f"Logged beside estimated, half: {asked.half}; {len(logs)} records, {len(rows)} rows",

@@ -55,6 +55,11 @@ _CHOICE = {
     "JOINS": "its result joins choices",
     "PASSES": "passes a choice on",
     "FILLS": "its result is a number to compare a choice with",
+    "ADDS": "at most as many entries are left as a mask has",
+    "MASKS": "at most as many entries are left as the smaller mask has",
+    "SELECTS": "where it puts one number, at most as many entries are left as the mask has",
+    "CHAINS": "masks have as many entries together as each of them",
+    "EXCEEDS": "at most as many entries exceed a number as a mask has",
 }
 _AMP = {"FIRST_OPERAND": "`auto_cast` casts its input alone", "NEVER": "`auto_cast` leaves it as it is"}
 _ASKED = {

@@ -261,7 +261,8 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
         observations: measured peaks that narrowed the range (0: the table's range alone); `jobs` of them are of
             finished jobs, the others of `calibrate`.
-        logs: public logs of trainings of this kind by which the upper end was set; 0: it is the table's.
+        logs: public logs of trainings of this kind by which both ends were set; 0: they are the table's.
+        batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
     """
 
@@ -273,6 +274,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     observations: int = 0
     jobs: int = 0
     logs: int = 0
+    batches_ahead: int = 0
     changing_shapes: bool = False
 
 

@@ -74,7 +74,8 @@ class GpuLog(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One training on a GPU.
 
     Attributes:
-        thread: `owner/name#number` of the public thread; empty for a contributed job.
+        thread: `owner/name#number` of the public thread; empty for a contributed job and for a log in a file.
+        log: of a log that lies in some public repository's file: what is trained and when its line was written.
         says: what the thread names the training by, in a few words of ours.
         date: of the log, as `2025-02-04`, where it is known: which version of the trainer it is of.
         batch: samples of a step on one card.
@@ -82,11 +83,15 @@ class GpuLog(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         allocated, reserved: `max_memory_allocated`, `max_memory_reserved` of Paddle.
         device: what the driver shows for the process.
         exhausted: what was allocated when memory ran out: the training needs more.
+        refused: the request that was refused then: bytes of one tensor, with 256 more up to Paddle 2.2.
+        fits: whether it ran on that card, where that is all that was said.
+        waits_for_data: the log says that most of a step's time went into reading: no batch was ahead.
         foretold: of a contributed job, what its estimate had said.
         variants: how it can be rebuilt; several where something is assumed.
     """
 
     thread: str = ""
+    log: str = ""
     kind: Kind = ""
     grade: Grade = "complete"
     says: str = ""
@@ -104,6 +109,9 @@ class GpuLog(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reserved: Figure | None = None
     device: Figure | None = None
     exhausted: Figure | None = None
+    refused: Figure | None = None
+    fits: bool | None = None
+    waits_for_data: bool = False
     foretold: Foretold | None = None
     variants: tuple[Variant, ...] = ()
 

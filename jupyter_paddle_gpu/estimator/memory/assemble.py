@@ -67,9 +67,14 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     )
     spread = calibration.predict(key, terms)
     reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
-    logs, high = _by_logs(trace, reserved, least, terms, spread)
+    logs, low, high = _by_logs(trace, reserved, least, terms, spread)
     terms = msgspec.structs.replace(
-        terms, observations=spread.observations, jobs=spread.jobs, logs=logs, changing_shapes=changing
+        terms,
+        observations=spread.observations,
+        jobs=spread.jobs,
+        logs=logs,
+        changing_shapes=changing,
+        batches_ahead=trace.batches_ahead,
     )
     standing = sum(result.kinds.values())
     return Peak(
@@ -79,21 +84,29 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
             **result.kinds, workspace=spread.likely - spread.context - standing, context=spread.context
         ),
         likely=spread.likely,
-        low=max(spread.low - _other_branches(trace) - _fewer_selected(trace), 0),
+        low=max(low - _other_branches(trace) - _fewer_selected(trace), 0),
         high=high + _more_selected(trace),
         reserved=reserved,
         terms=terms,
     )
 
 
-def _by_logs(trace: Trace, reserved: int, least: Reserved, terms: DeviceTerms, spread: Range) -> tuple[int, int]:
-    """(how many public logs speak for the upper end, the upper end); a machine's own measurements count for more."""
+def _by_logs(trace: Trace, reserved: int, least: Reserved, terms: DeviceTerms, spread: Range) -> tuple[int, int, int]:
+    """(how many public logs speak for the range, its ends); a machine's own measurements count for more.
+
+    A loader that is slower than the step has no batch ahead (PaddleOCR#16562): the low end leaves them out.
+    """
     logs = evidence.like(trace, reserved)
-    factor = evidence.limit(logs)
-    if factor is None or spread.observations:
-        return 0, spread.high
+    factors = evidence.limits(logs)
+    if spread.observations:
+        return 0, spread.low, spread.high
+    lowest = max(spread.low - trace.batches_ahead, 0)
+    if factors is None:
+        return 0, lowest, spread.high
     pages = least.mapped - least.reserved
-    return len(logs), max(spread.likely, min(spread.high, round(reserved * factor) + pages + terms.context_high))
+    low = round((reserved - trace.batches_ahead) * factors[0]) + pages + terms.context_low
+    high = round(reserved * factors[1]) + pages + terms.context_high
+    return len(logs), min(spread.likely, max(lowest, low)), max(spread.likely, min(spread.high, high))
 
 
 def _other_branches(trace: Trace) -> int:

@@ -1,9 +1,9 @@
-"""What public logs of GPUs say of an estimate's upper end. Sizes in bytes.
+"""What public logs of GPUs say of an estimate's range. Sizes in bytes.
 
-The lower end of a step's range is what its tensors take in the allocator's chunks with no workspace at all, which no
-training can stay below. How much comes on top hangs on the algorithms that cuDNN chooses. Where trainings of the same
-kind were logged, the upper end is the one-sided 90 % prediction limit of Student's t for one more training (Hahn and
-Meeker, Statistical Intervals, 1991, section 4.7), on
+A step's range goes from what its tensors take in the allocator's chunks with no workspace and no batch ahead to what
+they take with the largest workspaces. Where in between hangs on the algorithms that cuDNN chooses. Where trainings of
+the same kind were logged, the range is cut to the two-sided 90 % prediction interval of Student's t for one more
+training (Hahn and Meeker, Statistical Intervals, 1991, section 4.7), on
 
     ln(logged max_memory_reserved / estimated reserved bytes).
 
@@ -25,12 +25,13 @@ SIZES_DRAWN = "sizes_drawn"
 UNKNOWN_SHAPES = "extents"
 LEAST, MOST = 1 << 30, 32 << 30
 """Reserved bytes between which a training is like the logged ones (11 to 16 GiB), within a factor of some ten below."""
-QUANTILES = {2: 1.886, 3: 1.638, 4: 1.533, 5: 1.476, 6: 1.440, 7: 1.415, 8: 1.397}
-"""Of Student's t at 90 %, by degrees of freedom."""
+QUANTILES = {2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 9: 1.833, 10: 1.812}
+"""Of Student's t at 95 %, by degrees of freedom: 5 % lie above, as many below."""
 
 
 class Seen(NamedTuple):
-    """A logged training: thread, what is trained, reserved bytes as estimated and as logged."""
+    """A logged training: thread, or when its line was written; what is trained; reserved bytes as estimated and as
+    logged. Of a training that waited for its data the estimate is without the batches ahead."""
 
     thread: str
     kind: str
@@ -41,9 +42,11 @@ class Seen(NamedTuple):
 SAME_SHAPES = (
     Seen("PaddlePaddle/PaddleGAN#828", "generation", 13035890048, 13111791872),
     Seen("PaddlePaddle/PaddleSpeech#3604", "speech", 16687437760, 16623753728),
-    Seen("PaddlePaddle/PaddleOCR#16562", "text detection", 12047774720, 11876696063),
+    Seen("PaddlePaddle/PaddleOCR#16562", "text detection", 11995345600, 11876696063),
+    Seen("2025/06/25 18:24:53", "text recognition", 12627692352, 12785811455),
+    Seen("2025/08/30 18:00:18", "text detection", 14819487424, 15316025343),
 )
-"""Nets with convolutions in float32 whose batches have the same shapes in every step; no card is named there."""
+"""Nets with convolutions in float32 whose batches take the same in every step; no card is named there."""
 
 
 def ratios(logs: Sequence[Seen]) -> list[float]:
@@ -51,14 +54,15 @@ def ratios(logs: Sequence[Seen]) -> list[float]:
     return [log(one.logged / one.estimated) for one in logs]
 
 
-def limit(logs: Sequence[Seen]) -> float | None:
-    """By what factor of the estimate nine of ten more trainings stay below; None with too few logs."""
+def limits(logs: Sequence[Seen]) -> tuple[float, float] | None:
+    """Between what factors of the estimate nine of ten more trainings lie; None with too few logs."""
     count = len(logs)
     quantile = QUANTILES.get(count - 1)
     if quantile is None:
         return None
     found = ratios(logs)
-    return exp(mean(found) + quantile * stdev(found) * sqrt(1 + 1 / count))
+    width = quantile * stdev(found) * sqrt(1 + 1 / count)
+    return exp(mean(found) - width), exp(mean(found) + width)
 
 
 def like(trace: Trace, reserved: int) -> tuple[Seen, ...]:

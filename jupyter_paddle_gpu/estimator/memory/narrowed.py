@@ -12,8 +12,9 @@ BY_PROGRAMS = Message(
 )
 BY_LOGS = Message(
     code="narrowed_by_logs",
-    text="The upper end rests on {logs} public training logs of GPUs: video super-resolution, speech and text "
-    "detection, float32, cards not named. It is their 90 % prediction limit; no other log has tested it yet.",
+    text="Both ends rest on {logs} public training logs of GPUs: video super-resolution, speech, text detection and "
+    "text recognition, float32, cards not named. They are the 90 % prediction interval of these logs; of each log in "
+    "turn, the interval of the others held four of five.",
 )
 CHANGING = Message(
     code="range_of_changing_shapes",

@@ -1,4 +1,4 @@
-"""The upper end that public logs give a range, for the steps that are like theirs, and what drawn sizes reserve."""
+"""The ends that public logs give a range, for the steps that are like theirs, and what drawn sizes reserve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from jupyter_paddle_gpu.estimator.memory import evidence
 from jupyter_paddle_gpu.estimator.memory.assemble import cpu_peak, gpu_peak
 from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key
-from jupyter_paddle_gpu.estimator.memory.evidence import SAME_SHAPES, Seen, limit
+from jupyter_paddle_gpu.estimator.memory.evidence import SAME_SHAPES, Seen, limits
 from jupyter_paddle_gpu.estimator.memory.narrowed import narrowed
 from jupyter_paddle_gpu.estimator.memory.reserved import replay_changing, replay_reserved
 from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace, TracedNote
@@ -47,30 +47,30 @@ def peak(tmp_path: Path):
     return lambda trace: gpu_peak(trace, None, calibration, key=Key("a card"))
 
 
-def test_the_limit_is_students():
+def test_the_interval_is_students():
     logs = [Seen("a/b#4", "", 100, round(100 * math.exp(ratio))) for ratio in (0.1, 0.2, 0.3)]
     found = evidence.ratios(logs)
     spread = math.sqrt(sum((one - sum(found) / 3) ** 2 for one in found) / 2)
-    expected = math.exp(sum(found) / 3 + 1.886 * spread * math.sqrt(4 / 3))  # 1.886: Student's t, 90 %, 2 degrees
-    assert limit(logs) == pytest.approx(expected, rel=1e-12)
-    assert limit(logs[:2]) is limit(()) is None
-    assert limit([Seen("a/b#4", "", 100, 110)] * 3) == pytest.approx(1.1)
+    width = 2.920 * spread * math.sqrt(4 / 3)  # Student's t, 95 % on each side, 2 degrees of freedom
+    expected = [math.exp(sum(found) / 3 + side * width) for side in (-1, 1)]
+    assert limits(logs) == pytest.approx(expected, rel=1e-12)
+    assert limits(logs[:2]) is limits(()) is None
+    assert limits([Seen("a/b#4", "", 100, 110)] * 3) == pytest.approx((1.1, 1.1))
 
 
-def test_every_log_lies_below_the_limit():
-    factor = limit(SAME_SHAPES)
-    assert factor is not None and 1 < factor < 1.05
-    assert all(one.logged <= factor * one.estimated for one in SAME_SHAPES)
+def test_every_log_lies_within_the_interval():
+    factors = limits(SAME_SHAPES)
+    assert factors is not None and 0.95 < factors[0] < 1 < factors[1] < 1.05
+    assert all(factors[0] <= one.logged / one.estimated <= factors[1] for one in SAME_SHAPES)
 
 
-def test_the_upper_end_of_a_logged_kind_comes_down_and_nothing_else(peak):
+def test_the_range_of_a_logged_kind_is_cut_and_nothing_else(peak):
     assert (plain := peak(NET)).terms.logs == len(SAME_SHAPES)
     other = peak(msgspec.structs.replace(NET, amp="O1"))
     assert other.terms.logs == 0
     assert plain.high < other.high
-    assert (plain.low, plain.likely, plain.reserved, plain.allocated) == (
-        other.low, other.likely, other.reserved, other.allocated
-    )  # fmt: skip
+    assert plain.low >= other.low
+    assert (plain.likely, plain.reserved, plain.allocated) == (other.likely, other.reserved, other.allocated)
     assert plain.low <= plain.likely <= plain.high
     assert [note.code for note in narrowed(plain.terms)] == ["narrowed_by_logs"]
 
@@ -90,6 +90,18 @@ def test_the_upper_end_of_a_logged_kind_comes_down_and_nothing_else(peak):
 )
 def test_no_log_speaks_for_another_kind(peak, changes):
     assert peak(msgspec.structs.replace(NET, **changes)).terms.logs == 0
+
+
+def test_the_low_end_has_no_batch_ahead(peak):
+    ahead = msgspec.structs.replace(NET, batches_ahead=60 * MIB)
+    assert 0 < peak(NET).low - peak(ahead).low <= 60 * MIB
+    assert peak(ahead).terms.batches_ahead == 60 * MIB
+    small = msgspec.structs.replace(NET, storages=NET.storages[:3])
+    fewer = msgspec.structs.replace(small, batches_ahead=60 * MIB)
+    assert peak(small).low - peak(fewer).low == 60 * MIB
+    assert (peak(ahead).likely, peak(ahead).high, peak(ahead).allocated) == (
+        peak(NET).likely, peak(NET).high, peak(NET).allocated
+    )  # fmt: skip
 
 
 def test_a_machines_own_measurements_count_for_more(peak, tmp_path):

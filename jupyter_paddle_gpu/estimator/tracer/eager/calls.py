@@ -56,7 +56,8 @@ class Call:
             self._run(step)
         self.template.is_checked = True
         result = self._wrap(self.template.returned, values, ())
-        self.runtime.of(Choices).follow(name, self.states, result)
+        number = next((step.attrs["value"] for step in self.template.steps if "value" in step.attrs), None)
+        self.runtime.of(Choices).follow(name, self.states, result, number)
         return result
 
     def _find_shapes(self, name: str, values: Value | None) -> None:

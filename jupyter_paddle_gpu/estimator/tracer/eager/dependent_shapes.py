@@ -2,8 +2,8 @@
 
 `nonzero`, `masked_select` and boolean indices of a model's output have between no and all elements. A trace takes all,
 unless a mask compares what `topk`, `argmax` or `one_hot` chose among n classes with one of them: then the n-th part,
-which is what the balance losses of such models train for. Two further traces take the least and all everywhere; they
-give the ends of the range.
+which is what the balance losses of such models train for; or the mask has at most so many entries (`marks.py`). Two
+further traces take the least and all everywhere; they give the ends of the range.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from ..kernels.registry import rule_of
 from ..kernels.rules import Choice
 from ..memory.arrays import State, known_state
+from .marks import MARKS_ALONE, Marks
 
 LIKELY, LEAST, MOST = "likely", "least", "most"
 NOTES = frozenset(("unknown_shape", "unknown_shape_line"))
@@ -45,6 +46,7 @@ class Choices:
         self.classes: WeakKeyDictionary[State, tuple[int, int]] = WeakKeyDictionary()
         self.shares: WeakKeyDictionary[State, Share] = WeakKeyDictionary()
         self.constants: WeakSet[State] = WeakSet()
+        self.marks = Marks()
 
     def taken(self, most: int, states: list[State]) -> tuple[int, int | None]:
         """(elements that are taken of so many, the number of classes where their share is the reason)."""
@@ -52,17 +54,24 @@ class Choices:
             return min(most, _least(states)), None
         known = next((self.shares[state] for state in states if state in self.shares), None)
         if known is None:
-            return most, None
+            counted = self.marks.share(states)
+            if counted is None:
+                return most, None
+            known = Share(counted.expected, counted.most, round(1 / max(counted.expected, 1 / max(1, most))))
         share = known.most if self.way == MOST else known.expected
         return min(most, max(1, ceil(share * most))), known.classes
 
-    def follow(self, name: str, states: list[State], result: Any) -> None:
-        """What is known of the choice goes on to an operator's result."""
+    def follow(self, name: str, states: list[State], result: Any, number: Any = None) -> None:
+        """What is known of the choice goes on to an operator's result; `number`: what it fills the result with."""
         choice = rule_of(name.rstrip("_")).choice
-        if choice is not None:
-            made = [known_state(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
-            if all(state is not None for state in made):
-                _BY_CHOICE[choice](self, states, [state for state in made if state is not None])
+        if choice is None or (choice in MARKS_ALONE and not self.marks.counts):
+            return
+        found = [known_state(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
+        made = [state for state in found if state is not None]
+        if len(made) == len(found):
+            if choice in _BY_CHOICE:
+                _BY_CHOICE[choice](self, states, made)
+            self.marks.follow(choice, states, made, number)
 
 
 SHORT = 128

@@ -163,7 +163,7 @@ OPERATORS = (
     Operator(
         "multiply",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, sparse=Sparse.ROWS, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=True, sparse=Sparse.ROWS, choice=Choice.MASKS, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace,
             fills_zeros=True,
@@ -216,7 +216,7 @@ OPERATORS = (
     Operator(
         "where",
         "`composite_double_backward_api.h`; strided operands: measured (`test_strided_operands.py`)",
-        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, promotes=True, choice=Choice.SELECTS, asked=Asked.EACH_CALL),
         gradient=Rule(second=Second("where_double_grad", ("condition",), _PAIR, ("grad_out",))),
         second=Rule(composed=_where_again),
     ),
@@ -235,6 +235,11 @@ OPERATORS = (
         Rule(choice=Choice.COMPARES, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
+        "greater_than",
+        "shapes of operand and result (`test_marks.py`)",
+        Rule(choice=Choice.EXCEEDS, asked=Asked.TYPES_OF_TWO),
+    ),
+    Operator(
         "not_equal",
         "shapes of operand and result (`test_dependent_shapes.py`)",
         Rule(choice=Choice.DIFFERS, asked=Asked.TYPES_OF_TWO),
@@ -249,7 +254,7 @@ OPERATORS = (
         Rule(asked=Asked.EACH_CALL),
     ),
     Operator(
-        "bitwise_and bitwise_or bitwise_xor floor_divide greater_equal greater_than less_equal less_than "
+        "bitwise_and bitwise_or bitwise_xor floor_divide greater_equal less_equal less_than "
         "logical_and logical_or logical_xor",
         WITHOUT_MEMORY,
         Rule(asked=Asked.TYPES_OF_TWO),

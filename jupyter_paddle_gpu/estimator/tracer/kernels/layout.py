@@ -237,7 +237,7 @@ OPERATORS = (
     Operator(
         "concat",
         f"{_COPIES}; `eager_gen.py`: the builder has it for the gradient of a split",
-        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, flops=nothing, fills_zeros=True, choice=Choice.CHAINS, asked=Asked.EACH_CALL),
         gradient=Rule(flops=nothing),
         second=Rule(fills_zeros=True),
     ),

@@ -15,11 +15,12 @@ def _logcumsumexp_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> 
 _STRIDES = "strided operands: measured (`test_strided_operands.py`); `TransToFluidOpName`"
 
 OPERATORS = (
-    Operator("sum", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_sum")),
+    Operator("sum", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_sum", choice=Choice.ADDS)),
     Operator("mean", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_mean", asked=Asked.TYPE_OF_ONE)),
     Operator("mean_all", _STRIDES, Rule(strides=Strides.KEPT, amp_name="mean", asked=Asked.TYPE_OF_ONE)),
     Operator("prod", _STRIDES, Rule(strides=Strides.KEPT, amp_name="reduce_prod", asked=Asked.TYPE_OF_ONE)),
-    Operator("max min amax", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE)),
+    Operator("max amax", _STRIDES, Rule(strides=Strides.KEPT, choice=Choice.ADDS, asked=Asked.TYPE_OF_ONE)),
+    Operator("min", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE)),
     Operator("trace", _STRIDES, Rule(strides=Strides.KEPT)),
     Operator(
         "any",

@@ -114,7 +114,7 @@ class Sparse(Enum):
 
 
 class Choice(Enum):
-    """How the choice of some among n classes goes through an operator (`eager/dependent_shapes.py`)."""
+    """How the choice of some among n classes goes through an operator (`dependent_shapes.py`, `marks.py`)."""
 
     CHOOSES = auto()
     COMPARES = auto()
@@ -123,6 +123,11 @@ class Choice(Enum):
     JOINS = auto()
     PASSES = auto()
     FILLS = auto()
+    ADDS = auto()
+    MASKS = auto()
+    SELECTS = auto()
+    CHAINS = auto()
+    EXCEEDS = auto()
 
 
 class Asked(Enum):

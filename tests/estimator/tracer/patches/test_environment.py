@@ -99,9 +99,6 @@ def test_an_error_that_names_an_absent_file_is_not_the_programs(traced):
     assert (row["status"], row["questions"]) == ("ok", [])
     assert "data_absent" in row["notes"]
 
-    assert traced["missed"]["status"] == "needs_input"
-    assert "absent/model.pdparams" in traced["missed"]["questions"][0]["params"]["message"]
-
 
 def test_a_function_of_a_script_stands_in_the_scripts_file():
     """Hydra looks beside it for the configuration; what stands in no cell is where it was."""

@@ -50,6 +50,8 @@ class Loaders:
     """What loaders would give if nothing else were asked of them."""
     handed_over: dict[int, tuple[int, bool]] = field(default_factory=dict)
     """By loader: bytes of batches that its workers keep in shared memory; whether the workers outlive an epoch."""
+    ahead: int = 0
+    """Bytes of batches that stand beside the current one on a GPU."""
     abandoned: list[Any] = field(default_factory=list)
     """Batches held ahead by loaders that nobody reads to the end: their reading threads wait for room for good."""
 
@@ -96,6 +98,8 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.
         runtime.note("batches_pile_up")
     ahead = [_as_tensors(runtime, batch, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
+    if runtime.target == "gpu":
+        loaders.ahead = max(loaders.ahead, len(ahead) * bytes_of(runtime, batch))
     if watch.leaves_epoch and text is None:
         # What comes behind the training loop, and its next epoch.
         yield from _whole_pass(runtime, loader, size, batch)
