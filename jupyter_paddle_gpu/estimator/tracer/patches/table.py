@@ -11,6 +11,7 @@ from . import (
     entry_points,
     environment,
     environments,
+    folders,
     layer_calls,
     numbers,
     optimizers,
@@ -30,7 +31,7 @@ def table() -> Iterator[Patch]:
     yield from devices.kinds()
     for module in (
         tensor_methods, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
-        environment,
+        environment, folders,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
         pretrained, texts, trainers, pictures, plots,
     ):  # fmt: skip

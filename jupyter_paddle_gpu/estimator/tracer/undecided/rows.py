@@ -266,6 +266,8 @@ def alike(one: Any, other: Any, *, is_guessed: bool = False) -> Any | None:
     if one.dtype != other.dtype or one.ndim != other.ndim or one.shape[1:] != other.shape[1:]:
         return None
     if one.shape == other.shape:
+        if not one.size:  # of too little made-up data: it tells nothing
+            return None
         return unknown(np.broadcast_to(np.zeros((), one.dtype), one.shape))
     return UnseenRows(one.dtype, one.shape[1:], is_guessed=is_guessed)
 

@@ -1,4 +1,4 @@
-"""Numbers that come out of data that is not here: asked for once, by what the cells call them, and computed with."""
+"""What comes out of data that is not here, as first notebooks have it: asked for once, by what the cells call it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,48 @@ for i in range(100_000):
 """
 )
 WORDS = TEXT.replace("open('absent.txt').read()", "''.join(map(chr, range(65, 130))) * 20")
+STEP = """
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for i in range(6):
+    loss = net(paddle.to_tensor(xs)).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+FOLDER = (
+    HEAD
+    + """
+import glob, pathlib
+from PIL import Image
+files = FILES
+pictures = np.array([np.asarray(Image.open(one).resize((16, 16))) for one in files]).astype('float32')
+pictures = pictures.transpose(0, 3, 1, 2) / 255
+net, xs = nn.Conv2D(3, 4, 3), pictures[:8]
+"""
+    + STEP
+)
+WINDOWS = (
+    HEAD
+    + """
+rows = pd.read_csv('absent.csv').values.astype('float32')
+look_back = 12
+def windows(rows):
+    found = []
+    for i in range(len(rows) - look_back):
+        found.append(rows[i:i + look_back])
+    return np.array(found)
+xs = windows(rows[:int(len(rows) * 0.8)])
+net = nn.LSTM(1, 4)
+"""
+    + STEP.replace("net(paddle.to_tensor(xs))", "net(paddle.to_tensor(xs))[0]")
+)
 SOURCES = {
+    "folder": FOLDER.replace("FILES", "sorted(glob.glob('absent/*.jpg'))"),
+    "path": FOLDER.replace("FILES", "list(pathlib.Path('absent').rglob('*.jpg'))"),
+    "states": HEAD
+    + "import glob\nassert glob.glob('absent/*.pdparams') == []\nnet, xs = nn.Linear(3, 1), np.ones([2, 3], 'float32')"
+    + STEP,
+    "windows": WINDOWS,
     "table": TABLE.replace("AXIS", "1"),
     "last": TABLE.replace("AXIS", "-1"),
     "here": HERE.replace("AXIS", "1"),
@@ -102,3 +143,19 @@ def test_the_answers_give_the_figure_of_such_data(asked, answered, name, here):
     kept = 65 * 20 * 8 if name == "text" else 0  # a tensor of all the text, how long it is nobody knows
     assert answered[name]["peak"] == asked[here]["peak"] - kept
     assert ("tensors_uncounted" in answered[name]["notes"]) == bool(kept)
+
+
+@pytest.mark.parametrize("name", ["folder", "path"])
+def test_a_folder_that_is_not_here_is_no_empty_one(asked, name):
+    """Its pictures are cut to a size by the cells: nobody has to be asked."""
+    assert (asked[name]["status"], asked[name]["questions"]) == ("ok", [])
+    assert {"data_followed", "data_absent"} & set(asked[name]["notes"])
+
+
+def test_what_an_earlier_run_has_left_need_not_be_there(asked):
+    assert asked["states"]["status"] == "ok"
+
+
+def test_windows_of_rows_that_are_not_here_are_no_empty_array(asked):
+    (question,) = asked["windows"]["questions"]
+    assert (question["name"], question["suggestion"]) == ("xs", "float32[32,12,1]")
