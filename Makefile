@@ -85,7 +85,7 @@ docs: $(ENVIRONMENT)  ## Write docs/kernels.md from the declarations of operator
 
 bench: $(ENVIRONMENT)  ## Start-up, estimates, submit, log, sizes: each prints a table and writes JSON into benchmarks/results/
 	$(BIN)/python -m benchmarks
-	$(BIN)/jlpm latency
+	$(BIN)/jlpm bench:ui latency
 
 bench-accuracy: $(ENVIRONMENT)  ## The estimate against real training steps
 	$(BIN)/python -m benchmarks.accuracy

@@ -21,7 +21,7 @@ class Panel:
     """Submit over REST and follow the log over the socket. Use as a context manager.
 
     What is measured with it ends where the message has been decoded in the client; drawing it is measured in a real
-    browser (`jlpm latency`).
+    browser (`jlpm bench:ui latency`).
     """
 
     def __init__(self, folder: Path, host: str, image: str) -> None:

@@ -8,7 +8,6 @@
 #include <unistd.h>
 #define QUIET __attribute__((no_instrument_function))
 
-int nvmlDeviceGetNvLinkVersion(card_t *card, unsigned int lane, unsigned int *out) { (void)card; (void)lane; (void)out; return NOT_SUPPORTED; }
 int nvmlDeviceGetPcieThroughput(card_t *card, int counter, unsigned int *out) { OR_MUTE(card); *out = counter ? 2048 : 1024; return SUCCESS; }
 int nvmlDeviceGetIndex(card_t *card, unsigned int *out) { *out = (unsigned int)card->index; return SUCCESS; }
 int nvmlDeviceGetMinorNumber(card_t *card, unsigned int *out) { *out = (unsigned int)card->index; return SUCCESS; }

@@ -21,6 +21,11 @@ import { Training } from './estimate/training';
 
 /** Milliseconds after the last cell that ran before the kernel is asked for its models. */
 const KERNEL_DELAY = 500;
+/**
+ * Milliseconds after an edit in which a sample of the devices is kept and not drawn: who types does not look at it, and
+ * drawing one a second would make each key a tenth dearer.
+ */
+const TYPING = 700;
 /** Milliseconds after the last news of a notebook before they are kept. */
 const KEEP_DELAY = 1_000;
 
@@ -228,7 +233,9 @@ export class PanelModel implements IDisposable {
     if (training && this._rematch.isDue(training, inventory.devices)) {
       void training.rematch();
     }
-    this._changed.emit();
+    if (Date.now() - this._edited > TYPING) {
+      this._changed.emit();
+    }
   }
 
   private _onConnection(): void {
@@ -279,6 +286,7 @@ export class PanelModel implements IDisposable {
   }
 
   private _onEdit(): void {
+    this._edited = Date.now();
     if (this._looking) {
       this._training?.edited();
     }
@@ -354,6 +362,8 @@ export class PanelModel implements IDisposable {
   private _isReady = false;
   private readonly _rematch = new Rematch();
   private _looking = 0;
+  /** When the notebook was edited last, in milliseconds since the epoch. */
+  private _edited = 0;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
 }

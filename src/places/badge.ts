@@ -45,7 +45,9 @@ export class FailureBadge implements IDisposable {
   private _show(): void {
     const { title } = this._panel;
     const { _failed: failed } = this;
-    title.dataset = failed ? { failures: String(failed) } : {};
+    // JupyterLab finds the tab by what it has put there itself.
+    const { failures: _, ...others } = title.dataset;
+    title.dataset = failed ? { ...others, failures: String(failed) } : others;
     title.caption = failed
       ? `${this._caption}\n${this._trans._n('%1 job failed', '%1 jobs failed', failed)}`
       : this._caption;

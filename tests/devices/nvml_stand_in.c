@@ -318,6 +318,7 @@ int nvmlDeviceGetNvLinkState(card_t *card, unsigned int lane, int *out) {
     *out = (int)lane < card->lanes + card->switched;
     return SUCCESS;
 }
+int nvmlDeviceGetNvLinkVersion(card_t *card, unsigned int lane, unsigned int *out) { if ((int)lane >= card->lanes) return NOT_SUPPORTED; *out = 4; return SUCCESS; }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(card_t *card, unsigned int lane, pci_t *out) {
     OR_MUTE(card);
     if ((int)lane >= card->lanes) return INVALID;

@@ -1,9 +1,14 @@
 /** What the status bar says, and when the panel opens by itself. */
 
+import { Signal } from '@lumino/signaling';
+
+import { FailureBadge } from '../../src/places/badge';
 import { importsPaddle, onceEver } from '../../src/places/firstLook';
 import { inWords } from '../../src/places/words';
-import type { IDevice } from '../../src/domain';
+import type { IDevice, IJob } from '../../src/domain';
+import type { Jobs } from '../../src/models/jobs/jobs';
 import type { PanelModel } from '../../src/models/panel';
+import type { PanelWidget } from '../../src/widgets';
 import { job, trans } from './helpers';
 
 const card = (index: number, used: number) =>
@@ -55,4 +60,17 @@ test('what happens once happens once', async () => {
   await onceEver(state as never, 'opened', done);
   await onceEver(null, 'opened', done);
   expect(done).toHaveBeenCalledTimes(1);
+});
+
+test('the number of failures leaves what JupyterLab has noted on the tab', () => {
+  const ended = new Signal<object, IJob>({});
+  const seen = new Signal<object, void>({});
+  const title = { caption: '', dataset: { id: 'panel' } };
+  const panel = { title, seen, isVisible: false } as unknown as PanelWidget;
+  const badge = new FailureBadge(panel, { ended } as unknown as Jobs, trans);
+  ended.emit(job('a', { state: 'failed' }));
+  expect(title.dataset).toEqual({ id: 'panel', failures: '1' });
+  seen.emit();
+  expect(title.dataset).toEqual({ id: 'panel' });
+  badge.dispose();
 });

@@ -71,6 +71,8 @@ export interface IServerOptions {
   without?: boolean;
   /** Cards that NVML tells of, as `tests/devices/nvml_stand_in.c` reads them; none by default. */
   cards?: string[];
+  /** Another environment's folder, whose JupyterLab is started as it is: other extensions, for comparison. */
+  elsewhere?: string;
   /** Further environment variables. */
   environment?: Record<string, string>;
 }
@@ -78,6 +80,7 @@ export interface IServerOptions {
 export class LabServer {
   constructor(private readonly _options: IServerOptions = {}) {
     const options = _options;
+    this._bin = options.elsewhere ? join(options.elsewhere, 'bin') : BIN;
     this.folder = mkdtempSync(join(tmpdir(), 'paddle-gpu-ui-'));
     this.root = join(this.folder, 'root');
     mkdirSync(this.root);
@@ -91,7 +94,7 @@ export class LabServer {
       writeFileSync(join(this.root, name), JSON.stringify(notebook(cells)));
     }
     const share = join(this.folder, 'share', 'jupyter');
-    if (INSTALLED) {
+    if (INSTALLED || options.elsewhere) {
       putKernel(join(share, 'kernels', 'python3'));
     } else {
       // JupyterLab takes the built extension from here, whether the package is installed or not.
@@ -107,7 +110,7 @@ export class LabServer {
     }
     const config = join(this.folder, 'config');
     mkdirSync(config);
-    if (!INSTALLED || options.without) {
+    if (!options.elsewhere && (!INSTALLED || options.without)) {
       writeFileSync(
         join(config, 'jupyter_server_config.json'),
         JSON.stringify({
@@ -166,7 +169,7 @@ export class LabServer {
   async start(): Promise<void> {
     this._port ||= await freePort();
     this._process = spawn(
-      join(BIN, 'jupyter'),
+      join(this._bin, 'jupyter'),
       [
         'lab',
         '--allow-root',
@@ -178,7 +181,7 @@ export class LabServer {
         '--IdentityProvider.token=',
         '--ServerApp.disable_check_xsrf=True',
         '--LabApp.expose_app_in_browser=True',
-        `--LabApp.extra_labextensions_path=${galataExtension()}`,
+        `--LabApp.extra_labextensions_path=${galataExtension(this._bin)}`,
         `--LabApp.user_settings_dir=${join(this.folder, 'settings')}`,
         `--LabApp.workspaces_dir=${join(this.folder, 'workspaces')}`
       ],
@@ -187,7 +190,7 @@ export class LabServer {
         stdio: process.env.PADDLE_GPU_UI_LOG ? 'inherit' : ['ignore', this._log, this._log],
         env: {
           ...process.env,
-          PATH: `${BIN}:${process.env.PATH}`,
+          PATH: `${this._bin}:${process.env.PATH}`,
           // A library's warning names folders of this machine, in logs and so in pictures.
           PYTHONWARNINGS: 'ignore',
           // Not the folders in which users of this machine agree on its devices.
@@ -279,17 +282,18 @@ export class LabServer {
     return answer.json();
   }
 
+  private readonly _bin: string;
   private readonly _log: number;
   private _port = 0;
   private _process: ChildProcess | null = null;
 }
 
 /** JupyterLab's own helpers in the page, which Galata talks to. */
-function galataExtension(): string {
+function galataExtension(bin: string): string {
   // Where it lies is asked for, without the second that importing it takes.
   const code =
     "import importlib.util as u; print(u.find_spec('jupyterlab').submodule_search_locations[0])";
-  const folder = execFileSync(join(BIN, 'python'), ['-c', code], { encoding: 'utf8' });
+  const folder = execFileSync(join(bin, 'python'), ['-c', code], { encoding: 'utf8' });
   return join(folder.trim(), 'galata');
 }
 

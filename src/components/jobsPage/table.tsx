@@ -50,6 +50,11 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
     },
     [model]
   );
+  // Who sorts looks at the first rows again; drawing all that were scrolled through anew would take a fifth of a second.
+  const sort = (column: Column) => {
+    setMost(ROWS);
+    model.sortBy(column);
+  };
   const chosen = model.chosen.length;
   const rows = shown.slice(0, most);
   return (
@@ -73,17 +78,19 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
                 onChange={event => choose(null, event.target.checked)}
               />
             </th>
-            <Heading model={model} column="state" name={trans.__('State')} short />
-            <Heading model={model} column="name" name={trans.__('Job')} />
+            <Heading model={model} sort={sort} column="state" name={trans.__('State')} short />
+            <Heading model={model} sort={sort} column="name" name={trans.__('Job')} />
             <th scope="col">{trans.__('What differs')}</th>
             <th scope="col" className="jp-mod-curve">
               {trans.__('Curve')}
             </th>
-            <Heading model={model} column="final" name={trans.__('Final')} />
-            <Heading model={model} column="started" name={trans.__('Submitted')} />
-            <Heading model={model} column="took" name={trans.__('Took')} />
-            {hasCosts && <Heading model={model} column="cost" name={trans.__('Cost')} />}
-            <Heading model={model} column="where" name={trans.__('Where')} />
+            <Heading model={model} sort={sort} column="final" name={trans.__('Final')} />
+            <Heading model={model} sort={sort} column="started" name={trans.__('Submitted')} />
+            <Heading model={model} sort={sort} column="took" name={trans.__('Took')} />
+            {hasCosts && (
+              <Heading model={model} sort={sort} column="cost" name={trans.__('Cost')} />
+            )}
+            <Heading model={model} sort={sort} column="where" name={trans.__('Where')} />
           </tr>
         </thead>
         <tbody>
@@ -121,13 +128,14 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
 
 function Heading(props: {
   model: JobsPage;
+  sort: (column: Column) => void;
   column: Column;
   name: string;
   /** Has no room for its name. */
   short?: boolean;
 }): JSX.Element {
   const { trans } = useApp();
-  const { model, column, name, short } = props;
+  const { model, sort, column, name, short } = props;
   const { order } = model;
   const is = order.column === column;
   const sign = is ? (order.down ? '▾' : '▴') : '';
@@ -142,7 +150,7 @@ function Heading(props: {
         className="jp-PaddleGpu-heading"
         title={trans.__('Sort by %1', name)}
         aria-label={short ? name : undefined}
-        onClick={() => model.sortBy(column)}
+        onClick={() => sort(column)}
       >
         {short ? '' : name}
         <span aria-hidden="true">{short && !sign ? '●' : sign}</span>

@@ -6,10 +6,10 @@
 import { writeFileSync } from 'fs';
 import { join, resolve } from 'path';
 
-import { expect, jobRow, openNotebook, openPanel, submitButton, test } from './fixtures';
-import { notebook } from './server';
+import { expect, jobRow, openNotebook, openPanel, submitButton, test } from '../fixtures';
+import { notebook } from '../server';
 
-const RESULTS = resolve(__dirname, '..', '..', 'benchmarks', 'results', 'screen_latency.json');
+const RESULTS = resolve(__dirname, '..', '..', '..', 'benchmarks', 'results', 'screen_latency.json');
 /** Lines, far enough apart that each is a message of its own. */
 const LINES = 60;
 const PRINT = `import time
