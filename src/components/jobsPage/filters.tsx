@@ -7,6 +7,7 @@ import type { JobState } from '../../domain';
 import type { IFilter, JobsPage } from '../../models/jobs/jobsPage';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
+import { Typed } from '../common/typed';
 import { stateName } from '../jobs/words';
 
 const STATES: JobState[] = ['running', 'queued', 'succeeded', 'failed', 'cancelled'];
@@ -16,7 +17,7 @@ export function Filters({ model }: { model: JobsPage }): JSX.Element {
   const { trans, engineTitle } = useApp();
   const { filter, jobs } = model;
   const set = (change: Partial<IFilter>) => {
-    model.filter = { ...filter, ...change };
+    model.filter = { ...model.filter, ...change };
   };
   const list = jobs.list;
   const engines = [...new Set(list.map(job => job.spec.engine))];
@@ -24,13 +25,12 @@ export function Filters({ model }: { model: JobsPage }): JSX.Element {
   const notebooks = [...new Set(list.map(job => job.spec.notebook))].sort();
   return (
     <div className="jp-PaddleGpu-filters" role="search">
-      <input
-        className="jp-PaddleGpu-input"
+      <Typed
         type="search"
         value={filter.words}
         placeholder={trans.__('Find by name, note or change')}
         aria-label={trans.__('Find jobs')}
-        onChange={event => set({ words: event.target.value })}
+        take={words => set({ words })}
       />
       <Choice
         label={trans.__('State')}

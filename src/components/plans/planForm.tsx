@@ -14,6 +14,7 @@ import {
 import type { Planner } from '../../models/plans/plans';
 import { useApp } from '../common/context';
 import { Note } from '../common/pieces';
+import { Typed } from '../common/typed';
 import { deviceName, shortName } from '../devices/words';
 import { severalHint, SweepOptions } from './sweepOptions';
 import { dateIn, writtenValue } from './words';
@@ -88,13 +89,10 @@ export function PlanForm(props: {
             .map(({ name, role, value }) => (
               <label key={name || role} className="jp-PaddleGpu-field">
                 <span>{name ? <code>{name}</code> : trans.__('batch')}</span>
-                <input
-                  className="jp-PaddleGpu-input"
+                <Typed
                   value={plan.values[name || role] ?? ''}
                   placeholder={writtenValue(value)}
-                  onChange={event =>
-                    change({ values: { ...plan.values, [name || role]: event.target.value } })
-                  }
+                  take={text => change({ values: { ...plan.values, [name || role]: text } })}
                 />
               </label>
             ))}
@@ -117,12 +115,11 @@ function Way(props: {
   return (
     <>
       {plan.when === 'at' && (
-        <input
-          className="jp-PaddleGpu-input"
+        <Typed
           type="datetime-local"
           aria-label={trans.__('Time')}
           value={plan.at}
-          onChange={event => change({ at: event.target.value })}
+          take={at => change({ at })}
         />
       )}
       {plan.when === 'cron' && <Cron plan={plan} change={change} />}
@@ -141,14 +138,13 @@ function Way(props: {
         </select>
       )}
       {plan.when === 'cost' && (
-        <input
-          className="jp-PaddleGpu-input"
+        <Typed
           type="number"
           min={0}
           step="any"
           aria-label={trans.__('Price of an hour')}
           value={plan.below}
-          onChange={event => change({ below: event.target.value })}
+          take={below => change({ below })}
         />
       )}
       {(plan.when === 'at' || plan.when === 'cron') && <Dates plan={plan} planner={planner} />}
@@ -197,12 +193,11 @@ function Cron(props: {
         ))}
         <option value={-1}>{trans.__('as written below')}</option>
       </select>
-      <input
-        className="jp-PaddleGpu-input"
+      <Typed
         aria-label={trans.__('Cron expression: minute, hour, day, month, day of the week')}
         spellCheck={false}
         value={plan.cron}
-        onChange={event => change({ cron: event.target.value })}
+        take={cron => change({ cron })}
       />
     </>
   );

@@ -5,6 +5,7 @@ import * as React from 'react';
 
 import type { ISweepChoice } from '../../models/plans/values';
 import { useApp } from '../common/context';
+import { Typed } from '../common/typed';
 
 /** What can be typed for a variable, said where nobody has yet. */
 export function severalHint(trans: TranslationBundle): string {
@@ -36,25 +37,23 @@ export function SweepOptions(props: {
       {choice.search !== 'grid' && (
         <label className="jp-PaddleGpu-field">
           <span>{trans.__('Trials')}</span>
-          <input
-            className="jp-PaddleGpu-input"
+          <Typed
             type="number"
             min={1}
             placeholder="20"
             value={choice.trials}
-            onChange={event => set({ trials: event.target.value })}
+            take={trials => set({ trials })}
           />
         </label>
       )}
       <label className="jp-PaddleGpu-field">
         <span>{trans.__('At once, at most')}</span>
-        <input
-          className="jp-PaddleGpu-input"
+        <Typed
           type="number"
           min={1}
           placeholder={trans.__('as many as there are devices')}
           value={choice.atOnce}
-          onChange={event => set({ atOnce: event.target.value })}
+          take={atOnce => set({ atOnce })}
         />
       </label>
     </fieldset>

@@ -6,6 +6,7 @@ import { jobTitle, roleName } from '../../models/jobs/runs';
 import { type IField, isMany, type RerunForm as Model, valueOf } from '../../models/jobs/rerun';
 import { useApp, useSignal } from '../common/context';
 import { Note } from '../common/pieces';
+import { Typed, useTyped } from '../common/typed';
 import { severalHint, SweepOptions } from '../plans/sweepOptions';
 
 /** Variables that are shown before somebody asks for all of them. */
@@ -20,6 +21,9 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
   );
   const others = model.fields.filter(field => !first.includes(field));
   const id = React.useId();
+  const [environment, typeEnvironment] = useTyped(model.environment, text =>
+    model.update(() => (model.environment = text))
+  );
   return (
     <div className="jp-PaddleGpu-form">
       <p className="jp-PaddleGpu-muted">
@@ -92,8 +96,8 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
           rows={3}
           aria-label={trans.__('Environment variables, NAME=value, one a line')}
           placeholder={trans.__('NAME=value')}
-          value={model.environment}
-          onChange={event => model.update(() => (model.environment = event.target.value))}
+          value={environment}
+          onChange={event => typeEnvironment(event.target.value)}
         />
       </details>
       <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small" role="status">
@@ -138,12 +142,11 @@ function Field({ field, model }: { field: IField; model: Model }): JSX.Element {
           ))}
         </select>
       ) : (
-        <input
-          className="jp-PaddleGpu-input"
+        <Typed
           inputMode={typeof variable.value === 'number' ? 'decimal' : undefined}
           value={field.text}
           aria-invalid={wrong}
-          onChange={event => take(event.target.value)}
+          take={take}
         />
       )}
       {wrong && <small role="alert">{trans.__('A number is wanted here.')}</small>}
