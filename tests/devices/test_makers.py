@@ -22,10 +22,13 @@ from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.devices import Device, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.docker.connection.daemon import DaemonFacts
 from jupyter_paddle_gpu.engines.docker.devices import access
 from jupyter_paddle_gpu.engines.docker.policy import check_environment
 from jupyter_paddle_gpu.engines.docker.settings import DockerSettings
+from jupyter_paddle_gpu.estimator.sources.traces import tracer_request
 from jupyter_paddle_gpu.images.choice import choose_image
 
 
@@ -115,6 +118,11 @@ def test_a_process_sees_its_devices_and_no_others(makers: registry.Makers, machi
     assert makers.visible(()) == {"CUDA_VISIBLE_DEVICES": "", "ACME_VISIBLE": "none"}
     assert makers.visible(("acme-0000:02:00.0",), machine) == {"CUDA_VISIBLE_DEVICES": "", "ACME_VISIBLE": "1"}
     assert makers.visible(("GPU-1", "GPU-2")) == {"CUDA_VISIBLE_DEVICES": "GPU-1,GPU-2", "ACME_VISIBLE": "none"}
+
+
+def test_the_tracer_is_told_its_devices_name(makers: registry.Makers) -> None:
+    facts = NotebookFacts(kernel_name="python3", cells=(), language="python", imports_paddle=True, loop="custom")
+    assert "acme" in tracer_request(facts, Path(), EstimateRequest())["device_names"]
 
 
 def test_nobody_sets_its_variables_in_a_container(makers: registry.Makers) -> None:

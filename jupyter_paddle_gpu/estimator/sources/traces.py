@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ...devices.makers.registry import makers
 from ...domain.descriptions import is_description
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
@@ -201,6 +202,7 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
         "answers": dict(request.answers),
         "held": dict(request.held),
         "processes": facts.processes.value if facts.processes else None,
+        "device_names": sorted({maker.set_device for maker in makers().rows.values()}),
         **for_tracer(request),
     }
 

@@ -20,6 +20,7 @@ from ..kernels.registry import rule_of
 from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
 from ..patches.data.loader import Loaders
+from ..patches.devices import DeviceNames
 from ..patches.distributed.process_group import Processes
 from ..patches.distributed.sharding import TaskFlows
 from ..patches.patch import unplaced
@@ -124,6 +125,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         processes,
         Processes(request.get("devices"), request.get("processes")),
         TaskFlows(),
+        DeviceNames(frozenset(request.get("device_names") or ())),
         HostMemory(),
         Precision(request.get("amp"), request.get("amp_dtype") or "float16"),
         Types(low_as_float32=runtime.target != "cpu" or request.get("amp") in {"O1", "O2"}),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -28,6 +29,17 @@ _DEVICE = re.compile(
     re.IGNORECASE,
 )
 """Names of Paddle's own devices and of those that plugins add (PaddleCustomDevice)."""
+
+
+@dataclass(frozen=True)
+class DeviceNames:
+    """Words for `paddle.set_device` beside those: of makers that packages add."""
+
+    of_makers: frozenset[str] = frozenset()
+
+    def holds(self, device: str) -> bool:
+        """Whether that is a device's name, with a number or without."""
+        return _DEVICE.fullmatch(device) is not None or device.partition(":")[0] in self.of_makers
 
 
 class Idle:
@@ -62,7 +74,7 @@ class Idle:
 
 def _place(session: Session, original: Replacement, device: Any = None, *args: Any, **kwargs: Any) -> Any:
     """From a name to a place."""
-    named = isinstance(device, str) and _DEVICE.fullmatch(device)
+    named = isinstance(device, str) and session.of(DeviceNames).holds(device)
     return core.CPUPlace() if named or isinstance(device, int) else original(device, *args, **kwargs)
 
 

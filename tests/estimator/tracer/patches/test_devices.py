@@ -90,6 +90,13 @@ def test_devices_stop_nothing_and_take_nothing(traced, name):
         assert traced[name]["peak"] == traced["plain"]["peak"]
 
 
+def test_a_device_of_a_maker_that_a_package_adds_stops_nothing(run_child):
+    sources = dict.fromkeys(("known", "unknown"), SCRIPT.format(before="model.to('globex:1')", inside="", behind=""))
+    found = run_child("trace", sources, {"known": {"device_names": ["globex"]}, "unknown": {}})
+    assert found["known"]["peak"]
+    assert not found["unknown"]["peak"]
+
+
 def test_a_program_for_the_cpu_hears_that_there_is_no_cuda(run_child):
     source = SCRIPT.format(before="assert not paddle.is_compiled_with_cuda()", inside="", behind="")
     found = run_child("trace", {"cpu": source}, {"cpu": {"target": "cpu"}})["cpu"]
