@@ -26,6 +26,11 @@ class ListedReader:
         cards = self._pci.of(self._maker.pci)
         return Reading(devices=tuple(_device(self._maker, card, number) for number, card in enumerate(cards)))
 
+    def is_anothers(self, address: str) -> bool:
+        """Whether the bus says that what is at this address is another maker's."""
+        vendor = self._pci.vendor(address)
+        return bool(vendor) and self._maker.pci is not None and vendor != self._maker.pci.vendor
+
     def numa_node(self, address: str) -> int | None:
         """The NUMA node that a card at this address hangs on."""
         return self._pci.numa_node(address)

@@ -29,6 +29,10 @@ class PciFunctions:
             if _text(function / "vendor") == ids.vendor and _text(function / "class").startswith(ids.classes)
         ]
 
+    def vendor(self, address: str) -> str:
+        """Whose the function at an address is, as `0x1002`; empty where there is none."""
+        return _text(self._folder / address / "vendor") if address else ""
+
     def numa_node(self, address: str) -> int | None:
         """The NUMA node of a function; drivers write its domain with eight digits, the kernel with four."""
         domain, _, rest = address.lower().partition(":")

@@ -89,7 +89,12 @@ class ToolReader:
         except (ValueError, KeyError, IndexError, TypeError):
             return self._without(self._strange(tool))
         self._owners.refresh()
-        self._known = tuple(self._device(tool, card) for card in answer.cards)
+        # Two makers' tools can have one name: each lists its own cards.
+        self._known = tuple(
+            self._device(tool, card)
+            for card in answer.cards
+            if not (tool.by_address and self._listed.is_anothers(_short(card.address)))
+        )
         return Reading(devices=self._known, drivers=self._drivers(answer))
 
     def _drivers(self, answer: Answer) -> dict[str, Driver]:

@@ -62,6 +62,26 @@ def test_each_maker_is_read_and_marked(
         assert registry.makers().of_device(device.id).name == maker
 
 
+@pytest.mark.parametrize(
+    ("recording", "vendor"), [("rocm-smi-6.2.4-RX7800XT.json", "amd"), ("hy-smi-24.04.3.json", "hygon")]
+)
+def test_a_tool_of_two_makers_names_a_card_once(programs: Path, tmp_path: Path, recording: str, vendor: str) -> None:
+    program(programs, "rocm-smi", f"cat '{RECORDED / recording}'")
+    for maker in ("amd", "hygon"):
+        found = reader(maker, tmp_path).read()
+        assert [device.vendor for device in found.devices] == [vendor] * (maker == vendor)
+        assert found.problems == ()
+
+
+def test_where_the_tool_names_no_vendor_the_bus_tells_whose_a_card_is(programs: Path, tmp_path: Path) -> None:
+    program(programs, "rocm-smi", """echo '{"card0": {"PCI Bus": "0000:03:00.0", "GPU use (%)": "3"}}'""")
+    card = tmp_path / "sys" / "bus" / "pci" / "devices" / "0000:03:00.0"
+    card.mkdir(parents=True)
+    (card / "vendor").write_text("0x1002\n")
+    assert [device.id for device in reader("amd", tmp_path).read().devices] == ["amd-0000:03:00.0"]
+    assert reader("hygon", tmp_path).read().devices == ()
+
+
 def test_amd_by_its_newer_tool_with_three_questions(programs: Path, tmp_path: Path) -> None:
     program(programs, "amd-smi", f"cat '{RECORDED}'/amd-smi-26.2.1-MI355X-$1.json")
     program(programs, "rocm-smi", "exit 1")  # not asked where the newer one is

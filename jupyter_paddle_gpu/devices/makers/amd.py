@@ -16,7 +16,7 @@ MAKER = Maker(
     # AMD also makes graphics for desktops, which do not count.
     pci=PciIds(vendor="0x1002", classes=("0x0380", "0x12")),
     tools=("amd-smi", "rocm-smi"),
-    asks=(amd_smi.TOOL, rocm_smi.ROCM),
+    asks=(amd_smi.TOOL, rocm_smi.AMD),
     brands=("amd", "instinct", "radeon"),
     words=HIP,
     # HIP counts the cards whose render nodes it may open

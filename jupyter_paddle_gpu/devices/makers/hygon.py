@@ -15,7 +15,7 @@ MAKER = Maker(
     reserved=("ROCR_VISIBLE_DEVICES",),
     pci=PciIds(vendor="0x1d94", classes=("0x0302", "0x0380", "0x0b40", "0x12")),
     tools=("hy-smi", "rocm-smi"),
-    asks=(rocm_smi.HYGON, rocm_smi.ROCM),
+    asks=rocm_smi.HYGON,
     brands=("hygon", "dcu"),
     words=HIP,
     container=DeviceNodes(

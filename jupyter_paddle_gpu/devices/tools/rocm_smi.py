@@ -2,13 +2,15 @@
 
 The keys change with the version (`GPU use (%)`, `DCU use (%)`, `HCU use (%)`; bytes or MiB): a figure is found by a
 pattern, its unit taken from the key. Recorded in gpustack/gpustack (`tests/detectors/rocm_smi`): AMD 6.2.4, Hygon DTK
-24.04.3; `--showpids` in ROCm/ROC-smi#60.
+24.04.3; `--showpids` in ROCm/ROC-smi#60. DTK brings a `rocm-smi` of its own, so both makers ask that program: each takes
+the cards of its own vendor.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 from ..tool import Answer, Card, Tool, ToolProcess, bytes_of, number, processes_by_card, whole
@@ -24,8 +26,12 @@ _HEAT = (r"sensor junction", r"sensor core", r"sensor edge")
 """What is nearest to the silicon first."""
 
 
-def read(answers: tuple[str, ...]) -> Answer:
-    """The cards by number; processes where the tool says on which cards they are."""
+def read(answers: tuple[str, ...], *, others: str) -> Answer:
+    """The cards by number; processes where the tool says on which cards they are.
+
+    Args:
+        others: a pattern of vendors whose cards are another maker's.
+    """
     described, driver, pids, places = (_json(text) for text in (*answers, "", "", "")[:4])
     rows = {int(name[4:]): row for name, row in described.items() if re.fullmatch(r"card\d+", name)}
     if not rows:
@@ -34,7 +40,11 @@ def read(answers: tuple[str, ...]) -> Answer:
     found = driver.get("system", {})
     return Answer(
         # Hygon's older tool counts from 1, the runtime from 0.
-        cards=tuple(_card(place, rows[name], held.get(name, ())) for place, name in enumerate(sorted(rows))),
+        cards=tuple(
+            _card(place, rows[name], held.get(name, ()))
+            for place, name in enumerate(sorted(rows))
+            if not re.search(others, str(_value(rows[name], "^card vendor$") or ""), re.IGNORECASE)
+        ),
         driver=str(_value(found, "driver version") or "") if isinstance(found, dict) else "",
     )
 
@@ -96,5 +106,8 @@ def _processes(pids: dict[str, Any], places: dict[str, Any], numbers: list[int])
     return rows
 
 
-ROCM = Tool(program="rocm-smi", questions=_QUESTIONS, read=read, by_address=True)
-HYGON = Tool(program="hy-smi", questions=_QUESTIONS, read=read, by_address=True)
+_OF_AMD, _OF_HYGON = partial(read, others="hygon|haiguang"), partial(read, others=r"advanced micro|\bamd\b")
+AMD = Tool(program="rocm-smi", questions=_QUESTIONS, read=_OF_AMD, by_address=True)
+HYGON = tuple(
+    Tool(program=name, questions=_QUESTIONS, read=_OF_HYGON, by_address=True) for name in ("hy-smi", "rocm-smi")
+)

@@ -70,13 +70,13 @@ CASES: list[tuple[Tool, tuple[str, ...], str, tuple[object, ...]]] = [
         (1, "0000:56:00.0", "Kunlun R300", 0, 32768, 0, None, None, None),
     ),
     (
-        rocm_smi.HYGON,
+        rocm_smi.HYGON[0],
         ("hy-smi-24.04.3.json", "", "", ""),
         "",
         (0, "", "DCU xxxx", 2, 65520, 0, 39, 80.0, None),
     ),
     (
-        rocm_smi.ROCM,
+        rocm_smi.AMD,
         ("rocm-smi-6.2.4-RX7800XT.json", "", "", ""),
         "",
         (0, "", "Navi 32 [Radeon RX 7700 XT / 7800 XT]", 11077, 16368, 100, 51, 53.0, None),
@@ -152,13 +152,13 @@ def test_processes_of_rocm_are_put_on_cards_where_the_tool_says_which() -> None:
     one = (RECORDED / "rocm-smi-6.2.4-RX7800XT.json").read_text()
     two = '{"card0": {"GPU use (%)": "1"}, "card1": {"GPU use (%)": "2"}}'
     pids = '{"system": {"PID12": "train, 1, 1048576, 0, 0", "PID13": "x, 1, 5, 0, 0"}}'
-    (card,) = rocm_smi.ROCM.read((one, "", pids, "")).cards
+    (card,) = rocm_smi.AMD.read((one, "", pids, "")).cards
     assert card.processes == (ToolProcess(12, MIB, "train"), ToolProcess(13, 5, "x"))
-    assert [c.processes for c in rocm_smi.ROCM.read((two, "", pids, "")).cards] == [(), ()]
-    told = rocm_smi.ROCM.read((two, "", pids, '{"system": {"PID12": "[1]"}}')).cards
+    assert [c.processes for c in rocm_smi.AMD.read((two, "", pids, "")).cards] == [(), ()]
+    told = rocm_smi.AMD.read((two, "", pids, '{"system": {"PID12": "[1]"}}')).cards
     assert [c.processes for c in told] == [(), (ToolProcess(12, MIB, "train"),)]
 
 
 def test_cards_that_the_tool_counts_from_one_are_counted_from_zero() -> None:
-    answer = rocm_smi.HYGON.read(('{"card1": {"DCU use (%)": "3"}, "card2": {"DCU use (%)": "4"}}', "", "", ""))
+    answer = rocm_smi.HYGON[0].read(('{"card1": {"DCU use (%)": "3"}, "card2": {"DCU use (%)": "4"}}', "", "", ""))
     assert [(card.number, card.utilization) for card in answer.cards] == [(0, 3), (1, 4)]
