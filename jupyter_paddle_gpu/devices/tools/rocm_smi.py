@@ -2,8 +2,8 @@
 
 The keys change with the version (`GPU use (%)`, `DCU use (%)`, `HCU use (%)`; bytes or MiB): a figure is found by a
 pattern, its unit taken from the key. Recorded in gpustack/gpustack (`tests/detectors/rocm_smi`): AMD 6.2.4, Hygon DTK
-24.04.3; `--showpids` in ROCm/ROC-smi#60. DTK brings a `rocm-smi` of its own, so both makers ask that program: each takes
-the cards of its own vendor.
+24.04.3; `--showpids` in ROCm/ROC-smi#60. DTK brings a `rocm-smi` of its own, so both makers ask that program: each
+takes the cards of its own vendor.
 """
 
 from __future__ import annotations
