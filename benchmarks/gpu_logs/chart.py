@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from .collection import read
 from .rebuild import kept
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "images" / "gpu-logs.svg"
@@ -44,9 +45,11 @@ def drawn(rows: list[dict[str, Any]]) -> str:
         kind, x, says = ("line" if tick else "zero"), place(tick), f"{tick:+.0%}" if tick else "0"
         parts.append(f'<path class="{kind}" d="M{x:.1f} {TOP - 6}V{foot}"/>')
         parts.append(f'<text x="{x:.1f}" y="{foot + 16}" text-anchor="middle">{says}</text>')
+    told = {log.log: log.says for log in read() if log.log}
     for number, row in enumerate(rows):
         y = TOP + ROW * number + ROW / 2
-        name = row["thread"].removeprefix("PaddlePaddle/") + (f", {row['assumes']}" if row["assumes"] else "")
+        called = told.get(row["thread"], row["thread"].removeprefix("PaddlePaddle/"))
+        name = called + (f", {row['assumes']}" if row["assumes"] else "")
         name = name if len(name) < 54 else f"{name[:52]}…"
         parts.append(f'<text x="16" y="{y + 4:.1f}">{escape(name)}</text>')
         for kind, key in (("allocated", "error"), ("reserved", "reserved_error")):

@@ -16,18 +16,24 @@ from ..memory.arrays import State
 
 
 class Count(NamedTuple):
-    """Entries that are set, that is, other than the background: as many as are expected, and at most."""
+    """Entries that are set, that is, other than the background.
+
+    Attributes:
+        expected, most: as many as are expected, and at most.
+        even: whether at most an equal part of `most` lies in each row of the first dimension, as in each picture.
+    """
 
     expected: float
     most: float
+    even: bool = True
 
     def within(self, numel: int) -> Count:
         """Of a tensor of so many entries."""
-        return Count(min(self.expected, numel), min(self.most, numel))
+        return Count(min(self.expected, numel), min(self.most, numel), self.even)
 
     def times(self, factor: float) -> Count:
         """Each entry so many times."""
-        return Count(self.expected * factor, self.most * factor)
+        return Count(self.expected * factor, self.most * factor, self.even)
 
 
 class Marks:
@@ -62,16 +68,20 @@ class Marks:
         elif (rule := _BY_CHOICE.get(choice)) is not None and any(state in self.counts for state in states):
             rule(self, states, made[0])
 
-    def _set(self, made: State, count: Count | None, background: float = 0.0) -> None:
+    def set(self, made: State, count: Count | None, background: float = 0.0) -> None:
+        """What is known of a new mask."""
         if count is not None:
             self.counts[made] = count.within(made.array.numel)
             if background:
                 self.backgrounds[made] = background
 
-    def _laid_over(self, state: State, made: State) -> Count | None:
+    def laid_over(self, state: State, made: State) -> Count | None:
         """A mask's count in a result that it is broadcast to."""
         count = self.counts.get(state)
-        return None if count is None else count.times(max(1.0, made.array.numel / max(1, state.array.numel)))
+        if count is None:
+            return None
+        even = count.even and state.array.shape[:1] == made.array.shape[:1]
+        return count.times(max(1.0, made.array.numel / max(1, state.array.numel)))._replace(even=even)
 
 
 def _is_mask(state: State, states: list[State]) -> bool:
@@ -80,29 +90,32 @@ def _is_mask(state: State, states: list[State]) -> bool:
 
 def _passes(of: Marks, states: list[State], made: State) -> None:
     """The same entries, laid out anew or several times; of a part of them as large a part is expected."""
-    count = of._laid_over(states[0], made)
+    count = of.laid_over(states[0], made)
     part = made.array.numel / max(1, states[0].array.numel)
     if count is not None and part < 1:
-        count = Count(count.expected * part, count.most)
-    of._set(made, count, of.backgrounds.get(states[0], 0.0))
+        is_of_rows = of.counts[states[0]].even and states[0].array.shape[:1] != made.array.shape[:1]
+        count = Count(count.expected * part, count.most * (part if is_of_rows else 1), even=False)
+    of.set(made, count, of.backgrounds.get(states[0], 0.0))
 
 
 def _chains(of: Marks, states: list[State], made: State) -> None:
     grounds = {of.backgrounds.get(state, 0.0) for state in states}
     counts = [of.counts[state] for state in states if state in of.counts]
     if len(counts) == len(states) and len(grounds) == 1:
-        total = Count(sum(one.expected for one in counts), sum(one.most for one in counts))
-        of._set(made, total, grounds.pop())
+        even = all(one.even for one in counts) and states[0].array.shape[:1] == made.array.shape[:1]
+        total = Count(sum(one.expected for one in counts), sum(one.most for one in counts), even)
+        of.set(made, total, grounds.pop())
 
 
 def _adds(of: Marks, states: list[State], made: State) -> None:
-    if not of.backgrounds.get(states[0]):
-        of._set(made, of.counts.get(states[0]))
+    if states[0] in of.counts and not of.backgrounds.get(states[0]):
+        count = of.counts[states[0]]
+        of.set(made, count._replace(even=count.even and states[0].array.shape[:1] == made.array.shape[:1]))
 
 
 def _masks(of: Marks, states: list[State], made: State) -> None:
-    counts = [of._laid_over(state, made) for state in states if not of.backgrounds.get(state)]
-    of._set(made, min((one for one in counts if one is not None), key=lambda one: one.most, default=None))
+    counts = [of.laid_over(state, made) for state in states if not of.backgrounds.get(state)]
+    of.set(made, min((one for one in counts if one is not None), key=lambda one: one.most, default=None))
 
 
 def _selects(of: Marks, states: list[State], made: State) -> None:
@@ -111,17 +124,17 @@ def _selects(of: Marks, states: list[State], made: State) -> None:
         return
     condition, chosen, other = states
     ground = of.numbers.get(other)
-    places, own = of._laid_over(condition, made), of._laid_over(chosen, made)
+    places, own = of.laid_over(condition, made), of.laid_over(chosen, made)
     if ground is not None:
         known = [places, own if of.backgrounds.get(chosen, 0.0) == ground else None]
-        of._set(made, min((one for one in known if one), key=lambda one: one.most, default=None), ground)
-    elif (rest := of._laid_over(other, made)) is not None:
+        of.set(made, min((one for one in known if one), key=lambda one: one.most, default=None), ground)
+    elif (rest := of.laid_over(other, made)) is not None:
         background = of.backgrounds.get(other, 0.0)
         if of.numbers.get(chosen) == background:
-            of._set(made, rest, background)
+            of.set(made, rest, background)
         elif places is not None:
             moved = places if own is None or of.backgrounds.get(chosen, 0.0) != background else min(places, own)
-            of._set(made, Count(rest.expected, rest.most + moved.most), background)
+            of.set(made, Count(rest.expected, rest.most + moved.most, rest.even and moved.even), background)
 
 
 def _number_beside(of: Marks, states: list[State]) -> tuple[State, float] | None:
@@ -133,19 +146,19 @@ def _number_beside(of: Marks, states: list[State]) -> tuple[State, float] | None
 def _differs(of: Marks, states: list[State], made: State) -> None:
     found = _number_beside(of, states)
     if found is not None and found[1] == of.backgrounds.get(found[0], 0.0):
-        of._set(made, of._laid_over(found[0], made))
+        of.set(made, of.laid_over(found[0], made))
 
 
 def _equals(of: Marks, states: list[State], made: State) -> None:
     found = _number_beside(of, states)
     if found is not None and found[1] != of.backgrounds.get(found[0], 0.0):
-        of._set(made, of._laid_over(found[0], made))
+        of.set(made, of.laid_over(found[0], made))
 
 
 def _exceeds(of: Marks, states: list[State], made: State) -> None:
     found = _number_beside(of, states)
     if found is not None and found[0] is states[0] and found[1] >= of.backgrounds.get(found[0], 0.0):
-        of._set(made, of._laid_over(found[0], made))
+        of.set(made, of.laid_over(found[0], made))
 
 
 _BY_CHOICE: dict[Choice, Callable[[Marks, list[State], State], None]] = {

@@ -3,7 +3,15 @@ objects choose different places."""
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
+
+from jupyter_paddle_gpu.estimator.tracer.eager.marks import Marks
+from jupyter_paddle_gpu.estimator.tracer.kernels.rules import Choice
+from jupyter_paddle_gpu.estimator.tracer.memory.arrays import Array, State
 
 pytestmark = pytest.mark.paddle
 
@@ -54,3 +62,27 @@ def test_an_assigner_takes_as_many_places_as_it_chooses(measured):
 def test_what_differs_from_another_number_may_be_everything(measured):
     peaks, traced = measured.pair("other background")
     assert traced["peak"] == pytest.approx(peaks[-1], rel=0.001)
+
+
+def _state(*shape: int, dtype: str = "float32") -> State:
+    tensor = cast("State", type("Held", (), {"__slots__": ("__weakref__", "array")})())
+    tensor.array = cast("Array", SimpleNamespace(shape=shape, numel=math.prod(shape), dtype=dtype))
+    return tensor
+
+
+def test_a_picture_has_its_own_part_of_the_most():
+    """Of 4 pictures with 3 objects and 2 places each: `one_hot`, its sum, a picture, the marks twice in `where`."""
+    marks, chosen, of_objects, one = Marks(), _state(4, 3, 2, 50), _state(4, 3, 50), _state(3, 50)
+    marks.follow(Choice.MARKS, [], [chosen], None)
+    marks.follow(Choice.ADDS, [chosen], [of_objects], None)
+    assert marks.counts[of_objects] == (24, 24, True)
+    marks.follow(Choice.PASSES, [of_objects], [one], None)
+    assert marks.counts[one] == (6, 6, False)
+    moved = _state(4, 3, 50)
+    marks.follow(Choice.SELECTS, [of_objects, of_objects, of_objects], [moved], None)
+    assert marks.counts[moved] == (24, 48, True)
+    flat = _state(600)
+    marks.follow(Choice.PASSES, [moved], [flat], None)
+    part = _state(60)
+    marks.follow(Choice.PASSES, [flat], [part], None)
+    assert marks.counts[part] == (pytest.approx(2.4), 48, False)
