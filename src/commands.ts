@@ -228,7 +228,7 @@ export function addCommands(options: ICommandOptions): void {
   });
 
   commands.addCommand(CommandIDs.rerunJob, {
-    label: trans.__('Run job again'),
+    label: trans.__('Re-run job'),
     caption: trans.__('Submit the same notebook again as a new job'),
     isEnabled: args => meant(args, ended => ended) !== undefined,
     execute: async args => {
@@ -242,7 +242,7 @@ export function addCommands(options: ICommandOptions): void {
   });
 
   commands.addCommand(CommandIDs.rerunWith, {
-    label: trans.__('Run job again with other values…'),
+    label: trans.__('Re-run job with other values…'),
     caption: trans.__('Change variables, devices or precision, and submit it as a new job'),
     isEnabled: args => meant(args) !== undefined,
     execute: async args => {
@@ -260,7 +260,7 @@ export function addCommands(options: ICommandOptions): void {
 
   commands.addCommand(CommandIDs.openJobs, {
     label: trans.__('Show all jobs'),
-    caption: trans.__('All runs side by side: sort, filter, compare, run again'),
+    caption: trans.__('All runs side by side: sort, filter, compare, re-run'),
     icon: args => (args.isPalette ? undefined : paddleGpuIcon),
     execute: args => options.showJobs(undefined, String(args.sweep ?? '')),
     describedBy: { args: { type: 'object', properties: { sweep: { type: 'string' } } } }

@@ -59,8 +59,8 @@ _OUTCOMES = {
         text="The estimator's process ended unexpectedly.",
         hint="Try again; where it happens again, look for a lack of memory on this machine.",
     ),
-    "cancelled": Message(code="estimate_cancelled", text="The estimate was cancelled."),
-    "closed": Message(code="estimate_cancelled", text="The estimate was cancelled."),
+    "cancelled": Message(code="estimate_cancelled", text="The estimate was stopped."),
+    "closed": Message(code="estimate_cancelled", text="The estimate was stopped."),
 }
 
 _REFUSED = {
@@ -113,7 +113,7 @@ UNREADABLE = Message(
 NO_TRAINING = Message(
     code="no_training",
     text="No training step was found in this notebook.",
-    hint="A training calls paddle.Model.fit, or backward() and an optimiser's step().",
+    hint="A training calls paddle.Model.fit, or backward() and an optimizer's step().",
 )
 SCAN_ONLY = Message(
     code="scan_only",

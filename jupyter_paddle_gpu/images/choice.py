@@ -236,7 +236,7 @@ def _another_paddle(need: _Need, release: str, known: Catalogue) -> tuple[Messag
         return (
             Message(
                 code="paddle_without_image",
-                text="No image with Paddle {asked} is known (the catalogue has {first} to {last}); Paddle {paddle} is "
+                text="No image with Paddle {asked} is known (the catalog has {first} to {last}); Paddle {paddle} is "
                 "the nearest.",
                 params={"asked": asked, "first": first, "last": last, "paddle": release},
             ),
@@ -342,5 +342,5 @@ def _unchecked(answer: RegistryAnswer | None) -> Message:
         )
     return Message(
         code="registry_not_asked",
-        text="This tag comes from the catalogue; the registry is asked before a job starts.",
+        text="This tag comes from the catalog; the registry is asked before a job starts.",
     )

@@ -129,7 +129,7 @@ def _take(paddle: Any, chosen: LiveObjects, item: Any) -> None:
         raise PaddleGpuError(
             "unusable_object",
             "An object of type {type} is no part of a training step.",
-            hint="Name a model and, where they are not found, a loader, a loss and an optimiser.",
+            hint="Name a model and, where they are not found, a loader, a loss and an optimizer.",
             type=type(item).__name__,
         )
 

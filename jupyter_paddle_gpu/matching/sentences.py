@@ -193,7 +193,7 @@ def no_longer(reason: Message) -> Message:
     return Message(
         code="no_longer_possible",
         text="Waits for what was here when it was submitted: {reason}",
-        hint="It starts when that is back. If it does not come back, cancel the job and submit it anew.",
+        hint="It starts when that is back. If it does not come back, stop the job and submit it anew.",
         params={"reason": reason},
     )
 
@@ -268,7 +268,7 @@ def gone(device: str) -> Message:
     return Message(
         code="device_gone",
         text="Waits for device {device}, which is not here any more.",
-        hint="Cancel the job and submit it for another device if it does not come back.",
+        hint="Stop the job and submit it for another device if it does not come back.",
         params={"device": device},
     )
 

@@ -16,9 +16,10 @@ from tornado import web
 
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Translate
-from ..i18n import to_json, translator
+from ..i18n import to_json
 from ..services import Services
 from .context import SETTING, ServerContext
+from .panel_words import page_translator
 
 RESOURCE = "paddle_gpu"
 """What Jupyter Server's authorizer is asked about."""
@@ -60,7 +61,7 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
     @property
     def translate(self) -> Translate:
         """English to the reader's language."""
-        return translator(self.request.headers.get("Accept-Language", "en"))
+        return page_translator(self.request.headers.get("Accept-Language", "en"))
 
     def body(self, kind: type[Body]) -> Body:
         """The request's JSON as a struct; an empty body counts as `{}`.

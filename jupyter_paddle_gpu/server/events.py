@@ -15,12 +15,12 @@ from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..domain.errors import PaddleGpuError
-from ..i18n import translator
 from .base import RESOURCE, encode_plain
 from .bodies import Subscription
 from .broadcast import Event
 from .context import SETTING, ServerContext
 from .feed import Feed
+from .panel_words import page_translator
 
 
 class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, JupyterHandler):
@@ -60,7 +60,7 @@ class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, Jup
     def open(self, *args: Any, **kwargs: Any) -> None:
         """Start sending; nothing is wanted yet."""
         super().open(*args, **kwargs)
-        self._translate = translator(
+        self._translate = page_translator(
             self.get_query_argument("language", None) or self.request.headers.get("Accept-Language", "en")
         )
         self._feed = Feed(self.context)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import Job
-from ..i18n import translator
 from .base import PaddleGpuHandler, encode_plain, permitted
 from .bodies import CancelBody, HoldBody, MoveBody, NoteBody, RerunBody, SubmitBody
+from .panel_words import page_translator
 
 LOG_PAGE = 1_000
 """Lines of a log page where the client names no limit."""
@@ -234,7 +234,7 @@ class ReportHandler(PaddleGpuHandler):
     async def get(self, job_id: str) -> None:
         """Answer the job on one HTML page, to be saved; a link can send no header, so the language may be asked for."""
         language = self.get_query_argument("language", None)
-        translate = self.translate if language is None else translator(language)
+        translate = self.translate if language is None else page_translator(language)
         services = self.services  # the room of exports is loaded in the thread, too
         page = await self.context.call_long(lambda: services.exports.report(job_id, translate).encode())
         self.set_header("Content-Type", "text/html; charset=utf-8")

@@ -16,9 +16,9 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from tornado.netutil import Resolver
 
 from ..domain.errors import PaddleGpuError
-from ..i18n import translator
 from .base import RESOURCE, PaddleGpuHandler, permitted
 from .context import SETTING, ServerContext
+from .panel_words import page_translator
 
 PAGES = "paddle-gpu/viewers"
 """Below it the viewers are reached, by job and name."""
@@ -96,7 +96,7 @@ class ViewerPageHandler(ExtensionHandlerMixin, JupyterHandler):
 
     def _refuse(self, error: PaddleGpuError) -> None:
         """Our sentence as a page: nobody else reads it."""
-        told = error.describe(translator(self.request.headers.get("Accept-Language", "en").split(",")[0]))
+        told = error.describe(page_translator(self.request.headers.get("Accept-Language", "en").split(",")[0]))
         self.set_status(error.status)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{told['message']}\n{told['hint']}\n")

@@ -144,7 +144,7 @@ test('a stopped job keeps what it has, and a deleted one can be kept', async ({
   await panel.getByRole('button', { name: 'Undo' }).click();
   await expect(row).toHaveAttribute('data-state', 'cancelled');
   // Run again: a new job is the first in the list.
-  await row.getByRole('button', { name: 'Run again' }).click();
+  await row.getByRole('button', { name: 'Re-run', exact: true }).click();
   await expect(row).toHaveAttribute('data-state', 'running');
   server.hold(false);
 });

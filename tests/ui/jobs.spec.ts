@@ -80,7 +80,7 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   // Its page: curves with the last run beside them, figures, facts, the log.
   const job = page.locator('.jp-PaddleGpu-view:visible');
   await expect(job.getByRole('heading', { level: 1 })).toContainText('learning rate 0.3');
-  await expect(job.getByRole('button', { name: 'Run again' })).toBeVisible({
+  await expect(job.getByRole('button', { name: 'Re-run', exact: true })).toBeVisible({
     timeout: 180_000
   });
   await expect(job.getByRole('slider', { name: /^loss over time/ })).toBeVisible();

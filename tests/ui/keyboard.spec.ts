@@ -208,7 +208,7 @@ test('from a name to the executed copy, without a mouse', async ({ page, server 
   await tabTo(page, form.getByRole('button', { name: 'Run' }));
   await page.keyboard.press('Enter');
   await expect(job.getByRole('heading', { level: 1 })).toContainText('walked');
-  await expect(job.getByRole('button', { name: 'Run again' })).toBeVisible();
+  await expect(job.getByRole('button', { name: 'Re-run', exact: true })).toBeVisible();
   await expectFocusIn(page, '.jp-PaddleGpu');
   await choose(page, 'Show all jobs');
   await expect(box).toHaveCount(2);

@@ -45,7 +45,7 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
   await expect(dialog).toContainText('Each combination is a run of its own');
   await dialog.getByLabel('At once, at most').fill('2');
   expect(await faults(page, '.jp-PaddleGpu-dialog')).toEqual([]);
-  await dialog.getByRole('button', { name: 'Re-run' }).click();
+  await dialog.getByRole('button', { name: 'Re-run', exact: true }).click();
 
   // One row among the jobs, unfolded with its trials.
   const row = view.locator('tr[data-sweep]');

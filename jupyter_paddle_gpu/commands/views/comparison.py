@@ -27,7 +27,7 @@ _ROLES = {
     "learning_rate": "Learning rate",
     "epochs": "Epochs",
     "amp": "Mixed precision",
-    "optimizer": "Optimiser",
+    "optimizer": "Optimizer",
 }
 """Facts of the training that no variable holds."""
 

@@ -61,7 +61,7 @@ class EstimateView(View):
             say("Batch size"),
             count(estimate.batch_size) + (f"  ({', '.join(estimate.inputs)})" * bool(estimate.inputs)),
         )
-        yield say("Optimiser"), estimate.optimizer or "–"
+        yield say("Optimizer"), estimate.optimizer or "–"
         yield say("Mixed precision"), estimate.amp or "–"
         if estimate.flops_per_step is not None:
             yield say("FLOPs per step"), step_view.compute(estimate, say)
@@ -321,7 +321,7 @@ _EVIDENCE = {"trace": "traced step", "measured": "small real steps", "scan": "on
 _KINDS = {
     "parameters": "Parameters",
     "gradients": "Gradients",
-    "optimizer_state": "Optimiser state",
+    "optimizer_state": "Optimizer state",
     "activations": "Activations",
     "inputs": "Inputs",
     "workspace": "Workspace",

@@ -14,7 +14,7 @@ from ..speech import Speech, count, size
 KINDS: Mapping[str, tuple[str, str]] = {
     "parameters": ("Parameters", "var(--jp-brand-color1, #1976d2)"),
     "gradients": ("Gradients", "var(--jp-brand-color2, #64b5f6)"),
-    "optimizer_state": ("Optimiser state", "var(--jp-accent-color1, #689f38)"),
+    "optimizer_state": ("Optimizer state", "var(--jp-accent-color1, #689f38)"),
     "activations": ("Activations", "var(--jp-info-color0, #00838f)"),
     "inputs": ("Inputs", "var(--jp-warn-color1, #f57c00)"),
     "workspace": ("Workspace", "var(--jp-info-color1, #00bcd4)"),

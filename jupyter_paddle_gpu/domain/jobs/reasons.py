@@ -151,7 +151,7 @@ def out_of_memory_estimated(limit: str, more: str, most: str) -> Message:
         code="out_of_memory_host",
         text="The job needed more host memory than its limit of {limit}, which followed from the estimate, and was "
         "ended.",
-        hint="Run it again: it then gets {more}. Or submit it with a limit of your own (`--memory` or memory_bytes), "
+        hint="Re-run it: it then gets {more}. Or submit it with a limit of your own (`--memory` or memory_bytes), "
         "up to {most}.",
         params={"limit": limit, "more": more, "most": most},
     )
@@ -221,14 +221,14 @@ def time_limit(seconds: float) -> Message:
 
 def cancelled() -> Message:
     """The person ended it."""
-    return Message(code="cancelled", text="Cancelled. The notebook and the log are kept as far as they got.")
+    return Message(code="cancelled", text="Stopped. The notebook and the log are kept as far as they got.")
 
 
 def terminated() -> Message:
     """A SIGTERM that is no cancel: a daemon sends it to all containers when it is started again."""
     return Message(
         code="terminated",
-        text="The job was told to end from outside (SIGTERM), and nobody cancelled it: its engine or the machine "
+        text="The job was told to end from outside (SIGTERM), and nobody stopped it: its engine or the machine "
         "was restarted, or somebody ended its process.",
         hint="What had been done by then is kept. Submit again; training that saves checkpoints goes on from there.",
     )

@@ -95,7 +95,7 @@ def paused(name: str) -> Message:
     return Message(
         code="container_paused",
         text="The job's container is paused: it keeps its memory and its devices, and nothing goes on.",
-        hint="`docker unpause {name}` lets it go on; a cancel ends it as it would any other.",
+        hint="`docker unpause {name}` lets it go on; a stop ends it as it would any other.",
         params={"name": name},
     )
 

@@ -194,7 +194,7 @@ class JobStore:
                 raise PaddleGpuError(
                     "not_ended",
                     "Job {id} is {state}; only ended jobs can be deleted.",
-                    hint="Cancel it first.",
+                    hint="Stop it first.",
                     status=409,
                     id=job_id,
                     state=job.state,

@@ -54,7 +54,7 @@ def resolve(
     near = _nearest(named, [device.name for device in real])
     raise PaddleGpuError(
         "unknown_device",
-        "“{device}” is neither a device of this machine nor an accelerator that the catalogue knows.",
+        "“{device}” is neither a device of this machine nor an accelerator that the catalog knows.",
         hint="Did you mean {near}? `jupyter paddle-gpu gpus --catalogue` lists the names."
         if near
         else "`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.",

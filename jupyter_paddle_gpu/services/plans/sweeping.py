@@ -236,7 +236,7 @@ class Sweeps:
             raise PaddleGpuError(
                 "not_ended",
                 "Sweep {id} has not ended yet.",
-                hint="Cancel it first: `jupyter paddle-gpu sweeps cancel {id}`.",
+                hint="Stop it first: `jupyter paddle-gpu sweeps cancel {id}`.",
                 status=409,
                 id=sweep.id,
             )

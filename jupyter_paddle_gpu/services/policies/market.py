@@ -77,7 +77,7 @@ def update(data_folder: Path) -> Market:
     except Exception as error:  # whatever its transports raise
         raise PaddleGpuError(
             "market_silent",
-            "gpuhunt's catalogue cannot be had: {error}",
+            "gpuhunt's catalog cannot be had: {error}",
             hint="Check the network, or name prices in the policy file.",
             status=503,
             error=f"{type(error).__name__}: {error}",

@@ -72,7 +72,7 @@ export function JobHead(props: {
               title={trans.__('The same once more, from its checkpoints on')}
               onClick={() => run(CommandIDs.rerunJob)}
             >
-              {trans.__('Run again')}
+              {trans.__('Re-run')}
             </Button>
           )}
           <Button onClick={() => run(CommandIDs.rerunWith)}>{trans.__('Re-run with…')}</Button>

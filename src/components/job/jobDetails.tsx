@@ -59,7 +59,7 @@ export function Details(props: {
     [trans.__('Submitted anyway'), spec.insisted?.message ?? ''],
     [trans.__('Limits'), (spec.limits?.why ?? []).map(why => why.message).join('\n')],
     [trans.__('Attempts'), job.attempts > 1 ? String(job.attempts) : ''],
-    [trans.__('Run again of'), spec.rerun_of]
+    [trans.__('Re-run of'), spec.rerun_of]
   ];
   return (
     <div className="jp-PaddleGpu-details">

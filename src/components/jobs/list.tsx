@@ -47,7 +47,7 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
         list.length > 0 && (
           <Button
             look="link"
-            title={trans.__('All runs side by side: sort, filter, compare, run again')}
+            title={trans.__('All runs side by side: sort, filter, compare, re-run')}
             onClick={() => void commands.execute(CommandIDs.openJobs)}
           >
             {trans.__('Side by side')}

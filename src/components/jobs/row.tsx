@@ -134,7 +134,7 @@ function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
       {job.state === 'queued' && <QueueButtons job={job} model={model} />}
       {isEnded(job.state) ? (
         <>
-          <Button onClick={() => void model.rerun(job.id)}>{trans.__('Run again')}</Button>
+          <Button onClick={() => void model.rerun(job.id)}>{trans.__('Re-run')}</Button>
           <Button onClick={() => model.jobs.delete(job.id)}>{trans.__('Delete')}</Button>
         </>
       ) : (

@@ -58,7 +58,7 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
         </select>
         <span className="jp-PaddleGpu-space" />
         {going && (
-          <Button onClick={() => void plans.cancel(sweep.id)}>{trans.__('Cancel all')}</Button>
+          <Button onClick={() => void plans.cancel(sweep.id)}>{trans.__('Stop all')}</Button>
         )}
         {failed + refused > 0 && (
           <Button onClick={() => void plans.retry(sweep.id)}>

@@ -143,7 +143,7 @@ def test_a_training_on_the_cpu_has_all_processors_that_policy_gives():
 def test_the_end_says_whose_limit_it_was_and_what_comes_next():
     estimated = out_of_memory(None, limits(estimate(3)))
     assert "its limit of 6.00 GiB, which followed from the estimate" in estimated.render()
-    assert estimated.render_hint().startswith("Run it again: it then gets 12.0 GiB.")
+    assert estimated.render_hint().startswith("Re-run it: it then gets 12.0 GiB.")
     asked = out_of_memory(GIB, limits(None, Resources(memory_bytes=GIB)))
     assert "than the 1.00 GiB it had asked for" in asked.render()
     assert "2.00 GiB, say" in asked.render_hint()
@@ -229,7 +229,7 @@ def test_a_job_beyond_the_estimates_limit_may_run_again_with_more(bench, tmp_pat
         job = service.wait(service.submit(spec, json.dumps(notebook_of(EATER))).id, LIMIT)
         assert (job.state, job.reason.code) == ("failed", "out_of_memory_host")
         assert "its limit of 128 MiB, which followed from the estimate" in job.reason.render()
-        assert job.reason.render_hint().startswith("Run it again: it then gets 256 MiB.")
+        assert job.reason.render_hint().startswith("Re-run it: it then gets 256 MiB.")
         (bench.work / "hold").touch()
         again = service.rerun(job.id)
         assert again.spec.limits.memory_bytes == 256 * MIB

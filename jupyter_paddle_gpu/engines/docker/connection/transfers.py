@@ -75,7 +75,7 @@ def _events(
 ) -> Iterator[dict[str, Any]]:
     while True:
         if cancelled():
-            raise refusal(Message(code="cancelled", text="Cancelled while the image was being prepared."), 409)
+            raise refusal(Message(code="cancelled", text="Stopped while the image was being prepared."), 409)
         try:
             event = events.get(timeout=CANCEL_SECONDS)
         except queue.Empty:
