@@ -21,8 +21,11 @@ export function inWords(
   const running = active.filter(({ state }) => state !== 'queued');
   const waiting = active.length - running.length;
   const { epoch = null, epochs = null } = running[0]?.progress ?? {};
+  // A job has its devices from its start on, before its processes take any memory.
+  const given = new Set(running.flatMap(job => job.device_ids));
   const free = (model.inventory?.devices ?? []).filter(
-    ({ simulated, memory_used, memory_total, processes }) =>
+    ({ id, simulated, memory_used, memory_total, processes }) =>
+      !given.has(id) &&
       !simulated &&
       !processes.length &&
       memory_used !== null &&

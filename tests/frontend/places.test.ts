@@ -39,6 +39,12 @@ test('how many run, how far the first one is, what waits, what is free', () => {
   );
 });
 
+test('a device that a job was given is not free, whatever is used of it', () => {
+  expect(said([job('a', { device_ids: ['GPU-0'] })], [card(0, 0), card(1, 0)])).toBe(
+    '1 running · GPU 1 free'
+  );
+});
+
 test.each([
   ['import paddle', true],
   ['x = 1\n  from paddle import nn', true],

@@ -62,7 +62,8 @@ function figure(
   if (fit === 'short' || fit === 'never') {
     return largest_batch === null ? '' : trans.__('up to batch %1', group(largest_batch));
   }
-  if (!score?.run_seconds) {
+  // Of less than a second nothing is known but that it is short.
+  if (!score?.run_seconds || score.run_seconds < 1) {
     return stepFigure(verdict, score, trans);
   }
   const run = duration(score.run_seconds, trans);

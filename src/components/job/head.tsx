@@ -27,6 +27,7 @@ export function JobHead(props: {
   const run = (command: string) => void commands.execute(command, { id: job.id });
   const took = seconds(job);
   const cell = sourceCell(job);
+  const devices = job.device_ids.length || job.spec.resources.gpus;
   return (
     <div className="jp-PaddleGpu-viewHead">
       <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
@@ -39,12 +40,11 @@ export function JobHead(props: {
         <span className="jp-PaddleGpu-muted">
           {[
             running ? jobSentence(job, trans).split(' · ').slice(1).join(' · ') : '',
-            running ? jobRemark(job, trans) : '',
+            // What it waits for stands below as a note.
+            job.state === 'running' ? jobRemark(job, trans) : '',
             took === null ? '' : duration(took, trans),
             engineTitle(job.spec.engine),
-            job.device_ids.length
-              ? trans._n('%1 device', '%1 devices', job.device_ids.length)
-              : trans.__('CPU')
+            devices ? trans._n('%1 device', '%1 devices', devices) : trans.__('CPU')
           ]
             .filter(Boolean)
             .join(' · ')}
