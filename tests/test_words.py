@@ -46,6 +46,7 @@ ONE_WORD = {
     "re-run": ("重新运行", ("重跑",)),
     "worker": ("工作进程", ()),
     "data set": ("数据集", ("数据集合",)),
+    "what if": ("假如…", ("如果…",)),
     "you": ("你", ("您",)),
 }
 """English -> what it is called in Chinese, and what it is not called in a sentence that has the English word."""
