@@ -190,7 +190,8 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     changes = runtime.of(Changes)
     if run is not None:
         run.ask_needs()
-    if run is not None and run.failures and not run.questions:
+    is_of_data = run is not None and not run.trains and "data_absent" in runtime.notes
+    if run is not None and run.failures and not run.questions and not is_of_data:
         run.questions.append(run.failures[0])
     if run is not None and not run.questions and run.trains:
         run.ask_absent()

@@ -24,6 +24,8 @@ from .needs import Kind, Need, NeededError, Why
 from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place
 from .unknowns import UnknownArray
 
+UNKNOWN_LENGTH = 1 << 20
+"""Samples of a data set of which nobody knows how many it has."""
 EPOCH = 64
 """Batches of an epoch of which nobody knows how many it has: enough for a steady step."""
 
@@ -355,7 +357,7 @@ class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
         self.data = data
 
     def __len__(self) -> int:
-        return 1 << 20
+        return UNKNOWN_LENGTH
 
     def __getitem__(self, index: Any) -> Any:
         raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))

@@ -22,6 +22,7 @@ from typing import Any
 
 from ..sites import COMMAND
 from ..syntax import nodes
+from .beside import Beside
 
 _NAMED = re.compile(r"\{(\w+)\}|\$\{?(\w+)\}?")
 
@@ -43,6 +44,13 @@ class Programs:
     ) -> None:
         self._execute, self._namespace, self._failed = execute, namespace, failed
         self.written = Written()
+
+    @contextlib.contextmanager
+    def installed(self, names: dict[str, Any]) -> Iterator[None]:
+        """While a trace runs: modules that cells have written, and those beside the notebook, whose names are `names`,
+        are imported."""
+        with Beside(os.getcwd(), names).installed(), self.written.installed():  # noqa: PTH109 - the overlay's
+            yield
 
     def command(  # noqa: PLR0917 - as `estimator.sources.commands` calls it
         self, names: dict[str, Any], kind: str, cell: int, line: int, path: str, arguments: Sequence[str],

@@ -136,7 +136,7 @@ class CellRun:
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
-            with outside.environment(self._plain, list(self.sources)), self._programs.written.installed():
+            with outside.environment(self._plain, list(self.sources)), self._programs.installed(namespace):
                 self._run_cells(namespace)
         finally:
             if outer is not None:

@@ -37,6 +37,8 @@ _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
+_MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
+"""What Python says of a call with an argument too few, or with one that there is not; too many may be items of data."""
 _REMOVED = re.compile(
     r"^module '(numpy|paddle|pandas|scipy)[\w.]*' has no attribute|\(InvalidType\) Type promotion only support"
 )
@@ -76,7 +78,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
 
 def is_certain(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
-    if is_removed(problem) or _is_missing_beside(problem):
+    if is_removed(problem) or _is_missing_beside(problem) or _is_miscalled(problem):
         return True
     if not session.assumed.isdisjoint((SIZES,) if sized else (SIZES, SELECTED)):
         return False
@@ -93,6 +95,11 @@ def _is_missing_beside(problem: BaseException) -> bool:
     path = problem.path if isinstance(problem, ImportError) else None
     is_own = path is not None and not path.startswith((call_stack.PADDLE, sys.prefix, sys.base_prefix))
     return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
+
+
+def _is_miscalled(problem: BaseException) -> bool:
+    """Whether a function is called with other arguments than it has."""
+    return isinstance(problem, TypeError) and _MISCALLED.search(str(problem)) is not None
 
 
 def stop(cell: int, line: int, problem: BaseException) -> dict[str, Any]:

@@ -301,7 +301,15 @@ def _leaves() -> list[list[Any]]:
 
 
 def _first_layers() -> list[Any]:
-    return [leaves[0] for leaves in _leaves()[:3]]
+    return [_first(leaves) for leaves in _leaves()[:3]]
+
+
+def _first(leaves: list[Any]) -> Any:
+    """The layer that the data comes to: an embedding that was made behind the recurrent layer which it feeds, or the
+    one that was made first."""
+    width = getattr(leaves[0], "input_size", None)
+    feeding = (one for one in leaves if type(one).__name__ == "Embedding" and one.parameters()[0].shape[-1] == width)
+    return next(feeding, leaves[0])
 
 
 def _last_widths() -> list[int]:

@@ -22,7 +22,7 @@ from ...step.changes import Changes
 from ...step.host_memory import HostMemory
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
-from ...undecided.absent_data import AbsentData, UnseenData
+from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, size_of
 from ...undecided.drawn_sizes import DrawnSizes
 from ...undecided.needs import BatchNeeded, Need, NeededError
@@ -187,7 +187,9 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
         if not size and (found := kinds(loader)):
             return _largest_kind(runtime, loader, found)
         return size, _largest(runtime, loader, size, made(runtime, collated(runtime, loader, size)))
-    except (DownloadNeeded, OSError, NeededError):
+    except (DownloadNeeded, OSError, NeededError, TypeError) as problem:
+        if isinstance(problem, TypeError) and Unseen.__name__ not in str(problem):  # no part of a sample
+            raise
         data.needs = before  # what a sample lacks is the batch's to answer
         if (followed_batch := _followed(runtime, loader, size)) is not None:
             return size, followed_batch

@@ -24,7 +24,7 @@ import paddle
 from ... import call_stack
 from ...session import Session, current
 from ...undecided import variants
-from ...undecided.absent_data import Unseen, UnseenData
+from ...undecided.absent_data import UNKNOWN_LENGTH, Unseen, UnseenData
 from ...undecided.needs import Need, NeededError
 from ..environment import DownloadNeeded
 from ..patch import Patch
@@ -116,7 +116,8 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
         if method.__name__ == "__init__" and variants.present() is None:
             vars(self)[GIVEN] = method, args, kwargs
         try:
-            return method(self, *args, **kwargs)
+            result = method(self, *args, **kwargs)
+            return UNKNOWN_LENGTH if method.__name__ == "__len__" and isinstance(result, Unseen) else result
         except BaseException as problem:
             if isinstance(self, UnseenData) or not is_absence(problem) or _is_caught(sys._getframe(1), problem):
                 raise

@@ -14,6 +14,7 @@ import tracer
 for name, (folder, source) in json.load(sys.stdin).items():
     found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "folder": folder})
     row = {key: found.get(key) for key in ("status", "stop")}
+    row["suggestions"] = [one.get("suggestion") for one in found["questions"]]
     print(json.dumps([name, {**row, "questions": [one["why"] for one in found["questions"]]}]))
 """
 STEP = """
@@ -27,11 +28,62 @@ for step in range(4):
 TABLE = "import paddle\ntable = open('absent.csv').read()\n"
 
 
+MISCALLED = f"""{TABLE}
+def load_vocabulary(path):
+    return open(path).read()
+words = load_vocabulary()
+{STEP}"""
+SAMPLES = """
+import paddle
+class Digits(paddle.io.Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+    def __getitem__(self, index):
+        digits, label = self.rows[index]
+        return paddle.to_tensor(digits, dtype='int64'), paddle.to_tensor(label, dtype='int64')
+    def __len__(self):
+        return len(self.rows)
+class Embedding(paddle.nn.Layer):
+    def __init__(self, count, width):
+        super().__init__()
+        self.W = paddle.create_parameter([count, width], 'float32')
+    def forward(self, ids):
+        return self.W[ids]
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.recurrent = paddle.nn.GRU(6, 8)
+        self.embedding = Embedding(10, 6)
+        self.out = paddle.nn.Linear(8, 19)
+    def forward(self, ids):
+        return self.out(self.recurrent(self.embedding(ids))[1][0])
+rows = [(line.split(' '), int(line[-1])) for line in open('absent/train.txt')]
+loader = paddle.io.DataLoader(Digits(rows), batch_size=8)
+net = Net()
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for ids, labels in loader:
+    paddle.nn.functional.cross_entropy(net(ids), labels).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
 @pytest.fixture(scope="module")
 def traced(run_code, tmp_path_factory):
     folder = tmp_path_factory.mktemp("beside")
     (folder / "helpers_beside.py").write_text("class Runner:\n    def train(self, solve, data):\n        solve(data)\n")
+    (folder / "tables_beside.py").write_text(
+        "import os\nfrom absent_at_all.tables import read\ndef width(path):\n    return 4\n"
+    )
+    (folder / "own_way_beside.py").write_text("try:\n    import absent_at_all\nexcept ImportError:\n    width = 4\n")
+    (folder / "needing_beside.py").write_text("import absent_at_all\ndef width():\n    return absent_at_all.width()\n")
+    model = STEP.replace("Linear(4, 1)", "Linear({width}, 1)")
     cases = {
+        "miscalled": MISCALLED,
+        "samples": SAMPLES,
+        "not needed": f"import paddle\nfrom tables_beside import width\n{model.format(width='width(0)')}",
+        "its own way": f"import paddle\nfrom own_way_beside import width\n{model.format(width='width')}",
+        "needed": f"import paddle\nfrom needing_beside import width\n{model.format(width='width()')}",
         "a name that it lacks": f"{TABLE}from helpers_beside import Accuracy\n{STEP}",
         "its function trains nothing": f"{TABLE}from helpers_beside import Runner\nRunner().train(sorted, table)",
     }
@@ -47,3 +99,24 @@ def test_a_name_that_a_module_beside_the_notebook_lacks_is_no_question(traced):
 def test_a_function_of_the_notebooks_own_that_trains_nothing_is_no_training(traced):
     row = traced["its function trains nothing"]
     assert (row["status"], row["questions"]) == ("no_model", [])
+
+
+@pytest.mark.parametrize("name", ["not needed", "its own way"])
+def test_what_a_module_beside_the_notebook_imports_in_vain_is_passed_by(traced, name):
+    assert traced[name]["status"] == "ok"
+
+
+def test_what_the_model_needs_of_it_is_asked_for(traced):
+    row = traced["needed"]
+    assert (row["status"], row["questions"]) == ("needs_input", ["module_missing"])
+
+
+def test_a_call_without_an_argument_is_the_notebooks_own_fault(traced):
+    assert traced["miscalled"]["stop"]["error"].startswith("TypeError: load_vocabulary() missing 1 required")
+
+
+def test_samples_of_unknown_content_are_one_question_for_their_batch(traced):
+    """Nobody is asked how many samples there are, and words come to the embedding, whatever was made first."""
+    row = traced["samples"]
+    assert (row["status"], row["questions"]) == ("needs_input", ["batch_unseen"])
+    assert row["suggestions"][0].startswith("int64[8,")

@@ -1,8 +1,9 @@
 """Reads a folder of notebooks on a machine without their data, and accepts every suggestion unread.
 
 `python -m benchmarks.reading FOLDER...` estimates each notebook that trains for the CPU, answers its questions with
-what they suggest, up to three of them, and prints a table; `results/reading.json` has every row.
-`--again` reads only those for which a question was left open there, and keeps the other rows.
+what they suggest, up to three of them, and prints a table; `results/reading.json` has every row, of other folders those
+of earlier runs.
+`--again` reads only those for which a question was left open there.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from jupyter_paddle_gpu.estimator.translate import SOURCES
 from jupyter_paddle_gpu.notebook.files.reading import read_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 
-from .report import RESULTS, save, show
+from ..report import RESULTS, save, show
 
+_OPEN = frozenset(("needs_input", "no_package"))
+"""How a notebook ends of which a question is left."""
 MOST_QUESTIONS = 3
 """Answers that a person is willing to give."""
 
@@ -35,6 +38,8 @@ class Reading:
 
     notebook: str
     status: str
+    repository: str = ""
+    """The folder that was read."""
     evidence: str = ""
     peak: int | None = None
     batch: int | None = None
@@ -80,7 +85,7 @@ def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seco
     questions = [f"{one.kind} {one.name or '-'}: {one.why.render()}" for one in estimate.questions]
     stop = [f"stops: {estimate.stop.error}"] if estimate.stop else []
     return Reading(
-        notebook=_name(path),
+        notebook=name_of(path),
         status=estimate.status,
         evidence=estimate.evidence,
         peak=estimate.allocated_peak_bytes,
@@ -93,17 +98,18 @@ def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seco
     )
 
 
-def _name(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """What a notebook is called in tables."""
     return f"{path.parent.name}/{path.stem}"
 
 
 def _settled() -> dict[str, Reading]:
-    """The rows that are kept of the last run."""
+    """The rows of the last run, by notebook."""
     rows = json.loads((RESULTS / "reading.json").read_text())["rows"]
-    return {row["notebook"]: Reading(**row) for row in rows if row["status"] not in {"needs_input", "no_package"}}
+    return {row["notebook"]: Reading(**row) for row in rows}
 
 
-def _with_modules(notebook: Path, folder: Path) -> Path:
+def with_modules(notebook: Path, folder: Path) -> Path:
     """A new folder with the Python modules that stand beside a notebook, and nothing of its data."""
     folder.mkdir()
     for module in notebook.parent.rglob("*.py"):
@@ -115,30 +121,31 @@ def _with_modules(notebook: Path, folder: Path) -> Path:
 
 def main(folders: list[str] | None = None) -> None:
     """Every notebook below the folders; each is run in a folder that has nothing but the modules beside it."""
-    folders = folders or sys.argv[1:]
-    settled = _settled() if "--again" in folders else {}
-    paths = [path for folder in folders for path in sorted(Path(folder).rglob("*.ipynb"))]
-    rows = []
+    given = folders or sys.argv[1:]
+    folders = [one for one in given if not one.startswith("--")]
+    known = _settled()
+    paths = {name_of(path): path for folder in folders for path in sorted(Path(folder).rglob("*.ipynb"))}
+    of = {name: next(Path(one).resolve().name for one in folders if Path(one) in path.parents)
+          for name, path in paths.items()}  # fmt: skip
+    rows = [row for name, row in known.items() if name not in paths]
     with tempfile.TemporaryDirectory() as empty:
         service = EstimateService(EstimateSettings(calibration=Path(empty) / "calibration.json"))
         try:
-            for path in paths:
-                if (known := settled.get(_name(path))) is not None:
-                    rows.append(known)
-                    continue
-                rows.append(row := read(service, path, _with_modules(path, Path(empty) / str(len(rows)))))
+            for name, path in paths.items():
+                row = known.get(name)
+                if "--again" not in given or row is None or row.status in _OPEN:
+                    row = read(service, path, with_modules(path, Path(empty) / str(len(rows))))
+                row.repository = of[name]
+                rows.append(row)
                 sys.stderr.write(f"{row.status:12} {row.notebook}  {row.answers}  {' | '.join(row.open)[:300]}\n")
         finally:
             service.close()
-    trains = [row for row in rows if row.status != "no_model"]
+    here = [row for row in rows if row.notebook in paths]
+    trains = [row for row in here if row.status != "no_model"]
     figures = [row for row in trains if row.status == "ok"]
     show(
         f"{len(figures)} of {len(trains)} notebooks that train end in a figure",
         ("Notebook", "Status", "Peak", "Questions", "Seconds"),
-        [(row.notebook, row.status, f"{row.peak or 0:,}", len(row.answers), row.seconds) for row in rows],
+        [(row.notebook, row.status, f"{row.peak or 0:,}", len(row.answers), row.seconds) for row in here],
     )
     save("reading", {"rows": [asdict(row) for row in rows]})
-
-
-if __name__ == "__main__":
-    main()

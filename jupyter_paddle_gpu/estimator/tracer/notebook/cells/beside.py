@@ -1,0 +1,77 @@
+"""Modules that lie beside a notebook: what they import and is not here is passed by as where its cells import it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+from ... import call_stack
+from ...patches.absent_modules import IMPORTED, Imports
+
+_LIBRARIES = f"{os.sep}site-packages{os.sep}"
+"""In a path: an environment that lies in the notebook's folder."""
+
+
+class Beside:
+    """Finds the modules of a folder, and has them run with stand-ins for what they import in vain.
+
+    Args:
+        folder: the notebook's.
+        names: of the notebook, with what stands for a module that its cells lack.
+    """
+
+    def __init__(self, folder: str, names: dict[str, Any]) -> None:
+        self._folder, self._names = os.path.realpath(folder) + os.sep, names
+        self._lacking: set[str] = set()
+        """Modules that were given a stand-in: the next trace is to be told, too."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
+        """A module of the folder; None for others, which Python finds."""
+        if path is None and not any(os.path.exists(self._folder + name + end) for end in ("", ".py")):  # noqa: PTH110
+            return None
+        spec: ModuleSpec | None = PathFinder.find_spec(name, path, target)
+        origin = os.path.realpath(spec.origin) if spec is not None and spec.origin else ""
+        if spec is None or not origin.startswith(self._folder) or _LIBRARIES in origin or not origin.endswith(".py"):
+            return None
+        spec.loader = _Loader(name, origin, partial(self._imported, name))
+        return spec
+
+    def _imported(self, name: str, error: ModuleNotFoundError, module: str, _: int, **options: Any) -> Any:
+        """What stands for a module that is not here: it is told of at the line of the notebook that needs it."""
+        self._lacking.add(name)
+        return self._names[IMPORTED](error, module, call_stack.line(), **options)
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """While a trace runs."""
+        sys.meta_path.insert(0, self)
+        try:
+            yield
+        finally:
+            sys.meta_path.remove(self)
+            for name in self._lacking:
+                sys.modules.pop(name, None)
+
+
+class _Loader(SourceFileLoader):
+    def __init__(self, name: str, path: str, imported: Any) -> None:
+        super().__init__(name, path)
+        self._imported = imported
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The module's code, never what was compiled of it as it stands."""
+        path = self.get_filename(fullname)
+        tree = Imports().visit(ast.parse(self.get_data(path), path))
+        code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        return code
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module)[IMPORTED] = self._imported
+        super().exec_module(module)
