@@ -50,6 +50,9 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         looks_first: whether the tracer looks at the program before it changes the step, so that of several trainings it
             must know which one is meant.
         sought: whether a search for the largest batch answers it itself, so that `fit` does not ask it.
+        sizes_batch: whether the number of samples in a batch hangs on it: a search for the largest one tries it by the
+            tracer alone, so that a data set of few samples in the cells limits none of its batches.
+        other_data: whether it changes what is learned from: as a remedy it comes last.
         real_steps: what tiny real steps make of it.
         follows: the what-if without which it says nothing; it is taken back with it.
         if_known: whether its field is there only where the estimate has a value of its own under the same name, or the
@@ -69,6 +72,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     traced: bool = True
     looks_first: bool = False
     sought: bool = False
+    sizes_batch: bool = False
+    other_data: bool = False
     real_steps: RealSteps = "leave_out"
     follows: str = ""
     if_known: bool = False

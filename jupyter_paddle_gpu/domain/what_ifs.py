@@ -46,6 +46,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Declaration(
             help="Another batch size than the notebook's.",
             label="Batch size",
+            sizes_batch=True,
             words=Words(asked="with batch {value}", suggested="Batch {value}"),
             sought=True,
             in_jobs=True,
@@ -89,6 +90,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Steps over which gradients are summed.",
             in_jobs=True,
             label="Steps accumulated",
+            sizes_batch=True,
             looks_first=True,
             words=Words(asked="with {value} steps accumulated", suggested="Accumulate {value} steps"),
             notes=(
@@ -143,6 +145,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Declaration(
             help="Images of this height and width, in pixels.",
             label="Images, pixels a side",
+            other_data=True,
             looks_first=True,
             words=Words(asked="with images of {value} × {value} pixels", suggested="Images of {value} px"),
             real_steps="refuse",
@@ -178,6 +181,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Declaration(
             help="Sequences of this many tokens or steps.",
             label="Sequence length",
+            other_data=True,
             looks_first=True,
             words=Words(asked="with sequences of length {value}", suggested="Sequences of {value}"),
             real_steps="refuse",

@@ -12,14 +12,14 @@ from ...domain.changes import NOTHING_SEEN, Refusal, Rewriting, Seen
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
-from ...domain.what_ifs import EstimateRequest
+from ...domain.what_ifs import WHAT_IFS, EstimateRequest
 from ..memory.assemble import Peak
 from ..sources.traces import Traced, Traces
 from ..trace import Trace
 from ..translate import KEPT
 from ..workers.interpreters import Interpreter
 
-SOUGHT = frozenset({"batch_size", "accumulation"})
+SOUGHT = frozenset(row.name for row in WHAT_IFS if row.sizes_batch)
 """What a search tries by the tracer alone: a data set of few samples in the cells limits none of its batches."""
 
 

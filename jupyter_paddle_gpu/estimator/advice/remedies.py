@@ -22,9 +22,6 @@ SMALLEST_IMAGE, SHORTEST_SEQUENCE = 32, 16
 COARSE, FINE = 32, 8
 """Sides offered are multiples of one of them, as strides and patches want it: of the first from `LARGE` pixels on."""
 LARGE = 128
-OTHER_DATA = frozenset(("image_size", "sequence_length"))
-"""Changes of what is learned from: they come last."""
-
 Request = dict[str, Any]
 Ask = Callable[[Mapping[str, Any]], int | None]
 """Bytes of the step with a changed request; None where it cannot be had."""
@@ -127,7 +124,7 @@ def remedies(
                 refused=refused(request),
             )
         )
-    found.sort(key=lambda remedy: (remedy.change in OTHER_DATA, -remedy.saves_bytes))
+    found.sort(key=lambda remedy: (BY_NAME[remedy.change].other_data, -remedy.saves_bytes))
     if largest is None:
         return tuple(found)
     # A search takes several traces: all that is saved comes before the first of them, should the time run out.
