@@ -28,7 +28,7 @@ from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.matching.learned.model import StepModel, row_of
-from jupyter_paddle_gpu.matching.roofline import seconds_per_step
+from jupyter_paddle_gpu.matching.roofline import bounds, seconds_per_step
 
 VARIABLE = "LAMBDA_BENCHMARK"
 CARDS = {
@@ -171,14 +171,16 @@ def tracer(service: EstimateService, folder: Path) -> Callable[[str, int, str | 
 
 def held_out(found: list[Point], key: Callable[[Point], str]) -> dict[str, float]:
     """Mean |ln(foretold / measured)| where each group in turn is not seen: of the roofline, of the roofline times the
-    mean factor of the others, and of the model; and the share of measurements in the model's 90 % range."""
-    roofline = constant = model = 0.0
+    mean factor of the others, of both its sides one after the other times theirs, and of the model; and the share of
+    measurements in the model's 90 % range."""
+    roofline = constant = in_turn = model = 0.0
     inside = 0
     for group in sorted({key(one) for one in found}):
         seen = [one for one in found if key(one) != group]
         rows = [row for one in seen if (row := row_of(one[2], one[3], one[4])) is not None]
         fitted = StepModel([row._replace(model=one[0]) for row, one in zip(rows, seen, strict=True)])
-        mean = sum(row.y for row in rows) / len(rows)
+        mean = sum(log(one[4] / (seconds_per_step(one[2], one[3]) or 0.0)) for one in seen) / len(seen)
+        mean_in_turn = sum(row.y for row in rows) / len(rows)
         for point in found:
             if key(point) != group:
                 continue
@@ -188,6 +190,7 @@ def held_out(found: list[Point], key: Callable[[Point], str]) -> dict[str, float
             assert expected is not None
             roofline += abs(log(least / seconds))
             constant += abs(log(least * exp(mean) / seconds))
+            in_turn += abs(log((bounds(step, card).in_turn or 0.0) * exp(mean_in_turn) / seconds))
             model += abs(log(expected.likely / seconds))
             inside += expected.low <= seconds <= expected.high
     count = len(found)
@@ -195,6 +198,7 @@ def held_out(found: list[Point], key: Callable[[Point], str]) -> dict[str, float
         "measurements": count,
         "roofline": roofline / count,
         "roofline_times_constant": constant / count,
+        "in_turn_times_constant": in_turn / count,
         "learned": model / count,
         "covered": inside / count,
     }

@@ -22,7 +22,7 @@ from jupyter_paddle_gpu.matching.shares import wanted_share
 
 from .workload import SMALLEST, Task
 
-DEPTH = 40
+DEPTH = 20
 """First places of the order that one pass looks at."""
 RUNS = 5
 """Runs of a notebook that are looked at, as the product does."""

@@ -1,12 +1,21 @@
-"""Decisions a second by the number of devices: 1,000 waiting jobs that all want something else."""
+"""Decisions a second by the number of devices: 1,000 waiting jobs that all want something else.
+
+Of the decision alone, and of the queue as the product asks it: everybody's turn, with what is kept for whoever waits.
+"""
 
 from __future__ import annotations
 
 import random
 import time
 
+import msgspec
+
 from jupyter_paddle_gpu.domain.decisions import Choice, Need
-from jupyter_paddle_gpu.domain.devices import Device
+from jupyter_paddle_gpu.domain.devices import Device, DeviceShare
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
+from jupyter_paddle_gpu.jobs.scheduling import queue
+from jupyter_paddle_gpu.jobs.scheduling.room import Supply
+from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
@@ -40,9 +49,53 @@ def curve() -> list[dict[str, float]]:
                 lambda need, offer=offer, policy=policy: decide(need, offer, policy, Choice(gpus=1)),  # type: ignore[misc]
                 few[:JOBS],
             )
+        row |= _turns(devices, needs)
         rows.append(row)
         print("  ".join(f"{key} {value:,.0f}" for key, value in row.items()))
     return rows
+
+
+def _turns(devices: list[Device], needs: list[Need]) -> dict[str, float]:
+    """Turns a second of the queue, with the index made anew: on empty devices, and where others have all of them."""
+    found: dict[str, float] = {}
+    supply = Supply(devices=tuple(devices))
+    policy = Policy(prefer="score", prices={"T4": 0.2, "A10": 0.5})
+    for kind in ("whole", "shares"):
+        draw = random.Random(2)
+        waiting = [
+            _job(f"q{at}", need, float(need.high) if kind == "shares" else None) for at, need in enumerate(needs)
+        ]
+        seconds = {one.id: draw.uniform(100, 5000) for one in waiting}
+        others = [_holder(one, draw, share=kind == "shares") for one in devices]
+        for state, active in (("starting", []), ("waiting", others)):
+            known = {**seconds, **{one.id: draw.uniform(200, 8000) for one in active}}
+            began = time.process_time()
+            queue.turns(
+                waiting,
+                active,
+                claims={one.device_ids[0]: one.id for one in active if not one.shares},
+                supply=lambda engine: supply,
+                settings=JobSettings(),
+                now=1000.0,
+                policy=policy,
+                known=queue.Known(known),
+            )
+            found[f"queue, {kind}, {state}"] = len(waiting) / (time.process_time() - began)
+    return found
+
+
+def _job(name: str, need: Need, share: float | None) -> Job:
+    resources = Resources(gpus=1, share=share)
+    spec = JobSpec(name=name, notebook="n", output="o", folder="f", engine="local", resources=resources, need=need)
+    return Job(id=name, spec=spec, state="queued", created=1.0, updated=1.0, owner=f"u{int(name[1:]) % 6}")
+
+
+def _holder(device: Device, draw: random.Random, *, share: bool) -> Job:
+    total = device.memory_total or 0
+    most = Policy().allowed(total)
+    parts = (DeviceShare(bytes=int(most * draw.uniform(0.5, 1)), most=most, total=total),) if share else ()
+    row = _job(f"r{device.index}", Need(low=0, high=0), None)
+    return msgspec.structs.replace(row, state="running", started=900.0, device_ids=(device.id,), shares=parts)
 
 
 def _rate(one, needs) -> float:  # type: ignore[no-untyped-def]

@@ -28,6 +28,7 @@ class LearnedRun(msgspec.Struct, frozen=True, kw_only=True):
         peak_bytes: the driver's figure for its processes on one card.
         energy_joules: of all its devices, from their mean power; None where they do not tell.
         outcome: `succeeded`, or the code of the reason for which it failed.
+        alone: it had whole cards; the steps of one that shares a card take as long as the others let them.
         cards: names of the cards of that machine that its estimate fitted when empty, its own among them.
     """
 
@@ -42,6 +43,7 @@ class LearnedRun(msgspec.Struct, frozen=True, kw_only=True):
     peak_bytes: int | None = None
     energy_joules: float | None = None
     outcome: str = "succeeded"
+    alone: bool = True
     cards: tuple[str, ...] = ()
 
 

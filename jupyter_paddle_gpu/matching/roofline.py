@@ -25,6 +25,12 @@ class Bounds(NamedTuple):
         """The larger of both: what a step takes at least."""
         return max((bound for bound in self if bound is not None), default=None)
 
+    @property
+    def in_turn(self) -> float | None:
+        """Both, one after the other: most of a step's kernels wait for one of them alone, and run in turn."""
+        known = [bound for bound in self if bound is not None]
+        return sum(known) if known else None
+
 
 def bounds(need: Need, card: Accelerator) -> Bounds:
     """Both sides of the roofline of a step on a card.

@@ -14,11 +14,12 @@ from jupyter_paddle_gpu.commands.views.learned import LearnedView, ReplayView
 from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.decisions import Need
-from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.devices import Device, DeviceShare, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.domain.learned import LearnedRun
+from jupyter_paddle_gpu.matching.learned.experience import is_measured
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.roofline import seconds_per_step
 from jupyter_paddle_gpu.services import Services, Settings
@@ -115,6 +116,15 @@ def test_a_job_leaves_its_step_its_seconds_its_energy_and_the_cards_that_it_fitt
     assert (run.card, run.step_seconds, run.steps, run.peak_bytes) == ("A100 SXM 80GB", 0.4, 100, 18 * GIB)
     assert run.energy_joules == 200.0 * 50.0
     assert len(run.cards) == 2, "the T4 is too small"
+
+
+def test_a_job_that_shared_its_card_teaches_nothing_of_a_steps_time() -> None:
+    job, result, here = ended()
+    part = DeviceShare(bytes=20 * GIB, most=68 * GIB, total=80 * GIB)
+    run = remembered(msgspec.structs.replace(job, shares=(part,)), result, here, Policy())
+    alone = remembered(job, result, here, Policy())
+    assert run is not None and alone is not None and run.peak_bytes == 18 * GIB
+    assert is_measured(alone) and not is_measured(run)
 
 
 def test_a_server_that_finds_a_job_ended_keeps_it_once(services: Services, tmp_path: Path) -> None:

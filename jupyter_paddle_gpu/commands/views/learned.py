@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LearnedView(TableView):
-    """Each part of the model: by how much it makes a step longer than its roofline."""
+    """Each part of the model: by how much it makes a step longer than the data sheet says."""
 
     folding = (0,)
 
@@ -27,7 +27,7 @@ class LearnedView(TableView):
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
-        return say("Part"), say("Times the roofline"), say("Jobs")
+        return say("Part"), say("Times the data sheet"), say("Jobs")
 
     def rows(self, say: Speech) -> list[Sequence[str]]:
         """One row a part."""

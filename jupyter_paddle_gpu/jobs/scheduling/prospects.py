@@ -78,14 +78,16 @@ class Prospects:
         count, policy = choice.gpus or 1, self._pool.policy
         most = inf if policy.prefer == "least_free" else count
         times: list[float] = []
-        found: list[Device] = []
+        found: list[tuple[Device, float]] = []
         for one in merge(*self._walks(need, choice, count, most, seconds)):
             if one.first == inf or (len(times) >= count and one.first > times[count - 1]):
                 break
-            found.append(self._pool.devices[one.place])
+            found.append((self._pool.devices[one.place], one.moment))
             if one.surely and one.moment < inf:
                 insort(times, one.moment)
-        return tuple(found)
+        last = times[count - 1] if len(times) >= count else inf
+        # Where nobody is, whether it is ready settles from when on: that is not known here.
+        return tuple(device for device, moment in found if moment <= last or not self._timeline.spans(device.id)[0])
 
     def changed(self, names: Iterable[str]) -> None:
         """Others have these devices, or have them kept, differently now."""
@@ -106,8 +108,9 @@ class Prospects:
             def soonest(place: int, asked: int | None = asked) -> float:
                 return self._timeline.soonest(self._pool.devices[place].id, seconds, asked)
 
-            # Of shares one line serves all up to twice its size: its moments are never too late for them.
-            size = 0 if asked is None else 1 << max(0, asked.bit_length() - 1)
+            # Of shares one line serves all that are a little larger: its moments are never too late for them.
+            low = 0 if asked is None else max(0, asked.bit_length() - 3)
+            size = 0 if asked is None else max(1, asked >> low << low)
             yield self._line(kind, size).walk(count, most, soonest)
 
     def _line(self, kind: Kind, size: int) -> _Line:

@@ -82,5 +82,11 @@ def fitted(runs: Sequence[LearnedRun]) -> StepModel:
 
 
 def is_measured(run: LearnedRun) -> bool:
-    """Whether a job teaches how long a step takes: it succeeded on one card and made enough steps."""
-    return run.outcome == "succeeded" and run.devices == 1 and bool(run.step_seconds) and bool(run.need.flops)
+    """Whether a job teaches how long a step takes: it succeeded on one card of its own and made enough steps."""
+    return (
+        run.outcome == "succeeded"
+        and run.devices == 1
+        and run.alone
+        and bool(run.step_seconds)
+        and bool(run.need.flops)
+    )

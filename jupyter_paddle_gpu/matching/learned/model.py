@@ -1,8 +1,9 @@
 """Seconds of a step on a card, from the jobs that have run: a Gaussian process whose parts can be read.
 
-The logarithm of measured seconds over the roofline is a sum of parts, each normally distributed beforehand: a constant
-and four features with their weights, what is peculiar to a card, to a model (a step with the same FLOPs, bytes, batch
-and precision), to that model on that card, and the noise of a job. Every part's posterior is a factor that can be shown
+The logarithm of measured seconds over what a card's data sheet says (arithmetic's least time, and memory's after it) is
+a sum of parts, each normally distributed beforehand: a constant and four features with their weights, what is peculiar
+to a card, to a model (a step with the same FLOPs, bytes, batch and precision), to that model on that card, and the
+noise of a job. Every part's posterior is a factor that can be shown
 (Rasmussen and Williams 2006, chapter 2, with the linear and the identity kernels summed). Nothing is tuned: the prior's
 spreads stand below. `docs/learned.md` says why it is this model.
 """
@@ -24,7 +25,7 @@ from ..roofline import bounds
 FEATURES = ("everywhere", "memory_bound", "small_operations", "low_precision", "other_arithmetic")
 """What `features` gives, in its order."""
 SPREADS = (1.0, 0.5, 0.5, 0.5, 0.5)
-"""Of each feature's weight: a step takes up to about seven times its roofline (two standard deviations)."""
+"""Of each feature's weight: a step takes up to about seven times its base (two standard deviations)."""
 CARD, MODEL, PAIR = 0.25, 0.5, 0.15
 """Spread of what is peculiar to a card, a model, a model on a card."""
 NOISE = 0.1
@@ -38,7 +39,7 @@ LAUNCH_SECONDS = 5e-6
 
 
 class Row(NamedTuple):
-    """One measured step: its features, whose it is, and the logarithm of its seconds over the roofline."""
+    """One measured step: its features, whose it is, and the logarithm of its seconds over the data sheet's."""
 
     x: tuple[float, ...]
     card: str
@@ -47,13 +48,13 @@ class Row(NamedTuple):
 
 
 def features(need: Need, card: Accelerator) -> tuple[float, ...] | None:
-    """What of a step on a card tells how far it stays from its roofline; None where there is no roofline.
+    """What of a step on a card tells how far it stays from the data sheet; None where that says nothing.
 
     A constant; the memory's share of the time; the logarithm of how much longer the launches of its operations would
     make it; whether products run in low precision; the share of FLOPs that are no products.
     """
     found = bounds(need, card)
-    if (least := found.seconds) is None or least <= 0:
+    if (least := found.in_turn) is None or least <= 0:
         return None
     arithmetic, memory = found.arithmetic or 0.0, found.memory or 0.0
     products = need.flops if need.matrix_flops is None else need.matrix_flops
@@ -113,9 +114,9 @@ class StepModel:
         return max(1.0, sqrt(total / len(self.rows)))
 
     def expect(self, need: Need, card: Accelerator, *, name: str | None = None) -> StepSeconds | None:
-        """The seconds of a step on a card, with the range that holds 90 % of jobs; None where there is no roofline."""
+        """The seconds of a step on a card, with the range that holds 90 % of jobs; None where no sheet says a thing."""
         x = features(need, card)
-        least = bounds(need, card).seconds
+        least = bounds(need, card).in_turn
         if x is None or least is None:
             return None
         asked = Row(x, name or card.name, signature(need), 0.0)
@@ -158,8 +159,8 @@ def _effect(name: str, mean: float, variance: float, jobs: int) -> Effect:
 
 
 def row_of(need: Need, card: Accelerator, step_seconds: float) -> Row | None:
-    """A measured step as the model sees it; None where there is no roofline to compare it with."""
-    x, least = features(need, card), bounds(need, card).seconds
+    """A measured step as the model sees it; None where there is no data sheet to compare it with."""
+    x, least = features(need, card), bounds(need, card).in_turn
     if x is None or not least or step_seconds <= 0:
         return None
     return Row(x, card.name, signature(need), log(step_seconds / least))
