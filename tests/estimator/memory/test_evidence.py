@@ -128,3 +128,4 @@ def test_drawn_sizes_leave_gaps(peak):
 def test_the_cpus_figure_knows_no_logs():
     drawn = msgspec.structs.replace(NET, notes=DRAWN)
     assert (cpu_peak(drawn).likely, cpu_peak(drawn).high) == (cpu_peak(NET).likely, cpu_peak(NET).high)
+    assert cpu_peak(msgspec.structs.replace(NET, batches_ahead=60 * MIB)) == cpu_peak(NET)
