@@ -25,9 +25,11 @@ from typing import Any
 
 from jupyter_paddle_gpu.domain.notebooks import NotebookSource
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.engines.base import RUNNER
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.services import Services, Settings
 
+from .loaded import loaded
 from .optimizers import after_updates
 from .report import save, show
 
@@ -71,6 +73,20 @@ CHOSEN = [
     "convnext_droppath",
 ]
 """Programs that a CPU runs in seconds; those whose batch has fewer than four samples are passed by."""
+ON_TWO_ALSO = [
+    "wavenet",
+    "quantised_pylayer",
+    "triplet_mining",
+    "t5_relative",
+    "spectrogram_cnn",
+    "weight_norm_tcn",
+    "wide_deep_tables",
+    "accumulate_uneven",
+    "simclr_views",
+    "resnext_soft_labels",
+    "realnvp",
+]
+"""Further ones for two processes, which not every program can be divided among."""
 UPDATES = 10
 PATIENCE = 100.0
 """Seconds for the ten updates of one program."""
@@ -169,9 +185,9 @@ def _really(source: str) -> dict[str, Any]:
 
 ON_TWO = """
 import json, os
-from paddle.base import core
 import paddle
-peaks, depth = [], [0]
+from paddle_gpu_runner import paddle_hooks  # the runner's own measurement, a peak an update
+depth, updates = [0], [0]
 def watched(original):
     def update(self, *args, **kwargs):
         depth[0] += 1
@@ -180,16 +196,16 @@ def watched(original):
         finally:
             depth[0] -= 1
             if depth[0] == 0:
-                peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
-                core.host_memory_stat_reset_peak_value("Allocated", 0)
-                if len(peaks) in (4, 10):
+                updates[0] += 1
+                if updates[0] in (4, 10):
+                    peaks = sum(paddle_hooks._steps.chapters, [])
                     # What is not trained is each process's own: the running statistics of a batch norm.
                     trained = [p for p in self._parameter_list if not p.stop_gradient]
                     norms = [float((p.astype("float64") ** 2).sum()) for p in trained]
                     with open(os.environ["ADVICE"] + os.environ["PADDLE_TRAINER_ID"], "w") as file:
-                        json.dump({"peak": max(peaks[2:]), "learned": norms, "updates": len(peaks)}, file)
-                    core.host_memory_stat_reset_peak_value("Allocated", 0)
-                if len(peaks) == 10:
+                        json.dump({"peak": max(peaks[2:]), "learned": norms, "updates": updates[0]}, file)
+                    paddle.base.core.host_memory_stat_reset_peak_value("Allocated", 0)  # the norms' own
+                if updates[0] == 10:
                     os._exit(0)
     return update
 kinds = [paddle.optimizer.Optimizer]
@@ -204,27 +220,36 @@ SHORT = re.compile(r"(for \w+ in range\()[3-9](\):)")
 """Loops of a few steps, which would end before gradients of several steps are summed twice."""
 
 
-def on_two(source: str, folder: Path) -> dict[str, Any]:
-    """Ten updates by two processes with gloo; what is learned must be the same in both."""
-    script = folder / "program.py"
-    script.write_text(ON_TWO + source, encoding="utf-8")
-    launch = [sys.executable, "-W", "ignore", "-m", "paddle.distributed.launch", "--nproc_per_node", "2"]
-    command = [*launch, "--backend", "gloo", "--log_dir", str(folder / "log"), str(script)]
-    environment = {**os.environ, "ADVICE": str(folder / "rank-")}
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        subprocess.run(command, env=environment, capture_output=True, timeout=PATIENCE, check=False)
-    found = [json.loads(file.read_text()) for file in sorted(folder.glob("rank-*"))]
+def on_two(cells: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
+    """Ten updates by two processes, started as a local job starts them; what is learned must be the same in both."""
+    first = {"cell_type": "code", "id": "first", "metadata": {}, "outputs": [], "execution_count": None}
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**first, "source": ON_TWO}, *cells]}
+    (folder / "source.ipynb").write_text(json.dumps(content), encoding="utf-8")
+    spec = folder / "spec.json"
+    spec.write_text(json.dumps({"id": "advice", "folder": str(folder), "shell": "plain"}), encoding="utf-8")
+    gloo = [{"PADDLE_DISTRI_BACKEND": "gloo"}] * 2
+    command = [sys.executable, "-W", "ignore", str(RUNNER), "--ranks", json.dumps(gloo), str(spec)]
+    environment = {**os.environ, "ADVICE": str(folder / "learned-")}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()  # all that it has started go with it
+        process.wait()
+    found = [json.loads(file.read_text()) for file in sorted(folder.glob("learned-*"))]
     if len(found) != 2:
-        said = "".join(file.read_text(errors="replace")[-300:] for file in (folder / "log").glob("workerlog.1"))
+        logs = (folder / "log.jsonl", folder / "rank-1" / "log.jsonl")
+        said = " | ".join(log.read_text(errors="replace")[-300:] for log in logs if log.exists())
         return {"problem": f"two processes did not come to ten updates: {said}"}
     same = found[0]["updates"] == found[1]["updates"]
     pairs = zip(found[0]["learned"], found[1]["learned"], strict=True)
     different = max(abs(a - b) / max(abs(a), 1e-6) for a, b in pairs) if same else None
-    return {"peak": found[0]["peak"], "different": different}
+    return {"peak": max(one["peak"] for one in found), "different": different}
 
 
 def judge_on_two(services: Services, name: str, source: str) -> Row:
-    """“On 2 cards” for one program."""
+    """“On 2 cards” for one program, which loads what it drew."""
+    source = loaded(source) or source
     book, request = notebook(name, source), EstimateRequest(target="cpu", devices=2)
     row = Row(name, "devices")
     changed, made = services.estimates.copy(book, request)
@@ -234,14 +259,14 @@ def judge_on_two(services: Services, name: str, source: str) -> Row:
     row.before = services.estimate(book, EstimateRequest(target="cpu")).allocated_peak_bytes
     row.promised = services.estimate(book, request).allocated_peak_bytes
     with tempfile.TemporaryDirectory() as folder:
-        found = on_two("\n".join(cell["source"] for cell in changed.content["cells"]), Path(folder))
+        found = on_two(changed.content["cells"], Path(folder))
     row.measured, row.problem, row.learned = found.get("peak"), found.get("problem", ""), found.get("different")
     return row
 
 
 def programs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Name and source of programs."""
-    for name in names or CHOSEN:
+    for name in names:
         file = next(file for folder in ("fresh", "unseen") for file in (PROGRAMS / folder).rglob(f"{name}.py"))
         yield name, SHORT.sub(r"\g<1>60\g<2>", file.read_text(encoding="utf-8"))
 
@@ -286,19 +311,25 @@ def _difference(one: list[float], other: list[float]) -> float | None:
 
 
 def main(names: list[str]) -> None:
-    """Run all, print, write."""
+    """Run all, print, write. What `ADVICE_ROWS` (a file) holds of an earlier slice is not run again."""
     import paddle  # noqa: F401  # once, for all children
 
-    rows: list[Row] = []
+    kept = Path(os.environ.get("ADVICE_ROWS") or os.devnull)
+    rows = [Row(**json.loads(line)) for line in kept.read_text().splitlines()] if kept.is_file() else []
+    done = {row.program for row in rows}
     with tempfile.TemporaryDirectory() as folder:
         services = Services(Settings(data_folder=Path(folder)))
         try:
-            for name, source in programs(names):
-                for row in judge(services, name, source):
+            for name, source in programs([one for one in names or [*CHOSEN, *ON_TWO_ALSO] if one not in done]):
+                for row in judge(services, name, source) if name not in ON_TWO_ALSO else ():
                     rows.append(row)
                     print(_line(row), flush=True)
                 rows.append(judge_on_two(services, name, source))
                 print(_line(rows[-1]), flush=True)
+                if kept.is_file():
+                    with kept.open("a", encoding="utf-8") as file:
+                        of = [row for row in rows if row.program == name]
+                        file.writelines(json.dumps(asdict(row)) + "\n" for row in of)
                 figures = {"summary": summary(rows), "rows": [asdict(row) for row in rows]}
                 if not names:
                     save("advice", figures)
