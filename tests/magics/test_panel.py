@@ -18,15 +18,19 @@ from jupyter_paddle_gpu.services.estimates.live_traces import unpacked
 from .conftest import STEP, TRAINING
 
 PANEL = '__import__("jupyter_paddle_gpu.magics.panel", fromlist=["panel"])'
-STATE = """
+STATE = r"""
 _state = [
-    sorted(name for name in globals() if not name.startswith("_")), paddle.in_dynamic_mode(),
-    str(__import__("random").getstate())[:200], str(__import__("numpy").random.get_state()[1][:5]),
-    len(Out), [str(p.numpy().sum()) for p in net.parameters()], net.training,
+    sorted(name for name in globals() if not __import__("re").fullmatch(r"_state|_i*|_+|_i?\d+", name)),
+    paddle.in_dynamic_mode(),
+    [__import__("re").sub("0x[0-9a-f]+", "", str(one)) for one in paddle.get_rng_state()],
+    str(__import__("random").getstate()), str(__import__("numpy").random.get_state()),
+    [text for text in In if "_state = [" not in text], {key: str(value) for key, value in Out.items()},
+    [str(p.numpy().sum()) for p in net.parameters()], net.training,
     paddle.device.core.host_memory_stat_current_value("Allocated", 0),
 ]
 print(__import__("json").dumps(_state))
 """
+"""Names, mode, random states, `In`, `Out`, the model and memory; but for what these very cells leave."""
 
 
 @pytest.fixture

@@ -1,0 +1,89 @@
+"""What the panel shows, what a submit is checked with before, and what it becomes come from one decision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from jupyter_paddle_gpu.domain.decisions import Choice, RefusedError
+from jupyter_paddle_gpu.domain.devices import Device, Inventory
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.estimates import Estimate
+from jupyter_paddle_gpu.domain.jobs.job import WantedResources
+from jupyter_paddle_gpu.engines.local import LocalEngine
+from jupyter_paddle_gpu.jobs.scheduling.queue import Standing
+from jupyter_paddle_gpu.matching.match import resolved
+from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
+from jupyter_paddle_gpu.notices.settings import NoticePolicy
+from jupyter_paddle_gpu.services import Submission
+from jupyter_paddle_gpu.services.jobs.placing import Site, place
+from jupyter_paddle_gpu.services.jobs.submitting import Desk, Settled, settle
+from tests.matching.situations import HOST
+from tests.strategies.placing import choices, devices, estimates, policies
+
+CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
+SOURCE = "for x, y in loader:\n    net(x).mean().backward()\n    optimizer.step()"
+CONTENT = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**CELL, "source": SOURCE}]}
+NOTEBOOK = parse_notebook(CONTENT, Path("/nowhere/n.ipynb"))
+
+
+class Shown:
+    """Estimates, of which one was shown."""
+
+    def __init__(self, estimate: Estimate | None) -> None:
+        self.estimate = estimate
+
+    def copy(self, source: Any, request: Any, where: Any, *, facts: Any = None) -> Any:
+        return source, SimpleNamespace(refused=(), says=())
+
+    def known(self, source: Any, request: Any, where: Any) -> Estimate | None:
+        return self.estimate
+
+    def was_estimated(self, source: Any) -> bool:
+        return False
+
+
+@settings(max_examples=20)
+@given(devices(), estimates(), policies, choices, st.booleans())
+def test_panel_preflight_and_submit_decide_the_same(
+    here: tuple[Device, ...], estimate: Estimate | None, policy: Policy, choice: Choice, anyway: bool
+) -> None:
+    try:
+        choice = resolved(choice, here)
+    except PaddleGpuError:
+        assume(False)
+    inventory = Inventory(time=0, host=HOST, devices=here)
+    settled = {"engines": {"local": LocalEngine()}, "inventory": lambda: inventory}
+    settled["standing"] = lambda engine, devices, share=None: Standing()
+    settled["policies"] = SimpleNamespace(matching=policy, notices=NoticePolicy(), beside_file="", policy_file="")
+    panel = place(Site(**settled), estimate, choice=choice).decision
+    resources = WantedResources(gpus=choice.gpus, device_ids=choice.device_ids)
+    wish = Submission(resources=resources, anyway=anyway, estimate=None if estimate is not None else False)
+    desk = Desk(**settled, estimates=Shown(estimate))
+
+    def asked(*, runs: bool) -> Settled | RefusedError:
+        try:
+            return settle(desk, NOTEBOOK, wish, runs=runs)
+        except RefusedError as refused:
+            return refused
+
+    for answer in (asked(runs=False), asked(runs=True)):
+        decision = answer.decision
+        if not anyway or panel.outcome != "refuse":  # who insists waits for a device
+            assert (decision.outcome, decision.reason, decision.device_ids) == (
+                panel.outcome,
+                panel.reason,
+                panel.device_ids,
+            )
+        if isinstance(answer, RefusedError):
+            assert (panel.outcome, anyway) == ("refuse", False)
+        elif decision.outcome in ("run", "wait"):
+            assert answer.spec.resources.gpus == (choice.gpus or 1)
+            assert answer.spec.resources.device_ids == choice.device_ids
+        elif decision.outcome == "cpu":
+            assert answer.spec.resources.gpus == 0 and answer.spec.on_cpu == decision.reason
