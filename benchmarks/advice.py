@@ -75,6 +75,7 @@ CHOSEN = [
 """Programs that a CPU runs in seconds; those whose batch has fewer than four samples are passed by."""
 ON_TWO_ALSO = [
     "wavenet",
+    "quantised_pylayer",
     "triplet_mining",
     "t5_relative",
     "spectrogram_cnn",

@@ -68,7 +68,7 @@ def _drawn(loop: ast.For) -> Drawn:
     counted = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
     for statement in loop.body:
         pairs = _pairs(statement)
-        sizes = {_first_size(value, counted) for _, value in pairs}
+        sizes = {_first_size(value, counted | set(found.names)) for _, value in pairs}
         batch = found.batch or next(iter(sizes), None)
         if not isinstance(statement, ast.Assign) or batch is None or sizes != {batch}:
             break
@@ -91,7 +91,7 @@ def _pairs(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
 
 
 def _first_size(value: ast.expr, counted: set[str]) -> str | None:
-    """What stands first in the shape that a value is drawn with; None where it is not drawn, or by the loop's count."""
+    """What stands first in the shape that a value is drawn with; None where it is not, or by what stands before."""
     if counted & {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}:
         return None
     for node in ast.walk(value):

@@ -91,6 +91,9 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "rows": lambda value: f"rows: {_documented(value)}",
     "row_each": lambda value: "gives up to a row for each element",
     "value": lambda value: f"its numbers: {_documented(value)}",
+    "numbers": lambda value: (
+        f"reads numbers of argument {', '.join(str(index + 1) for index in value)} where it is a tensor"
+    ),
     "sized_here": lambda value: "",  # said by `result`, or nothing on a CPU
     "only_wanted": lambda value: "allocates only results that somebody wants",
     "refused": lambda value: "is refused by Paddle where the first result is not wanted",

@@ -299,9 +299,11 @@ def test_answers_reach_a_script_that_a_cell_starts(execute: Execute, shell: str,
         f"with open('train it.py', 'w') as file:\n    file.write({script!r})",
         "!echo 'first' && python -W ignore 'train it.py' > said.txt; cat said.txt",
         "!python -c 'print(1)' && python -m this.py",
+        "%%bash\necho 'second'\npython -W ignore 'train it.py'",
         sets={"rows_csv": str(tmp_path / "rows.csv"), "WIDTH": 8, "wanted": "all"},
         shell=shell,
     )
     shown = [out["text"] for out in run.outputs(1)]
     assert ["".join(text) for text in shown] == ["first\n7 8 all ['train it.py'] train it.py\n"], run.log
     assert "1\n" in "".join(run.outputs(2)[0]["text"])
+    assert run.stream(3) == "second\n7 8 all ['train it.py'] train it.py\n"

@@ -76,6 +76,12 @@ class _Shell(InteractiveShell):
             status = 130
         self.user_ns["_exit_code"] = status
 
+    def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+        """A cell magic; the answers reach the scripts that a cell of the shell starts as well."""
+        if magic_name in scripts.SHELLS:
+            cell = scripts.command(cell, self.values)
+        return super().run_cell_magic(magic_name, line, cell)
+
     def _tee(self, channel: str) -> Any:
         """IPython keeps all that is printed in memory and slows every print by it; the log and the notebook have it."""
         return contextlib.nullcontext()

@@ -167,6 +167,8 @@ class Calls:
             end = options.end() if options else 0
             self._timeit(argument[:end].rstrip() + " " * bool(end) + body, argument[end:] or "pass")
             return None
+        if name in scripts.SHELLS:
+            body = scripts.command(body, self._values)
         programs = {"python": [sys.executable], "python3": [sys.executable], "script": shlex.split(argument)}
         sys.stdout.flush()
         done = subprocess.run(programs.get(name, [name]), input=body.encode("utf-8") + b"\n", check=False)

@@ -1,4 +1,5 @@
-"""Scripts that cells start by `!python train.py`: processes of their own, which get the notebook's answers as well.
+"""Scripts that cells start by `!python train.py`, or in a cell of the shell (`%%bash`): processes of their own, which
+get the notebook's answers as well.
 
 Where an answer changes something in such a script, it is run by way of this runner (`--answered`), which puts the
 answers into it as they are put into cells; every other command runs as it is typed.
@@ -18,6 +19,8 @@ from . import sets
 
 VARIABLE = "PADDLE_GPU_ANSWERS"
 """Holds the answers as JSON for the process that is started."""
+SHELLS = frozenset({"bash", "sh"})
+"""Cell magics whose body is a shell's."""
 _PYTHON = re.compile(r"(?:^|/)python[\d.]*$")
 _WITH_VALUE = frozenset({"-W", "-X"})
 """Options of Python whose value stands behind them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import paddle
@@ -17,6 +17,9 @@ from .autograd import Backward
 from .calls import Call, encode, overwritten_too, values_of
 from .refusals import check_leaves
 from .tensors import Tensors
+
+_MOST_SIZES = 32
+"""More numbers are no shape."""
 
 
 class Runtime(Tensors):
@@ -34,7 +37,7 @@ class Runtime(Tensors):
         if self.before_call is not None:
             self.before_call()
         states = [self.state(tensor) for tensor in tensors]
-        if len(tensors) > 1 and (plain := self._sizes(args)) is not None:
+        if len(tensors) > 1 and (plain := self._sizes(args, rule_of(name).numbers)) is not None:
             return self.call(name, function, plain, kwargs)
         if any(state.array.rows is not None for state in states):
             made = sparse_gradients.answer(self.ledger, name, args, tensors, states)
@@ -65,20 +68,34 @@ class Runtime(Tensors):
             values = Computed(function, *given, draws=rule_of(name).draws)
         return Call(self, template, tensors, states).run(name, values)
 
-    def _sizes(self, args: Any) -> Any:
-        """The arguments with the known tensors of a list of sizes, which are beside numbers there, as numbers.
+    def _sizes(self, args: Any, numbers: Mapping[int, type]) -> Any:
+        """The arguments with known tensors as numbers: those of a list of sizes, which are beside numbers there, and
+        those that stand for an attribute.
 
         The program builder gives such a dimension the size that it has before (`paddle.expand(x, [batch, 26, 512])`).
+
+        Args:
+            numbers: as `Rule.numbers`.
         """
         if self.evaluate is None:
             return None
         changed, found = list(args), False
         for place, arg in enumerate(args):
-            if place and isinstance(arg, (list, tuple)) and any(isinstance(one, int) for one in arg):
+            if place in numbers and isinstance(arg, paddle.Tensor):
+                changed[place] = self._attribute(arg, numbers[place])
+                found = found or changed[place] is not arg
+            elif place and isinstance(arg, (list, tuple)) and any(isinstance(one, int) for one in arg):
                 plain = [self._plain_number(one) for one in arg]
                 found = found or any(new is not old for new, old in zip(plain, arg, strict=True))
                 changed[place] = plain
         return tuple(changed) if found else None
+
+    def _attribute(self, given: Any, kind: type) -> Any:
+        array = self.state(given).array
+        if array.value is None or array.numel > _MOST_SIZES or (kind is int and array.numel != 1):
+            return given
+        known = self.evaluate(array.value) if self.evaluate is not None else None
+        return given if known is None else int(known.item()) if kind is int else known.reshape([-1]).tolist()
 
     def _plain_number(self, one: Any) -> Any:
         if not isinstance(one, paddle.Tensor) or self.evaluate is None:

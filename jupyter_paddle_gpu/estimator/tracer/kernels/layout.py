@@ -187,7 +187,7 @@ OPERATORS = (
     Operator(
         "reshape",
         _SOURCE,
-        Rule(view=_reshape, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE),
+        Rule(view=_reshape, numbers={1: list}, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(view=_laid_out),
         second=Rule(view=_reshape),
     ),
@@ -196,14 +196,14 @@ OPERATORS = (
     Operator(
         "squeeze",
         _SOURCE,
-        Rule(view=_squeeze, choice=Choice.PASSES),
+        Rule(view=_squeeze, numbers={1: list}, choice=Choice.PASSES),
         gradient=Rule(view=_laid_out),
         second=Rule(fills_zeros=True),
     ),
     Operator(
         "unsqueeze",
         _SOURCE,
-        Rule(view=_unsqueeze, choice=Choice.PASSES),
+        Rule(view=_unsqueeze, numbers={1: list}, choice=Choice.PASSES),
         gradient=Rule(view=_laid_out),
         second=Rule(fills_zeros=True),
     ),
@@ -258,7 +258,7 @@ OPERATORS = (
     Operator(
         "expand",
         f"{_COPIES}; `eager_gen.py`",
-        Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, flops=nothing, numbers={1: list}, choice=Choice.PASSES, asked=Asked.EACH_CALL),
         gradient=Rule(fills_zeros=True),
     ),
     Operator(
@@ -266,7 +266,11 @@ OPERATORS = (
         "only a shape of the second operand is read",
         Rule(value=_expanded, choice=Choice.PASSES, asked=Asked.EACH_CALL),
     ),
-    Operator("tile", _COPIES, Rule(strides=Strides.KEPT, flops=nothing, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE)),
+    Operator(
+        "tile",
+        _COPIES,
+        Rule(strides=Strides.KEPT, flops=nothing, numbers={1: list}, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE),
+    ),
     Operator("diag_embed", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
     Operator("flip roll", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE)),
     Operator("meshgrid tril triu", _COPIES, Rule(strides=Strides.KEPT)),

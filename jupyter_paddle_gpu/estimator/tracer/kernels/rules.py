@@ -222,6 +222,10 @@ class Rule:
     attributes: tuple[tuple[str, Any], ...] = ()
     """In their order, with defaults: libraries still call it by the old interface, with names and values."""
 
+    numbers: Mapping[int, type] = field(default_factory=dict)
+    """Arguments that are attributes and may be tensors (`Scalar`: int, `IntArray`: list in ops.yaml): eager mode reads
+    those, the program builder leaves what hangs on them open."""
+
     # Results
     result: Result | None = None
     """Shape and type of a result where they are others than the program builder says; None keeps those."""

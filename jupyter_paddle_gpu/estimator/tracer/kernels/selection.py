@@ -89,7 +89,13 @@ OPERATORS = (
     Operator(
         "topk",
         _SOURCE,
-        Rule(workspace=_forward, choice=Choice.CHOOSES, refuses=bounds.k_largest, asked=Asked.TYPES_ALONE),
+        Rule(
+            workspace=_forward,
+            numbers={1: int},
+            choice=Choice.CHOOSES,
+            refuses=bounds.k_largest,
+            asked=Asked.TYPES_ALONE,
+        ),
         gradient=Rule(workspace=_topk_grad),
     ),
     Operator(

@@ -53,6 +53,8 @@ SOURCES = {
         "split": "paddle.split(p, 2, 1)[0]", "tile": "p.tile([2, 1])", "expand": "p.unsqueeze(0).expand([3, 64, 512]) * 1",
         "gather": "paddle.gather(p, paddle.arange(32))", "slice": "p[:32]", "strided": "p[:, ::2]", "indexed": "p[paddle.arange(32)]",
         "where": "paddle.where(p > 0.5, p, p * 2)", "pad": "F.pad(p, [1, 1, 1, 1])", "roll": "paddle.roll(p, 1, 0)", "topk": "paddle.topk(p, 5)[0]",
+        "topk-by-tensor": "paddle.topk(p, paddle.to_tensor(3))[0]", "reshape-by-tensor": "p.reshape(paddle.to_tensor([512, 64])) * 1",
+        "expand-by-tensor": "p[:1].expand(paddle.to_tensor([9, 512])) * 1", "squeeze-by-tensor": "p.unsqueeze(paddle.to_tensor(0)).squeeze(paddle.to_tensor(0)) * 1",
         "sort": "paddle.sort(p)", "tril": "paddle.tril(p)", "layer-norm": "F.layer_norm(p, 512)", "normalize": "F.normalize(p)",
         "masked-fill": "paddle.masked_fill(p, p > 0.5, 0.0)", "dropout": "F.dropout(p, 0.3)", "glu": "F.glu(p, 1)",
         "argsort-by-attributes": "paddle._legacy_C_ops.argsort(p, 'axis', 0, 'descending', True)[0]",

@@ -77,6 +77,8 @@ INDICES = {
 ORDERED = {
     "more than there are": "paddle.topk(net(x), 9)[0]",
     "more than there are in a row": "paddle.topk(net(x), 5)[0]",
+    "none of the largest by a tensor": "paddle.topk(net(x), paddle.to_tensor(0))[0]",
+    "more than there are by a tensor": "paddle.topk(net(x), paddle.to_tensor(5))[0]",
     "none of the largest": "paddle.topk(net(x), 0)[0]",
     "largest along no axis": "paddle.topk(net(x), 1, axis=4)[0]",
     "largest of truths": "paddle.topk(net(x) > 0, 2)[0].astype('float32')",
