@@ -10,10 +10,6 @@ from ..domain.messages import Translate
 from ..i18n import translator
 
 IN_PANEL = {
-    "`sudo dmesg | grep -i xid` says more. `sudo nvidia-smi --gpu-reset -i {device}` resets the card when nothing uses "
-    "it; else restart the machine. Submit to another device meanwhile (`--device-id`).": "`sudo dmesg | grep -i xid` "
-    "says more. `sudo nvidia-smi --gpu-reset -i {device}` resets the card when nothing uses it; else restart the "
-    "machine. Submit to another device meanwhile.",
     "`jupyter paddle-gpu images` names the image for this driver: submit with it as `--image`, or update the driver.": (
         "Choose the image for this driver under Change…, or update the driver."
     ),
@@ -39,6 +35,9 @@ IN_PANEL = {
     "`jupyter paddle-gpu estimate --details {notebook}` names the largest batch that fits and what else would help; or "
     "submit to a device with more free memory.": "The notebook's estimate says which batch fits and what else would "
     "help; or submit to a device with more free memory.",
+    "`jupyter paddle-gpu logs {job} --rank {rank}` has what it said. Submit again; training that saves checkpoints "
+    "goes on from there.": "What it said is under Ranks. Submit again; training that saves checkpoints goes on from "
+    "there.",
     "It was process {rank} of the training: `jupyter paddle-gpu logs {job} --rank {rank}` has the traceback. Correct "
     "the cell and submit again.": "It was process {rank} of the training: its traceback is under Ranks. Correct the "
     "cell and submit again.",

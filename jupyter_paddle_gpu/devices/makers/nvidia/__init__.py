@@ -45,7 +45,7 @@ def _lost(device: str, error: str) -> Message:
         code="device_lost",
         text="The device {device} failed while the job ran: {error}",
         hint="`sudo dmesg | grep -i xid` says more. `sudo nvidia-smi --gpu-reset -i {device}` resets the card when "
-        "nothing uses it; else restart the machine. Submit to another device meanwhile (`--device-id`).",
+        "nothing uses it; else restart the machine. Submit to another device meanwhile.",
         params={"device": device, "error": error},
     )
 
