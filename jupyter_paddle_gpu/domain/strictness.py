@@ -38,6 +38,16 @@ def least_of_each(fixed: Mapping[str, int], wanted: Mapping[str, int]) -> dict[s
     return {**wanted, **{name: min(most, wanted.get(name, most)) for name, most in fixed.items()}}
 
 
+def least_of_users(fixed: dict[str, int], wanted: dict[str, int]) -> dict[str, int]:
+    """Of each user the smaller number. Whoever a side does not name it means by its star, so that nobody gets out of
+    the star by naming himself."""
+
+    def of(user: str) -> list[int]:
+        return [told for side in (fixed, wanted) if (told := side.get(user, side.get("*"))) is not None]
+
+    return {user: min(of(user)) for user in {**fixed, **wanted}}
+
+
 def together(fixed: list[Any], wanted: list[Any]) -> list[Any]:
     """All of both."""
     return [*fixed, *(item for item in wanted if item not in fixed)]

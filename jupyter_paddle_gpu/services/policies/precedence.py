@@ -11,7 +11,7 @@ from typing import Any
 
 from ...domain.containers.images import PADDLE_IMAGES
 from ...domain.containers.references import parse_pattern
-from ...domain.strictness import Tighten, both, either, least, least_of_each, meet, together
+from ...domain.strictness import Tighten, both, either, least, least_of_each, least_of_users, meet, together
 from ...engines.engine_type import EngineType
 
 Raw = Mapping[str, Any]
@@ -59,7 +59,7 @@ TIGHTER: Mapping[str, Tighten] = {
     "matching.sharing": exclusive,
     "matching.home_grown_first": either,
     "scheduler.timeout": least,
-    "scheduler.quotas": least_of_each,
+    "scheduler.quotas": least_of_users,
     "scheduler.quiet_hours": together,
     "jobs.cpu_slots": least_of_each,
     "images.allowed": images,

@@ -142,6 +142,29 @@ def test_what_settles_the_order_of_all_users_counts_in_the_systems_file_alone(tm
     services.close()
 
 
+@pytest.mark.parametrize(
+    ("fixed", "own", "held"),
+    [
+        ({"*": 2}, {"ben": 9}, {"*": 2, "ben": 2}),
+        ({"*": 2}, {"ben": 1}, {"*": 2, "ben": 1}),
+        ({"anna": 4}, {"*": 1}, {"anna": 1, "*": 1}),
+        ({"anna": 4, "*": 2}, {"anna": 9, "*": 9}, {"anna": 4, "*": 2}),
+        ({"anna": 4}, {"ben": 9}, {"anna": 4, "ben": 9}),
+    ],
+)
+def test_nobody_gets_out_of_the_star_by_naming_himself(
+    tmp_path: Path, fixed: dict[str, int], own: dict[str, int], held: dict[str, int]
+) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "own").mkdir()
+    written(tmp_path / "etc", json.dumps({"scheduler": {"quotas": fixed}}))
+    written(tmp_path / "own", json.dumps({"scheduler": {"quotas": own}}))
+    system = tmp_path / "etc" / "paddle-gpu.yaml"
+    services = Services(Settings(data_folder=tmp_path / "own", system_policy_file=system))
+    assert services.policies.scheduler.quotas == held
+    services.close()
+
+
 def test_the_first_file_is_right_and_so_are_its_examples(tmp_path: Path) -> None:
     services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none"))
     path = services.policy_init()
