@@ -1455,6 +1455,7 @@ export interface components {
          *         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
          *             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
          *         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
+         *         checked: as for `Verdict`.
          */
         DeviceScore: {
             device_id: string;
@@ -1483,6 +1484,8 @@ export interface components {
             run_cost: number | null;
             /** @default  */
             currency: string;
+            /** @default true */
+            checked: boolean;
         };
         /**
          * DeviceSeries
@@ -3674,6 +3677,7 @@ export interface components {
          *             `never` (not even on the empty card), `unknown` (no estimate or no figures).
          *         free_bytes: memory to be had now under the threshold; `needed_bytes` the estimate's upper bound.
          *         seconds_per_step: lower bound by roofline (FLOPs over peak rate, bytes over bandwidth), where figures exist.
+         *         checked: False: what is known of such devices was not checked on hardware.
          */
         Verdict: {
             device_id: string;
@@ -3693,6 +3697,8 @@ export interface components {
             seconds_per_step: number | null;
             /** @default false */
             simulated: boolean;
+            /** @default true */
+            checked: boolean;
         };
         /**
          * Way

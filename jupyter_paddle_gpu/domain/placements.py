@@ -31,6 +31,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             `never` (not even on the empty card), `unknown` (no estimate or no figures).
         free_bytes: memory to be had now under the threshold; `needed_bytes` the estimate's upper bound.
         seconds_per_step: lower bound by roofline (FLOPs over peak rate, bytes over bandwidth), where figures exist.
+        checked: False: what is known of such devices was not checked on hardware.
     """
 
     device_id: str
@@ -43,6 +44,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     largest_batch: int | None = None
     seconds_per_step: float | None = None
     simulated: bool = False
+    checked: bool = True
 
 
 AimName = Literal["cost", "time", "balance", "preference", "home_grown"]
@@ -70,6 +72,7 @@ class DeviceScore(msgspec.Struct, frozen=True, kw_only=True):
         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
+        checked: as for `Verdict`.
     """
 
     device_id: str
@@ -86,6 +89,7 @@ class DeviceScore(msgspec.Struct, frozen=True, kw_only=True):
     run_seconds: float | None = None
     run_cost: float | None = None
     currency: str = ""
+    checked: bool = True
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):

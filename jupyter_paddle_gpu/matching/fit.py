@@ -64,7 +64,8 @@ def judge(
         verdict = _judge(_Card(device.id, device.name, room, allowed_bytes(device, policy)), estimate)
         if verdict.fit == "short" and (holder := _largest(device.processes)) is not None:
             verdict = _with_holder(verdict, holder)
-    return _completed(verdict, estimate, accelerator, simulated=device.simulated)
+    found = _completed(verdict, estimate, accelerator, simulated=device.simulated)
+    return found if device.checked else _replaced(found, checked=False)
 
 
 def judge_model(accelerator: Accelerator, estimate: Estimate | None, policy: Policy) -> Verdict:

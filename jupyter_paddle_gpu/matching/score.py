@@ -123,7 +123,7 @@ def table(
 
 def _row(device: Device, found: DeviceScore | None, reason: Message | None, *, chosen: bool) -> DeviceScore:
     if found is None:
-        found = DeviceScore(device_id=device.id, device_name=device.name, state="ruled_out")
+        found = DeviceScore(device_id=device.id, device_name=device.name, state="ruled_out", checked=device.checked)
     state: Standing = "chosen" if chosen else "possible" if reason is None else "ruled_out"
     return msgspec.structs.replace(found, state=state, ruled_out=None if chosen else reason)
 
@@ -221,6 +221,7 @@ def _score(
     return DeviceScore(
         device_id=device.id,
         device_name=device.name,
+        checked=device.checked,
         state="possible",
         score=sum(aim.weight * aim.value for aim in aims) / total if total else UNKNOWN,
         aims=tuple(aims),

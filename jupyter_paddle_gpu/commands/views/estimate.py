@@ -19,6 +19,7 @@ from ..speech import Speech, count, duration, size
 from . import decision as decision_view
 from . import glance
 from . import step as step_view
+from .machine import marked
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -294,7 +295,7 @@ def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:
 
 
 def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str]:
-    name = verdict.device_name + (f" ({say('simulated')})" if verdict.simulated else "")
+    name = marked(say, verdict.device_name, simulated=verdict.simulated, checked=verdict.checked)
     return name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
 
 

@@ -112,8 +112,13 @@ class InventoryView(TableView):
 
 def device_name(say: Speech, device: Device) -> str:
     """Its name, with what has to be known of it."""
-    marks = [say("simulated")] * device.simulated + [say("not checked on hardware")] * (not device.checked)
-    return device.name + (f" ({', '.join(marks)})" if marks else "")
+    return marked(say, device.name, simulated=device.simulated, checked=device.checked)
+
+
+def marked(say: Speech, name: str, *, simulated: bool = False, checked: bool = True) -> str:
+    """A device's name with what has to be known of it."""
+    marks = [say("simulated")] * simulated + [say("not checked on hardware")] * (not checked)
+    return name + (f" ({', '.join(marks)})" if marks else "")
 
 
 def _device_row(say: Speech, device: Device) -> Sequence[str]:

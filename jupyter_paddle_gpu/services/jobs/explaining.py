@@ -9,7 +9,7 @@ import msgspec
 
 from ...domain.decisions import Decision
 from ...domain.devices import Device, DeviceHolder, Inventory
-from ...domain.jobs.job import Job
+from ...domain.jobs.job import ENDED, Job
 from ...domain.messages import Message
 from ...domain.placements import DeviceScore
 from ...engines.base import Engine
@@ -32,7 +32,9 @@ def _joined(
 
 
 def has_devices(job: Job, devices: Iterable[Device]) -> Message:
-    """What a job has that has started."""
+    """What a job has that has started, or had."""
+    if job.state in ENDED:
+        return Message(code="job_had", text="It has ended; it had these devices.")
     here = {device.id: device for device in devices}
     known = [(here[name], part) for name, part in zip(job.device_ids, job.shares, strict=False) if name in here]
     return has_share(*known[0]) if known else Message(code="job_has", text="It has these devices.")

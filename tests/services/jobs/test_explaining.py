@@ -19,6 +19,7 @@ from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs.job import Resources
 from jupyter_paddle_gpu.domain.queues import QueueView as QueueSeen
 from jupyter_paddle_gpu.services import Services, Settings, Submission
+from jupyter_paddle_gpu.services.jobs.explaining import has_devices
 
 GIB = 2**30
 
@@ -72,6 +73,11 @@ def test_a_waiting_job_is_told_which_device_it_would_get_and_why_no_other(tmp_pa
     rows = MatchView(explained).rows(Speech("en"))
     assert [row[0] for row in rows] == ["✓", "✗"]
     assert [said.code for said in MatchView(explained).sentences(Speech("en"))] == ["score_read"]
+    unchecked = msgspec.structs.replace(cold, checked=False)
+    (told,) = MatchView(msgspec.structs.replace(explained, devices=(unchecked,))).rows(Speech("en"))
+    assert told[1] == f"{cold.device_name} (not checked on hardware)"
+    ended = msgspec.structs.replace(job, state="succeeded", device_ids=("GPU-0",))
+    assert has_devices(ended, ()).code == "job_had"
     alone = msgspec.structs.replace(explained, devices=())
     assert list(MatchView(alone).sentences(Speech("en"))) == [], "no table, no word on how to read it"
 
