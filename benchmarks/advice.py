@@ -75,16 +75,16 @@ CHOSEN = [
 """Programs that a CPU runs in seconds; those whose batch has fewer than four samples are passed by."""
 ON_TWO_ALSO = [
     "wavenet",
-    "quantised_pylayer",
     "triplet_mining",
     "t5_relative",
-    "spectrogram_cnn",
     "weight_norm_tcn",
     "wide_deep_tables",
-    "accumulate_uneven",
     "simclr_views",
     "resnext_soft_labels",
     "realnvp",
+    "edsr_perceptual",
+    "sinkhorn_transport",
+    "swin_windows",
 ]
 """Further ones for two processes, which not every program can be divided among."""
 UPDATES = 10

@@ -94,6 +94,8 @@ def _first_size(value: ast.expr, counted: set[str]) -> str | None:
     """What stands first in the shape that a value is drawn with; None where it is not, or by what stands before."""
     if counted & {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}:
         return None
+    if any(isinstance(node, ast.Call) and isinstance(node.func, ast.Name) for node in ast.walk(value)):
+        return None  # of a model, not of the data
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DRAWS:
             shape = next((one for one in ast.walk(node) if isinstance(one, ast.List) and one.elts), None)
