@@ -269,7 +269,18 @@ export class LabServer {
       await gone;
       clearTimeout(timer);
     }
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20 });
+    // Whoever looked after the queue beside this server may write once more after it has gone.
+    for (let left = 20; ; left--) {
+      try {
+        rmSync(this.folder, { recursive: true, force: true });
+        return;
+      } catch (reason) {
+        if (!left) {
+          throw reason;
+        }
+        await new Promise(done => setTimeout(done, 500));
+      }
+    }
   }
 
   /** A question to our REST interface; with a body it is a POST. */
