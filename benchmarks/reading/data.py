@@ -47,6 +47,7 @@ def write(folder: Path) -> None:
         _table(place / "boston_house_prices.csv", HOUSES, [[n % 7 + 0.25] * len(HOUSES) for n in range(506)])
         _pictures(place / "cifar-10-batches-py")
         _reviews(place / "imdb")
+        _reviews(place / "IMDB_Dataset")
         _questions(place / "lcqmc")
     _digits(folder / "RNN_Datasets")
 

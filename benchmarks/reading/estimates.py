@@ -72,6 +72,7 @@ def read(service: EstimateService, path: Path, folder: Path) -> Reading:
         answers |= new
         is_assumed = is_assumed or any(_is_assumed(one) for one in estimate.questions if one.name in new)
     found = _reading(path, estimate, answers, time.monotonic() - started)
+    found.open = [one.replace(f"{folder}/", "") for one in found.open]
     found.assumed = is_assumed or "answers_assumed" in found.notes
     return found
 
@@ -103,10 +104,10 @@ def name_of(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
 
 
-def _settled() -> dict[str, Reading]:
-    """The rows of the last run, by notebook."""
+def _settled() -> dict[tuple[str, str], Reading]:
+    """The rows of the last run, by repository and notebook."""
     rows = json.loads((RESULTS / "reading.json").read_text())["rows"]
-    return {row["notebook"]: Reading(**row) for row in rows}
+    return {(row["repository"], row["notebook"]): Reading(**row) for row in rows}
 
 
 def with_modules(notebook: Path, folder: Path) -> Path:
@@ -124,23 +125,22 @@ def main(folders: list[str] | None = None) -> None:
     given = folders or sys.argv[1:]
     folders = [one for one in given if not one.startswith("--")]
     known = _settled()
-    paths = {name_of(path): path for folder in folders for path in sorted(Path(folder).rglob("*.ipynb"))}
-    of = {name: next(Path(one).resolve().name for one in folders if Path(one) in path.parents)
-          for name, path in paths.items()}  # fmt: skip
-    rows = [row for name, row in known.items() if name not in paths]
+    paths = {(Path(folder).resolve().name, name_of(path)): path
+             for folder in folders for path in sorted(Path(folder).rglob("*.ipynb"))}  # fmt: skip
+    rows = [row for key, row in known.items() if key not in paths]
     with tempfile.TemporaryDirectory() as empty:
         service = EstimateService(EstimateSettings(calibration=Path(empty) / "calibration.json"))
         try:
-            for name, path in paths.items():
-                row = known.get(name)
+            for key, path in paths.items():
+                row = known.get(key)
                 if "--again" not in given or row is None or row.status in _OPEN:
                     row = read(service, path, with_modules(path, Path(empty) / str(len(rows))))
-                row.repository = of[name]
+                row.repository = key[0]
                 rows.append(row)
                 sys.stderr.write(f"{row.status:12} {row.notebook}  {row.answers}  {' | '.join(row.open)[:300]}\n")
         finally:
             service.close()
-    here = [row for row in rows if row.notebook in paths]
+    here = [row for row in rows if (row.repository, row.notebook) in paths]
     trains = [row for row in here if row.status != "no_model"]
     figures = [row for row in trains if row.status == "ok"]
     show(

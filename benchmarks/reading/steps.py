@@ -40,6 +40,8 @@ SECONDS = 20.0
 MOST_BYTES = 1 << 30
 """Estimates above this are not run."""
 TIMEOUT = 180
+_FOLDER = re.compile(r"/\S*/work/")
+"""Where a notebook was run."""
 _ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _NAMED = re.compile(r"(\w+)=((?:\w+\[[\d,]*\]\s*)+)")
 
@@ -119,7 +121,9 @@ def _stops(rows: list[dict[str, Any]], paths: dict[str, Path]) -> None:
     found = []
     for row in rows:
         _, problem = _measured(paths[row["notebook"]], {**row, "stops": True})
-        found.append({"notebook": row["notebook"], "said": " ".join(row["open"]), "real": problem[:600]})
+        found.append(
+            {"notebook": row["notebook"], "said": " ".join(row["open"]), "real": _FOLDER.sub("", problem)[:600]}
+        )
         sys.stderr.write(f"{row['notebook']}\n  said {found[-1]['said'][:200]}\n  real {problem[:300]}\n")
     others = [one for one in kept("reading_stops").get("rows", ()) if one["notebook"] not in paths]
     save("reading_stops", {"rows": [*others, *found]})
@@ -146,6 +150,9 @@ def real(path: Path, row: dict[str, Any]) -> None:
     """Run the cells of a notebook for some updates and print the peak of each, as JSON."""
     from paddle.base import core
 
+    from jupyter_paddle_gpu.notebook.files.reading import read_notebook
+    from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
+
     peaks: list[int] = []
 
     began = time.monotonic()
@@ -167,37 +174,38 @@ def real(path: Path, row: dict[str, Any]) -> None:
     _after_own_updates(act)
     sys.path.insert(0, str(Path.cwd()))
     made = {**row["answers"], **dict(_NAMED.findall(row["followed"]))}
+    if row.get("stops"):  # nothing but the files stands in: what ends the notebook is to be its own
+        made = {}
     data.in_data_sets()
     data.write(Path.cwd())
     if described := [one for one in map(_shapes, made.values()) if one]:
         _with_own_data_sets(described[0])
-    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    cells = [cell.source for cell in inspect_notebook(read_notebook(path)).cells]
     problem = ""
     with (
         contextlib.suppress(Enough),
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),
     ):
-        problem = _run(["".join(cell["source"]) for cell in cells], made, ends=bool(row.get("stops")))
+        problem = _run(cells, made, said=_said(row) if row.get("stops") else "")
     sys.stdout.write(json.dumps({"peaks": peaks, "problem": problem}) + "\n")
     sys.stdout.flush()
     os._exit(0)
 
 
-def _run(cells: list[str], made: dict[str, Any], *, ends: bool = False) -> str:
+def _run(cells: list[str], made: dict[str, Any], *, said: str = "") -> str:
     """Execute statement by statement; one that its data keeps from running binds what was answered for it.
 
     Args:
-        ends: whether the first error is the end.
+        said: the type of the error that is looked for; the first of it ends the program.
     """
     names: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
     sys.modules["__main__"].__dict__.update(names)
     names = sys.modules["__main__"].__dict__
     problem = ""
     for number, source in enumerate(cells):
-        lines = ["pass" if line.lstrip().startswith(("!", "%")) else line for line in source.splitlines()]
         try:
-            tree = ast.parse("\n".join(lines))
+            tree = ast.parse(source)
         except SyntaxError:
             continue
         for statement in tree.body:
@@ -206,13 +214,18 @@ def _run(cells: list[str], made: dict[str, Any], *, ends: bool = False) -> str:
             except Left:
                 pass
             except Exception as error:  # the data is not here: what was answered stands for it
-                if ends and not isinstance(error, OSError):
+                if said == type(error).__name__:
                     return f"code cell {number + 1}, line {statement.lineno}: {type(error).__name__}: {error}"
                 problem += f"{error!r:.120} | "
             for name in {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)
                          and isinstance(one.ctx, ast.Store)} & made.keys():  # fmt: skip
                 names[name] = _made(name, made[name])
-    return "" if ends else problem
+    return f"no {said}: {problem}" if said else problem
+
+
+def _said(row: dict[str, Any]) -> str:
+    """The type of the error that a notebook was said to stop with."""
+    return "".join(re.findall(r"stops: (\w+)", " ".join(row["open"]))[:1])
 
 
 def _made(name: str, answer: Any) -> Any:

@@ -24,7 +24,7 @@ import paddle
 from ... import call_stack
 from ...session import Session, current
 from ...undecided import variants
-from ...undecided.absent_data import UNKNOWN_LENGTH, Unseen, UnseenData
+from ...undecided.absent_data import Unseen, UnseenData
 from ...undecided.needs import Need, NeededError
 from ..environment import DownloadNeeded
 from ..patch import Patch
@@ -116,8 +116,7 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
         if method.__name__ == "__init__" and variants.present() is None:
             vars(self)[GIVEN] = method, args, kwargs
         try:
-            result = method(self, *args, **kwargs)
-            return UNKNOWN_LENGTH if method.__name__ == "__len__" and isinstance(result, Unseen) else result
+            return _known(method, method(self, *args, **kwargs))
         except BaseException as problem:
             if isinstance(self, UnseenData) or not is_absence(problem) or _is_caught(sys._getframe(1), problem):
                 raise
@@ -130,6 +129,13 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
     # `functools.wraps` is not enough for programs that read a constructor's arguments with `getfullargspec`.
     watched.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     return watched
+
+
+def _known(method: Callable[..., Any], result: Any) -> Any:
+    """What a method gives; a length that nobody knows is data that is not here."""
+    if method.__name__ == "__len__" and isinstance(result, Unseen):
+        raise NeededError(Need("", "value", "length_unseen", None, None, is_of_step=False))
+    return result
 
 
 class Running:
