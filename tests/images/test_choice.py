@@ -161,7 +161,7 @@ def said(choice) -> str:
 def test_another_paddle_than_the_asked_one_is_said():
     newer, older = (choose_image(version, None, None, None) for version in ("9.9.9", "1.8.5"))
     assert newer.reference == f"{BAIDU}:3.3.1" and older.reference == f"{BAIDU}:2.5.2"
-    assert "No image with Paddle 9.9.9 is known (the catalogue has 2.5.2 to 3.3.1); Paddle 3.3.1 is" in said(newer)
+    assert "No image with Paddle 9.9.9 is known (the catalog has 2.5.2 to 3.3.1); Paddle 3.3.1 is" in said(newer)
     assert "No image with Paddle 1.8.5 is known" in said(older)
     blackwell = choose_image("2.6.2", NEW_DRIVER, (12, 0), "nvidia")
     assert tag(blackwell).startswith("3.2.1-")
