@@ -65,7 +65,7 @@ export async function cost(
   const times = await page.evaluate(() => {
     const own = window as unknown as { frameTimes: number[]; frameStop: boolean };
     own.frameStop = true;
-    return own.frameTimes;
+    return own.frameTimes ?? []; // a page that was loaded meanwhile has none
   });
   const trace = JSON.parse((await browser.stopTracing()).toString()) as {
     traceEvents: ITraceEvent[];

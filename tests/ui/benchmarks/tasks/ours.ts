@@ -20,7 +20,12 @@ async function change(person: Person): Promise<void> {
 
 /** Take a field's value away and type another. */
 async function replace(person: Person, label: string, text: string): Promise<void> {
-  await person.click(dialog(person.page).getByLabel(label));
+  const field = dialog(person.page).getByLabel(label);
+  await field.waitFor();
+  // The first field has the keyboard already.
+  if (!(await field.evaluate(node => node === document.activeElement))) {
+    await person.click(field);
+  }
   await person.press('Control+a');
   await person.type(text);
 }
@@ -33,7 +38,7 @@ export const OURS: Ways = {
   submit: async person => {
     await person.click(person.page.getByRole('button', { name: 'Submit training' }));
     await person.sees(
-      person.page.locator('.jp-PaddleGpu-job[data-state=running]', { hasText: 'lesson' })
+      person.page.locator('.jp-PaddleGpu-job', { hasText: 'lesson' }).first()
     );
   },
   'why it failed': async person => {

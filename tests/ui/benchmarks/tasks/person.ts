@@ -25,10 +25,10 @@ export class Person {
     this.keys++;
   }
 
-  /** Into what has the keyboard. */
+  /** Into what has the keyboard, ten keys a second. */
   async type(text: string): Promise<void> {
     this._began ||= performance.now();
-    await this.page.keyboard.type(text);
+    await this.page.keyboard.type(text, { delay: 100 });
     this.keys += text.length;
   }
 
@@ -41,7 +41,7 @@ export class Person {
 
   /** The answer is on the screen. */
   async sees(answer: Locator): Promise<void> {
-    await expect(answer).toBeInViewport({ timeout: 180_000 });
+    await expect(answer).toBeInViewport({ timeout: 90_000 });
     this._seen = performance.now();
   }
 
