@@ -14,6 +14,7 @@ from jupyter_client.manager import start_new_kernel
 
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.i18n import to_json
+from jupyter_paddle_gpu.server.panel_words import IN_PANEL
 from jupyter_paddle_gpu.services import Services, Settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -84,6 +85,13 @@ def by_python(folder):
         services.close()
 
 
+def for_pages(text: str) -> str:
+    """An answer with the next steps that a page's reader has instead of an option."""
+    for said, instead in IN_PANEL.items():
+        text = text.replace(json.dumps(said), json.dumps(instead))
+    return text
+
+
 async def test_four_faces_one_answer(jp_fetch, folder):
     faces = {"rest": [], "terminal": by_terminal(folder), "cell": by_cell(folder), "python": by_python(folder)}
     for notebook, request in CASES:
@@ -100,6 +108,6 @@ async def test_four_faces_one_answer(jp_fetch, folder):
         rest, *others = (json.dumps(answer, sort_keys=True) for answer in answers)
         assert answers[0]["status"] == "ok"
         for face, text in zip(list(faces)[1:], others, strict=True):
-            assert text == rest, f"{face} and REST of {notebook}"
+            assert for_pages(text) == rest, f"{face} and REST of {notebook}"
         asked += 1
     assert asked == len(CASES)
