@@ -6,7 +6,7 @@ it. Devices stand in the order of that moment, so that only the first few have t
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from math import inf
@@ -18,7 +18,7 @@ from ...matching.pool import Kind, Pool
 from ...matching.shares import share_on
 from .timeline import Timeline
 
-_Row = tuple[float, float, int]
+_Row = tuple[float, float, float]
 """The first moment with so much room, the room that it has now (negative: most comes first), and the device's place."""
 
 
@@ -50,7 +50,7 @@ class _Line:
 
     def walk(self, count: int, most: float, soonest: Callable[[int], float]) -> Iterator[_Seen]:
         """Devices by their first moment; of those that are free at the same one as many as matter (`most`)."""
-        kept = (_Seen(first, place, count == 1, soonest(place)) for first, _, place in self.kept)
+        kept = (_Seen(first, int(place), count == 1, soonest(int(place))) for first, _, place in self.kept)
         return merge(self._clean(most, soonest), kept)
 
     def _clean(self, most: float, soonest: Callable[[int], float]) -> Iterator[_Seen]:
@@ -58,12 +58,12 @@ class _Line:
         while at < len(rows):
             first, alike = rows[at][0], 0
             while at < len(rows) and rows[at][0] == first:
-                place = rows[at][2]
+                place = int(rows[at][2])
                 moment = soonest(place)
                 yield _Seen(first, place, True, moment)
                 alike, at = alike + (moment == first), at + 1
                 if alike >= most:  # the others come no sooner and stand behind these in the order
-                    at = bisect_left(rows, (first, inf, 0))
+                    at = bisect_right(rows, (first, inf, inf))  # of a device that tells no room the second is inf
 
 
 class Prospects:

@@ -33,7 +33,7 @@ POLICIES = (
     Policy(prefer="score", plan_for="low"),
     Policy(preferred_devices=("T4",), prices={"T4": 0.2, "A100 SXM 80GB": 2.0}),
 )
-CARDS = (("Tesla T4", 16), ("NVIDIA A100-SXM4-80GB", 80), ("Unknown", 16))
+CARDS = (("Tesla T4", 16), ("NVIDIA A100-SXM4-80GB", 80), ("Unknown", 16), ("Mute", None))
 STATES = ("job", "held", "shared", "others", "both")
 users = st.sampled_from(["anna", "ben", ""])
 lengths = st.sampled_from([None, 30.0, 60.0, 60.0, 90.0, 120.0, 300.0])
@@ -74,25 +74,27 @@ def places(draw: st.DrawFn) -> Place:
     shared: dict[str, tuple[DeviceHolder, ...]] = {}
     seconds: dict[str, float] = {}
     ends: dict[tuple[str, str], float] = {}
-    kinds = draw(st.sampled_from([CARDS[:1], CARDS[1:2], CARDS[:2], CARDS]))  # few, so that there are many of each
+    kinds = draw(
+        st.sampled_from([CARDS[:1], CARDS[1:2], CARDS[:2], CARDS[3:], CARDS])
+    )  # few, so that there are many of each
     for index in range(draw(st.integers(1, 14))):
         name, total = draw(st.sampled_from(kinds))
-        used = draw(st.sampled_from([0, 0, 0, 4, total]))
+        used = draw(st.sampled_from([0, 0, 0, 4, total or 0]))
         one = Device(
             id=f"g{index}",
             index=index,
             vendor="nvidia",
             name=name,
-            memory_total=total * GIB,
-            memory_used=used * GIB,
-            memory_free=(total - used) * GIB,
+            memory_total=None if total is None else total * GIB,
+            memory_used=None if total is None else used * GIB,
+            memory_free=None if total is None else (total - used) * GIB,
             problem=LOST if draw(st.integers(0, 14)) == 0 else None,
         )
         devices.append(one)
         state, length = draw(st.sampled_from(["free", *STATES, *STATES])), draw(lengths)
         if state == "job":
             active.append(_with(job(f"r{index}", 1, owner=draw(users)), device_ids=(one.id,), started=950.0))
-        if state in ("shared", "both"):
+        if state in ("shared", "both") and total is not None:
             part = DeviceShare(bytes=4 * GIB, most=int(0.85 * total * GIB), total=total * GIB)
             row = _with(job(f"r{index}", 1, owner=draw(users)), device_ids=(one.id,), started=950.0, shares=(part,))
             active.append(row)
