@@ -5,6 +5,8 @@ login has let in. It ends when nobody asked anything for `SECONDS`, and with the
 the package is not installed.
 """
 
+from __future__ import annotations
+
 import importlib.util
 import os
 import socket
@@ -26,7 +28,15 @@ def _visualdl(folder: str, prefix: str) -> Any:
     from visualdl.server.app import create_app
     from visualdl.server.args import ParseArgs
 
-    return create_app(ParseArgs(logdir=[folder], public_path=prefix, telemetry=False))
+    application = create_app(ParseArgs(logdir=[folder], public_path=prefix, telemetry=False))
+
+    def speaking(environ: dict[str, Any], start_response: Any) -> Any:
+        # It fails for a reader of none of its two languages.
+        asked = environ.get("HTTP_ACCEPT_LANGUAGE")
+        environ["HTTP_ACCEPT_LANGUAGE"] = asked + ",en;q=0.01" if asked else "en"
+        return application(environ, start_response)
+
+    return speaking
 
 
 def _tensorboard(folder: str, prefix: str) -> Any:
