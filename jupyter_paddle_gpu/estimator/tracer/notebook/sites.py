@@ -80,6 +80,8 @@ class Sites:
         self._beside = {path: parsed(source) for path, source in beside.items()}
         self._functions: dict[str, list[ast.AST]] = {}
         self._known: dict[str, Holding] = {}
+        self.dear: set[str] = set()
+        """Statements that were run with made-up data for long and told nothing."""
         for source in (*(cell["source"] for cell in cells), *beside.values()):
             for node in nodes(source):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

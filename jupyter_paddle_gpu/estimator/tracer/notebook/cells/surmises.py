@@ -26,6 +26,8 @@ MOST = 4_000
 """Items that are made up for one statement: rows say what they look like after a few."""
 SECONDS = 3.0
 """Of the processor's time for all statements of a notebook."""
+DEAR = 0.5
+"""Of the processor's time for a statement that told nothing: it is not tried again in this notebook's further runs."""
 _MOST_COPIED = 100_000
 """Entries of a container that is copied for a variant."""
 _OR_UNSEEN = "__or_unseen__"
@@ -77,9 +79,14 @@ class Surmises:
         ]
         if not open_still or self._spent.seconds > SECONDS or self._sites.held(statement).trains:
             return {}
+        if self._sites.dear and ast.unparse(statement) in self._sites.dear:
+            return {}
         began = time.process_time()
         known = self._alike(statement, {**namespace, **before}, open_still)
-        self._spent.seconds += time.process_time() - began
+        seconds = time.process_time() - began
+        self._spent.seconds += seconds
+        if not known and seconds > DEAR:
+            self._sites.dear.add(ast.unparse(statement))
         return known
 
     def _alike(self, statement: ast.stmt, namespace: dict[str, Any], open_still: list[str]) -> dict[str, Any]:
