@@ -21,7 +21,7 @@ test.use({
 test('panel, server and commands speak it', async ({ page, server }) => {
   await openNotebook(page, server, 'digits_fit.ipynb');
   const panel = await openPanel(page);
-  await expect(panel.getByRole('button', { name: '批大小 64，转到单元 9' })).toBeVisible();
+  await expect(panel.getByRole('button', { name: '批大小 64，转到单元格 9' })).toBeVisible();
   await expect(panel.getByRole('button', { name: '提交 digits_fit.ipynb' })).toBeVisible();
   await expect(panel.getByRole('region', { name: '设备' })).toContainText('GPU');
   await expect(
