@@ -57,6 +57,13 @@ class _Calling:
         _calls[module.__name__]()
 
 
+def calling(spec: ModuleSpec) -> ModuleSpec:
+    """The spec of a module, which makes its call once it has run, where one waits for it."""
+    if spec.name in _calls and spec.loader is not None:
+        spec.loader = _Calling(spec.loader)  # type: ignore[assignment]
+    return spec
+
+
 class _Finder:
     """Finds the awaited modules as ever and has them run by `_Calling`."""
 
@@ -65,6 +72,4 @@ class _Finder:
         if name not in _calls:
             return None
         spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Calling(spec.loader)  # type: ignore[assignment]
-        return spec
+        return None if spec is None else calling(spec)

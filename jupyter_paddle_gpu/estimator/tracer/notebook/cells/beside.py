@@ -14,6 +14,7 @@ from typing import Any
 
 from ... import call_stack
 from ...patches.absent_modules import IMPORTED, Imports
+from ...patches.awaited import calling
 
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 """In a path: an environment that lies in the notebook's folder."""
@@ -41,7 +42,7 @@ class Beside:
         if spec is None or not origin.startswith(self._folder) or _LIBRARIES in origin or not origin.endswith(".py"):
             return None
         spec.loader = _Loader(name, origin, partial(self._imported, name))
-        return spec
+        return calling(spec)
 
     def _imported(self, name: str, error: ModuleNotFoundError, module: str, _: int, **options: Any) -> Any:
         """What stands for a module that is not here: it is told of at the line of the notebook that needs it."""
