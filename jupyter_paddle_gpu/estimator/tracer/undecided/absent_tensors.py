@@ -53,7 +53,8 @@ def note_used(session: Session) -> None:
     """Say which answers took the place of data."""
     data = session.of(AbsentData)
     used, guessed, followed = data.used, data.guessed, data.followed
-    if uncounted := [name for name in data.uncounted if isinstance(data.namespace.get(name), Unseen)]:
+    uncounted = [name for name in data.uncounted if isinstance(data.namespace.get(name), Unseen)]
+    if uncounted and not data.needs:  # while something is asked there is no figure
         session.note("tensors_uncounted", names=", ".join(uncounted))
     if followed:
         session.note("data_followed", batches=", ".join(f"{name}={text}" for name, text in followed.items()))

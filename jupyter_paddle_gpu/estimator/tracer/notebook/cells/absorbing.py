@@ -241,8 +241,12 @@ def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData
             namespace[name] = described(answer)[0]
         elif not isinstance(namespace.get(name), type):
             namespace[name] = Unseen(is_asked=is_asked)
-            if any(getattr(node, "attr", "") == "to_tensor" for node in own(statement)):
+            if isinstance(statement, ast.Assign) and _makes_a_tensor(statement.value):
                 data.uncounted[name] = None
+
+
+def _makes_a_tensor(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "to_tensor"
 
 
 def without_its_data(problem: BaseException, statement: ast.stmt, file: str) -> bool:
