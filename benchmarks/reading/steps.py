@@ -41,7 +41,7 @@ MOST_BYTES = 1 << 30
 """Estimates above this are not run."""
 TIMEOUT = 180
 _FOLDER = re.compile(r"/\S*/work/")
-"""Where a notebook was run."""
+"""The temporary folder `work` in which a notebook is run, as its errors name it."""
 _ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _NAMED = re.compile(r"(\w+)=((?:\w+\[[\d,]*\]\s*)+)")
 

@@ -111,8 +111,8 @@ class AbsentData:
         for own_name in (self._name_in_cells, self.own_name):
             held, labels = value, list[str]()
             while isinstance(held, Unseen) and not (name := own_name(held)):
-                # What is computed is not asked for: what it is computed from is.
-                labels += [label for label in [held.__dict__["_label"]] if label != COMPUTED]
+                if (label := held.__dict__["_label"]) != COMPUTED:  # what it is computed from is asked for
+                    labels.append(label)
                 held = held.__dict__["_of"]
             if held is not None and _CALLED not in labels:
                 yield "_".join([name, *(label for label in reversed(labels) if label)])
