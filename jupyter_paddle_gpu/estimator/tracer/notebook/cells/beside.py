@@ -1,4 +1,5 @@
-"""Modules that lie beside a notebook: what they import and is not here is passed by as where its cells import it."""
+"""Modules of the notebook's own, that lie beside it or that its cells have written: what they import and is not here is
+passed by as where its cells import it."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import ast
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
@@ -21,20 +22,28 @@ _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 
 
 class Beside:
-    """Finds the modules of a folder, and has them run with stand-ins for what they import in vain.
+    """Finds the notebook's own modules, and has them run with stand-ins for what they import in vain.
 
     Args:
         folder: the notebook's.
+        written: sources that cells have written, by path: only Python's `open` sees them.
         names: of the notebook, with what stands for a module that its cells lack.
     """
 
-    def __init__(self, folder: str, names: dict[str, Any]) -> None:
-        self._folder, self._names = os.path.realpath(folder) + os.sep, names
-        self._lacking: set[str] = set()
-        """Modules that were given a stand-in: the next trace is to be told, too."""
+    def __init__(self, folder: str, written: Mapping[str, str], names: dict[str, Any]) -> None:
+        self._folder, self._written, self._names = os.path.realpath(folder) + os.sep, written, names
+        self._passing: set[str] = set()
+        """Modules that go with the trace: those that cells have written, and those that were given a stand-in, of which
+        the next trace is to be told, too."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> Any:
-        """A module of the folder; None for others, which Python finds."""
+        """The module; None for others, which Python finds."""
+        if (file := self._written_file(name, path)) is not None:
+            self._passing.add(name)
+            loader = _Loader(name, file, partial(self._imported, name), self._written[file])
+            written = ModuleSpec(name, loader, origin=file)
+            written.has_location = True
+            return calling(written)
         if path is None and not any(os.path.exists(self._folder + name + end) for end in ("", ".py")):  # noqa: PTH110
             return None
         spec: ModuleSpec | None = PathFinder.find_spec(name, path, target)
@@ -44,9 +53,17 @@ class Beside:
         spec.loader = _Loader(name, origin, partial(self._imported, name))
         return calling(spec)
 
+    def _written_file(self, name: str, path: Sequence[str] | None) -> str | None:
+        """Where a cell has written a module, in one of the folders."""
+        for folder in (sys.path if path is None else path) if self._written else ():
+            file = os.path.join(os.path.abspath(folder), name.rpartition(".")[2] + ".py")  # noqa: PTH100, PTH118
+            if file in self._written:
+                return file
+        return None
+
     def _imported(self, name: str, error: ModuleNotFoundError, module: str, _: int, **options: Any) -> Any:
         """What stands for a module that is not here: it is told of at the line of the notebook that needs it."""
-        self._lacking.add(name)
+        self._passing.add(name)
         return self._names[IMPORTED](error, module, call_stack.line(), **options)
 
     @contextlib.contextmanager
@@ -57,19 +74,19 @@ class Beside:
             yield
         finally:
             sys.meta_path.remove(self)
-            for name in self._lacking:
+            for name in self._passing:
                 sys.modules.pop(name, None)
 
 
 class _Loader(SourceFileLoader):
-    def __init__(self, name: str, path: str, imported: Any) -> None:
+    def __init__(self, name: str, path: str, imported: Any, source: str | None = None) -> None:
         super().__init__(name, path)
-        self._imported = imported
+        self._imported, self._source = imported, source
 
     def get_code(self, fullname: str) -> CodeType:
         """The module's code, never what was compiled of it as it stands."""
         path = self.get_filename(fullname)
-        tree = Imports().visit(ast.parse(self.get_data(path), path))
+        tree = Imports().visit(ast.parse(self.get_data(path) if self._source is None else self._source, path))
         code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
         return code
 

@@ -6,9 +6,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import gc
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import linecache
 import os
 import re
@@ -43,13 +40,14 @@ class Programs:
         failed: Callable[[int, int, str, BaseException], None],
     ) -> None:
         self._execute, self._namespace, self._failed = execute, namespace, failed
-        self.written = Written()
+        self.written: dict[str, str] = {}
+        """What cells have written, by path."""
 
     @contextlib.contextmanager
     def installed(self, names: dict[str, Any]) -> Iterator[None]:
         """While a trace runs: modules that cells have written, and those beside the notebook, whose names are `names`,
         are imported."""
-        with Beside(os.getcwd(), names).installed(), self.written.installed():  # noqa: PTH109 - the overlay's
+        with Beside(os.getcwd(), self.written, names).installed():  # noqa: PTH109 - the overlay's
             yield
 
     def command(  # noqa: PLR0917 - as `estimator.sources.commands` calls it
@@ -72,13 +70,13 @@ class Programs:
         with open(path, "a" if appends else "w", encoding="utf-8") as file:  # noqa: PTH123 - the guard follows `open`
             file.write(text)
         place = os.path.abspath(path)  # noqa: PTH100
-        self.written.sources[place] = (self.written.sources.get(place, "") if appends else "") + text
+        self.written[place] = (self.written.get(place, "") if appends else "") + text
 
     def _run(  # noqa: PLR0917
         self, kind: str, cell: int, line: int, path: str, arguments: list[str], names: dict[str, Any]
     ) -> None:
         file = os.path.abspath(path)  # noqa: PTH100
-        source = self.written.sources.get(file)
+        source = self.written.get(file)
         if source is None:
             source = Path(file).read_text(encoding="utf-8", errors="replace")
         module = types.ModuleType("__main__")
@@ -118,43 +116,6 @@ def _release(problem: BaseException | None) -> None:
         traceback.clear_frames(problem.__traceback__)
         problem.__traceback__ = None
         problem = problem.__cause__ or problem.__context__
-
-
-class Written(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Imports modules that cells have written, which only Python's `open` sees."""
-
-    def __init__(self) -> None:
-        self.sources: dict[str, str] = {}
-        self._loaded: list[str] = []
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """The module, where a cell has written it into one of the folders."""
-        for folder in (sys.path if path is None else path) if self.sources else ():
-            file = os.path.join(os.path.abspath(folder), fullname.rpartition(".")[2] + ".py")  # noqa: PTH100, PTH118
-            if file in self.sources:
-                return importlib.util.spec_from_loader(fullname, self, origin=file)
-        return None
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """As Python makes it."""
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Run its source."""
-        file = str(module.__spec__.origin if module.__spec__ else "")
-        module.__file__ = file
-        self._loaded.append(module.__name__)
-        exec(compile(self.sources[file], file, "exec"), module.__dict__)
-
-    @contextlib.contextmanager
-    def installed(self) -> Iterator[None]:
-        """While a trace runs; its modules go with it."""
-        sys.meta_path.insert(0, self)
-        try:
-            yield
-        finally:
-            sys.meta_path.remove(self)
-            for name in self._loaded:
-                sys.modules.pop(name, None)
 
 
 def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, str]:

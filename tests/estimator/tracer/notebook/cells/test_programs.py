@@ -15,6 +15,7 @@ from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 pytestmark = pytest.mark.paddle
 
 HELPER = """from paddle import nn
+assert __file__.endswith("helper.py")
 def build(width):
     return nn.Sequential(nn.Linear(20, width), nn.ReLU(), nn.Linear(width, 1))
 """
@@ -39,13 +40,15 @@ if __name__ == "__main__":
     main()
 """
 ARGUMENTS = "--width 300 --batch 64"
-CELL = SCRIPT.replace("from helper import build", HELPER).replace('os.path.basename(__file__) == "train.py"', "True")
+CELL = SCRIPT.replace("from helper import build", HELPER.replace("assert __file__", "assert 'helper.py'")).replace(
+    'os.path.basename(__file__) == "train.py"', "True"
+)
 CELL = CELL.replace("parse_args()", f"parse_args({ARGUMENTS.split()!r})")
 NOTEBOOKS = {
     "cell": (CELL,),
     "beside": (f"!cd sub && python train.py {ARGUMENTS}",),
     "written": (
-        "%%writefile helper.py\n" + HELPER,
+        "%%writefile helper.py\nimport absent_at_all\n" + HELPER,  # passed by, as where a cell imports it
         "%%writefile train.py\n" + SCRIPT,
         "width = 300\n!python train.py --width {width} --batch 64\nprint(width)",
     ),
