@@ -140,7 +140,7 @@ def real(arguments: list[str]) -> None:
 def _without_weights() -> None:
     """Models keep what they are initialised with, as on the machine of the estimate."""
     from jupyter_paddle_gpu.estimator.tracer.patches.awaited import when_imported
-    from jupyter_paddle_gpu.estimator.tracer.patches.trainers import LOADS
+    from jupyter_paddle_gpu.estimator.tracer.patches.trainers.weights import LOADS
 
     def replace(module: str, name: str) -> None:
         setattr(sys.modules[module], name, lambda *args, **kwargs: None)

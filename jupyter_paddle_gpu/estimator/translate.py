@@ -65,6 +65,12 @@ NOTES: dict[str, Message] = {
             hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
         ),
         Message(
+            code="texts_made_up",
+            text="The files of the data set {name} are not on this machine; made-up pictures stand for them: lines of "
+            "text of 320 x 48, pages of 640 x 480 with 7 lines.",
+            hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
+        ),
+        Message(
             code="sizes_drawn",
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),

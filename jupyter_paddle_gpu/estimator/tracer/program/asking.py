@@ -25,8 +25,9 @@ _NO_REFUSAL = re.compile(
     r"|Fail to alloc memory|not compiled with|Place\(undefined:0\) is not supported|bad_alloc"
 )
 """What is said of the missing memory, of too little of it, and of a Paddle for CPUs."""
-_OF_CPU = re.compile(r"for cpu kernel|\(Unavailable\)")
-"""What kernels say that do nothing on a CPU: no word on what a GPU's does."""
+_OF_CPU = re.compile(r"for cpu kernel|\(Unavailable\)|The kernel `\w+` is not registered")
+"""What kernels say that do nothing on a CPU, and Paddle of an operator that a build for CPUs has no kernel of
+(`sync_batch_norm`): no word on what a GPU's does."""
 _NO_KERNEL = "The kernel with key"
 """How Paddle begins where no kernel is registered for the types."""
 _ONLY_ON_GPU = frozenset(("float8_e4m3fn", "float8_e5m2"))

@@ -143,11 +143,23 @@ for _ in range(4):
     optimizer.step()
     optimizer.clear_grad()
 """
+NORMALISED = """
+import paddle
+model = paddle.nn.Sequential(paddle.nn.Conv2D(3, 8, 3), paddle.nn.{kind}(8), paddle.nn.Conv2D(8, 8, 3))
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(4):
+    model(paddle.rand([4, 3, 24, 24])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 LATER = "def later(model, data):\n    model.fit(data)\n"
 """Something that trains; without it nothing is asked for."""
 REQUESTS = {
     "recurrent": {"cells": cells(RECURRENT), "target": "gpu"},
     "equation": {"cells": cells(EQUATION), "target": "gpu"},
+    "one-card": {"cells": cells(NORMALISED.format(kind="BatchNorm2D")), "target": "gpu"},
+    "over-cards": {"cells": cells(NORMALISED.format(kind="SyncBatchNorm")), "target": "gpu"},
+    "no-card": {"cells": cells(NORMALISED.format(kind="SyncBatchNorm")), "target": "cpu"},
     "single": {"cells": cells("batch_size = 8", SINGLE, SINGLE_LOOP), "target": "cpu"},
     "beyond-data": {"cells": cells("batch_size = 10", NET, DROPS), "batch_size": 5000, "target": "cpu"},
     "plain": {"cells": PLAIN},
@@ -329,6 +341,11 @@ def test_recompute_of_the_program_is_taken_out_as_by_hand(answers):
 
     assert step("kept") == step("by-hand")
     assert answers["own-recompute"]["flops"]["backward"] > answers["kept"]["flops"]["backward"]
+
+
+def test_statistics_over_cards_take_what_those_of_one_take(answers):
+    assert answers["over-cards"]["lives"] == answers["one-card"]["lives"]
+    assert "sync_batch_norm` is not registered" in answers["no-card"]["stop"]["error"]
 
 
 def test_nothing_is_written_and_nothing_allocated(answers):

@@ -79,6 +79,12 @@ def _statistics_in_place(session: Traced, original: Any, *args: Any) -> Any:
     return session.call("batch_norm", ORIGINAL_OPS["batch_norm_"], args, {})
 
 
+def _over_cards(session: Traced, original: Any, *args: Any) -> Any:
+    """On a GPU as `batch_norm_`, whose results it has; a Paddle for CPUs has no kernel of it and refuses it there."""
+    name = "batch_norm_" if session.target == "gpu" else "sync_batch_norm_"
+    return session.call(name.rstrip("_") if session.target == "gpu" else name, ORIGINAL_OPS[name], args, {})
+
+
 _STATISTICS = (1, 2, 3, 4)
 """Running mean and variance, and those of the batch."""
 _KEPT = "phi kernels register statistics in float32"
@@ -109,7 +115,11 @@ OPERATORS = (
             float32_results=_STATISTICS,
         ),
     ),
-    Operator("sync_batch_norm_", _KEPT, Rule(sized_here=True, float32_results=_STATISTICS, amp=Amp.FIRST_OPERAND)),
+    Operator(
+        "sync_batch_norm_",
+        f"`gpu/sync_batch_norm_utils.h`; {_KEPT}",
+        Rule(instead=_over_cards, sized_here=True, float32_results=_STATISTICS, amp=Amp.FIRST_OPERAND),
+    ),
     Operator(
         "layer_norm",
         f"`cpu/layer_norm_grad_kernel.cc`, measured to the byte; {_KEPT}",

@@ -3,7 +3,7 @@
 A program makes its data sets deep inside of functions and libraries: were the error to end all of these, nothing of its
 training would be seen. A method of a data set that fails for want of its files therefore ends there alone. Its data is
 of unknown content then, as if a cell had failed (`notebook/absorbing`), and the batch of its loader is asked for; a
-trainer's data set whose format is known (`trainers`) is filled with samples.
+trainer's data set whose format is known (`trainers.records`) is filled with samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ...undecided.absent_data import Unseen, UnseenData
 from ...undecided.needs import Need, NeededError
 from ..environment import DownloadNeeded
 from ..patch import Patch
-from ..trainers import filled
+from ..trainers.records import filled
 
 _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError)
 _CATCHES = frozenset(("Exception", "BaseException", "OSError", "IOError", "EnvironmentError"))

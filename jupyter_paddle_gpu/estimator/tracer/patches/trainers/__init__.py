@@ -1,0 +1,1 @@
+"""Paddle's trainers (PaddleDetection, PaddleSeg, PaddleClas, PaddleOCR) on a machine without their data and weights."""

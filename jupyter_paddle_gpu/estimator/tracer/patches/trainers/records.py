@@ -1,0 +1,78 @@
+"""Data sets of PaddleDetection, PaddleSeg and PaddleClas whose files are not on this machine.
+
+They are filled with records of pictures that stand in, in the form in which their own code reads the files; transforms,
+samplers and batches are the trainer's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .pictures import COUNT, HEIGHT, WIDTH, picture
+
+BOXES = 7
+"""Objects of a picture: COCO has 7.3 on average (Lin et al., Microsoft COCO, 2014, section 5)."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a trainer keeps what it has read.
+
+    Attributes:
+        kind: module and name of the class of data sets, as `module.Class`.
+        fill: gives a data set its records.
+    """
+
+    kind: str
+    fill: Callable[[Any], None]
+
+
+def filled(data_set: Any) -> bool:
+    """Whether the format of a data set is known; it has samples then."""
+    names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(data_set).__mro__}
+    row = next((one for one in FORMATS if one.kind in names), None)
+    if row is not None:
+        row.fill(data_set)
+    return row is not None
+
+
+def _detection(data_set: Any) -> None:
+    """Records as `COCODataSet.parse_dataset` makes them (`ppdet/data/source/coco.py`)."""
+    edges = np.arange(BOXES, dtype="float32")[:, None] * 16
+    polygon = [[10.0, 10.0, 60.0, 10.0, 60.0, 70.0, 10.0, 70.0]]
+    record = {
+        "im_file": picture(),
+        "im_id": np.array([1]),
+        "h": float(HEIGHT),
+        "w": float(WIDTH),
+        "is_crowd": np.zeros((BOXES, 1), "int32"),
+        "difficult": np.zeros((BOXES, 1), "int32"),
+        "gt_class": np.zeros((BOXES, 1), "int32"),
+        "gt_score": np.ones((BOXES, 1), "float32"),
+        "gt_bbox": np.concatenate([edges, edges, edges + 128, edges + 160], 1),
+        "gt_poly": [polygon] * BOXES,
+    }
+    always = {"im_file", "im_id", "h", "w"}
+    wanted = {*getattr(data_set, "data_fields", ()), *always}
+    data_set.roidbs = [{name: value for name, value in record.items() if name in wanted}] * COUNT
+
+
+def _segmentation(data_set: Any) -> None:
+    """`file_list` of `paddleseg/datasets/dataset.py`: a picture and its labels."""
+    data_set.file_list = [[picture(getattr(data_set, "img_channels", 3)), picture(1)]] * COUNT
+
+
+def _classification(data_set: Any) -> None:
+    """Pictures and labels of `ppcls/data/dataloader/common_dataset.py`."""
+    data_set.images, data_set.labels = [picture()] * COUNT, [np.int64(0)] * COUNT
+
+
+FORMATS = (
+    Format("ppdet.data.source.dataset.DetDataset", _detection),
+    Format("paddleseg.datasets.dataset.Dataset", _segmentation),
+    Format("ppcls.data.dataloader.common_dataset.CommonDataset", _classification),
+)
