@@ -140,6 +140,7 @@ class Traces:
             "printed": msgspec.to_builtins(facts.printed),
             "wall_seconds": limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,
+            "waiting_seconds": limits.waiting_seconds,
         }
         outcome = worker.request("trace", timed, folder, limits, libraries=libraries)
         traced = (

@@ -16,14 +16,17 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         memory_bytes: address space beyond what the imported libraries have mapped.
-        cpu_seconds, wall_seconds: processor and wall time.
+        cpu_seconds: the processor's time; it decides what an answer is of.
+        wall_seconds: on the clock: a machine that is busy with other work takes longer for the same answer.
+        waiting_seconds: on the clock, in which the program does nothing but wait.
         file_bytes: size of one file in the private temporary folder.
         reply_bytes, output_bytes: length of the answer; how much printed text is kept.
     """
 
     memory_bytes: int
     cpu_seconds: int = 60
-    wall_seconds: float = 60.0
+    wall_seconds: float = 180.0
+    waiting_seconds: float = 60.0
     file_bytes: int = 64 << 20
     reply_bytes: int = 128 << 20
     output_bytes: int = 16 << 10
@@ -47,7 +50,8 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     memory_share: float = 0.7
     memory_bytes: int = 12 << 30
     least_memory_bytes: int = 512 << 20
-    wall_seconds: float = 60.0
+    wall_seconds: float = 180.0
+    waiting_seconds: float = 60.0
     cpu_seconds: int = 60
     tracer: Path = TRACER
     fork: bool = hasattr(os, "fork")
@@ -59,6 +63,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
             memory_bytes=max(min(self.memory_bytes, available), self.least_memory_bytes),
             cpu_seconds=self.cpu_seconds,
             wall_seconds=self.wall_seconds,
+            waiting_seconds=self.waiting_seconds,
         )
 
 

@@ -112,11 +112,6 @@ def alone(name: str, run: Callable[[], None]) -> None:
 def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
     sys.path.insert(0, str(TRACER))
     import tracer
-    import tracer.step.steps
-    import tracer.undecided.branches
-
-    slow = 600.0  # that this machine is slow changes no figure
-    tracer.undecided.branches.PATIENCE = tracer.step.steps.EVALUATION_PATIENCE = slow
 
     for name, source in sources.items():
         cells = [{"index": index, "source": cell} for index, cell in enumerate(source.split("#---\n"))]

@@ -33,9 +33,9 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, and the what-ifs `batch_size`,
-            `amp`, `amp_dtype`, `accumulation`, `recompute`, `set_to_zero`, `target`. `wall_seconds` and `cpu_seconds`
-            are the time that it may take. `training` is the id of the one that is meant, `alone` tells that nothing
-            is wanted of those behind it.
+            `amp`, `amp_dtype`, `accumulation`, `recompute`, `set_to_zero`, `target`. `wall_seconds`, `cpu_seconds` and
+            `waiting_seconds` are the time that it may take (`step.deadline`). `training` is the id of the one that is
+            meant, `alone` tells that nothing is wanted of those behind it.
 
     Returns:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
@@ -43,7 +43,8 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
     """
     beside = programs.sources(request["cells"], request.get("folder"))
     sites = Sites(request["cells"], beside)
-    with limited(request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0) as deadline:
+    times = (request.get(name) or 0 for name in ("wall_seconds", "cpu_seconds", "waiting_seconds"))
+    with limited(*times) as deadline:
 
         def once(scenario: what_ifs.Scenario) -> what_ifs.Run:
             return _run(scenario, deadline, sites, beside)

@@ -98,6 +98,7 @@ def traced(
         result = _result(runtime, run, scenario.request)
     finally:
         runtime.close()
+    result["reached"] = runtime.ledger.now
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return runtime, result
 
@@ -181,7 +182,7 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
     """The answer where the notebook ends with an error before a training is through. The failure stays beside it, for
     where another way through the program trains this one tells nothing."""
     shared = _shared(runtime, run)
-    shared |= {"is_refusal": run.is_refused, "reached": runtime.ledger.now}
+    shared["is_refusal"] = run.is_refused
     return {**shared, "status": "would_stop", "stop": run.stop, "questions": run.failures[:1], **versions()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import signal
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +16,9 @@ from .. import call_stack
 
 SHARE = 0.85
 """Part of the time that is given after which the program is stopped: the rest is for the answer."""
-_TIMERS = (("ITIMER_REAL", "SIGALRM"), ("ITIMER_PROF", "SIGPROF"))
-"""Timers of wall and of processor time, with the signals that they send."""
+WAITS = 0.03
+"""Part of a time on the clock below which, in the processor's time, a program waits for something: on a machine that is
+busy with other work one that computes has more of it."""
 
 
 class TimeUp(BaseException):
@@ -66,21 +68,57 @@ class Deadline:
 
 
 @contextmanager
-def limited(wall_seconds: float, cpu_seconds: float) -> Iterator[Deadline]:
-    """Raise `TimeUp` in the program when its time is over; zero is no limit. Main thread only."""
+def limited(wall_seconds: float, cpu_seconds: float, waiting_seconds: float = 0) -> Iterator[Deadline]:
+    """Raise `TimeUp` in the program when its time is over; zero is no limit. Main thread only.
+
+    Args:
+        wall_seconds: on the clock.
+        cpu_seconds: of the processor's time.
+        waiting_seconds: on the clock, in which it does nothing but wait.
+    """
+    deadline, waiting = Deadline(), Waiting()
+
+    def looked(number: int, frame: FrameType | None) -> None:
+        if waiting.waited >= wall_seconds * SHARE or waiting.is_idle():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            deadline.stop(number, frame)
+
+    between = min(wall_seconds, waiting_seconds or wall_seconds) * SHARE
     used = [
-        (getattr(signal, timer), getattr(signal, name), seconds * SHARE)
-        for (timer, name), seconds in zip(_TIMERS, (wall_seconds, cpu_seconds), strict=True)
-        if seconds and hasattr(signal, timer)
+        (getattr(signal, timer), getattr(signal, name), handler, *seconds)
+        for timer, name, handler, *seconds in (
+            ("ITIMER_REAL", "SIGALRM", looked, between, between),
+            ("ITIMER_PROF", "SIGPROF", deadline.stop, cpu_seconds * SHARE),
+        )
+        if seconds[0] and hasattr(signal, timer)
     ]
-    deadline = Deadline()
-    before = [(number, signal.signal(number, deadline.stop)) for _, number, _ in used]
-    for timer, _, seconds in used:
-        signal.setitimer(timer, seconds)
+    before = [(number, signal.signal(number, handler)) for _, number, handler, *_ in used]
+    for timer, _, _, *seconds in used:
+        signal.setitimer(timer, *seconds)
     try:
         yield deadline
     finally:
-        for timer, _, _ in used:
+        for timer, *_ in used:
             signal.setitimer(timer, 0)
-        for number, handler in before:
-            signal.signal(number, handler)
+        for number, known in before:
+            signal.signal(number, known)
+
+
+class Waiting:
+    """Whether a program does nothing but wait: for a lock, a pipe, the clock."""
+
+    def __init__(self) -> None:
+        self._began = self._seen = time.monotonic()
+        self._used = time.process_time()
+
+    @property
+    def waited(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._began
+
+    def is_idle(self) -> bool:
+        """Whether it waited, but for a small part, since the last look."""
+        now, used = time.monotonic(), time.process_time()
+        passed, worked = now - self._seen, used - self._used
+        self._seen, self._used = now, used
+        return worked < passed * WAITS

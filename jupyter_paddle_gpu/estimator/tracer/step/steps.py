@@ -8,8 +8,6 @@ in a row are asked for: in the second one gradients, optimizer state and Python'
 from __future__ import annotations
 
 import gc
-import math
-import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ import paddle
 from ..eager import amp
 from ..eager.tensors import Tensors
 from ..memory.arrays import elements
+from ..patience import Patience, Waiting
 from . import periods
 from .changes import Changes, parameters
 from .deadline import Deadline
@@ -28,23 +27,20 @@ from .passages import Leaving, Passage, Passages
 from .probes import Probe
 from .updates_by_hand import UpdatesByHand, count_as_parameter
 
-PATIENCE = 20.0
-"""Seconds after which a step is taken as it is, though not every optimizer has updated twice."""
-IDLE_SECONDS, IDLE_UPDATES = 2.0, 8
+PATIENCE = Patience(300_000, 30.0)
+"""After which a step is taken as it is, though not every optimizer has updated twice."""
+IDLE, IDLE_UPDATES = Patience(30_000, 4.0), 8
 """How long, and for how many updates of others, an optimizer is waited for whose model no step calls: most often that
 of another chapter."""
-ASKED_SECONDS = 10.0
-"""How long a step is looked for, in the processor's time, once something is missing: a question is an answer, running
-out of time is none."""
-EVALUATION_PATIENCE = 4.0
-"""Seconds that an evaluation between epochs may take to be traced."""
+ASKED = Patience(150_000, 10.0)
+"""How long a step is looked for once something is missing: a question is an answer, running out of time is none."""
+EVALUATION = Patience(60_000, 8.0)
+"""What an evaluation between epochs may take to be traced."""
+MORE = Patience(300_000, 30.0)
+"""How long further trainings are looked for behind the first one."""
 BY_HAND, MANY_BY_HAND = 5, 200
 """Updates written by hand after which the step is known: where nothing in the notebook speaks of an optimizer; where
 something does, which then has not come for long."""
-
-
-MORE_SECONDS = 20.0
-"""How long further trainings are looked for behind the first one."""
 
 
 class StepSeen(BaseException):
@@ -94,8 +90,9 @@ class StepWatch:
         self._passages = Passages()
         self._left: Passage | None = None
         """What is being left."""
-        self._more_until = math.inf
-        self._gives_up = math.inf
+        self._more: Waiting | None = None
+        """What is left for further trainings."""
+        self._gives_up: Waiting | None = None
         self._ended_updates = 0
         self._begin()
 
@@ -107,12 +104,12 @@ class StepWatch:
         self.window: tuple[int, int] | None = None
         self._order: list[int] = []
         self._ends: list[int] = []
-        self._started = time.monotonic()
+        self._whole, self._idle = PATIENCE.begins(self.began), IDLE.begins(self.began)
         self.leaves_epoch = False
         """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
         self.has_left = False
         """The loop that trains was ended: later passes are whole ones."""
-        self._evaluation_until = 0.0
+        self._evaluation: Waiting | None = None
         self._enough = 0
         self._by_hand = UpdatesByHand(self.runtime)
         self._has_collected = False
@@ -160,7 +157,7 @@ class StepWatch:
 
     def asked(self) -> None:
         """Something that the program needs is missing."""
-        self._gives_up = min(self._gives_up, time.process_time() + ASKED_SECONDS)
+        self._gives_up = self._gives_up or ASKED.begins(self.runtime.ledger.now)
 
     def backward_begins(self) -> None:
         """A backward pass is about to run.
@@ -249,7 +246,7 @@ class StepWatch:
             self._seen()
         self.leaves_epoch = True
         self._enough = self.updates + 2 * period
-        self._evaluation_until = time.monotonic() + EVALUATION_PATIENCE
+        self._evaluation = EVALUATION.begins(self.runtime.ledger.now)
 
     def _seen(self) -> NoReturn:
         """End the training, or the program. What it lets go of by that, whenever garbage is collected, was alive when
@@ -271,7 +268,7 @@ class StepWatch:
             return
         self._left = passage if leaving is Leaving.TRAINING else outermost
         self.trainings += 1
-        self._more_until = min(self._more_until, time.monotonic() + MORE_SECONDS)
+        self._more = self._more or MORE.begins(self.runtime.ledger.now)
         self._ended_updates += len(self._ends)
         self._known -= weakref.WeakSet(self.optimizers)
         self._begin()
@@ -304,11 +301,11 @@ class StepWatch:
         return self._left is None and isinstance(problem, TrainingSeen)
 
     def _period(self) -> int | None:
-        waited = time.monotonic() - self._started
+        now = self.runtime.ledger.now
         for length in periods.ending(self._order):
             expected = self._known | weakref.WeakSet(self.optimizers)
             complete = len(set(self._order[-length:])) >= len(expected)
-            if complete or waited > PATIENCE or (waited > IDLE_SECONDS and self._others_idle()):
+            if complete or self._whole.is_over(now) or (self._idle.is_over(now) and self._others_idle()):
                 return length
         return None
 
@@ -333,17 +330,20 @@ class StepWatch:
             check()
         if self._left is not None:
             raise TrainingSeen
-        if self.trainings and time.monotonic() > self._more_until:
+        if self._more is not None and self._more.is_over(self.runtime.ledger.now):
             self.runtime.note("trainings_cut")
             raise StepSeen
-        if self.window is None and not self._ends and time.process_time() > self._gives_up:
+        if self._gives_up is not None and self._is_given_up(self._gives_up):
             raise StepSeen
         if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
             return
         raise StepSeen
 
+    def _is_given_up(self, patience: Waiting) -> bool:
+        return self.window is None and not self._ends and patience.is_over(self.runtime.ledger.now)
+
     def _is_in_time(self) -> bool:
-        if time.monotonic() < self._evaluation_until:
+        if self._evaluation is not None and not self._evaluation.is_over(self.runtime.ledger.now):
             return True
         self.runtime.note("evaluation_cut")
         return False

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
-import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -20,11 +19,12 @@ import paddle
 
 from .. import call_stack
 from ..eager.dependent_shapes import LEAST, MOST, NOTES, SHARED, Choices
+from ..patience import Patience
 
 MOST_TRACES = 4
 """Traces beside the first."""
-PATIENCE = 10.0
-"""Seconds after which no further trace is begun."""
+PATIENCE = Patience(150_000, 15.0)
+"""After which, over all traces, no further one is begun."""
 TURNS = 4
 """Turns of a `while` whose condition is not known."""
 VISITS = 64
@@ -115,13 +115,15 @@ def explored(run: Run, target: str) -> Result:
         run: one trace.
         target: cpu or gpu: which transients count for the comparison.
     """
-    started = time.monotonic()
+    patience = PATIENCE.begins()
     waiting: list[dict[Site, bool]] = [{}]
     results: list[Result] = []
-    while waiting and len(results) <= MOST_TRACES and (not results or time.monotonic() - started < PATIENCE):
+    traced = 0
+    while waiting and len(results) <= MOST_TRACES and (not results or not patience.is_over(traced)):
         forced = waiting.pop(0)
         decisions = Decisions(forced)
         results.append(run(decisions, Choices()))
+        traced += results[-1].get("reached", 0)
         waiting += [{**forced, site: not way} for site, way in decisions.taken.items() if site not in forced]
     return _widened(_joined(results, target, is_whole=not waiting), run, target)
 

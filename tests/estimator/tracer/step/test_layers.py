@@ -10,11 +10,12 @@ CHILD = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import tracer
+from tracer.patience import Patience
 from tracer.step import steps
 
-steps.PATIENCE, steps.IDLE_SECONDS = 600.0, 0.0  # what an idle optimizer costs is told by updates alone
+steps.IDLE = Patience(0, 0.0)  # what an idle optimizer costs is told by updates alone
 for name, cells in json.load(sys.stdin).items():
-    steps.ASKED_SECONDS = 1.0 if name == "endless" else 600.0  # however busy the machine is
+    steps.ASKED = Patience(5_000 if name == "endless" else 10**9, 600.0)
     found = tracer.trace_notebook({"cells": [{"index": i, "source": cell} for i, cell in enumerate(cells)]})
     keep = ("status", "model", "batch_size", "parameters", "trainable_parameters", "optimizer", "layers", "inputs")
     row = {key: found.get(key) for key in keep}

@@ -151,8 +151,7 @@ class CellRun:
             self._run_cell(cell, namespace)
             if len(self.questions) + len(self.failures) > unanswered:
                 gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
-            if self._session.of(StepWatch).updates > updates:
-                self._updated_in = cell["index"]
+            self._updated_in = cell["index"] if self._session.of(StepWatch).updates > updates else self._updated_in
             if self.trained_in is None and (self.finished or self._has_updated()):
                 self.trained_in = cell["index"]
             if self.finished or self._session.of(StepWatch).window is not None or self.stop is not None:
@@ -173,6 +172,8 @@ class CellRun:
             self.finished = True
             if not self._has_updated():
                 self._asked(out_of_time(self._deadline, cell["index"]))
+            elif self._session.of(StepWatch).trainings:
+                self._session.note("trainings_cut")
 
     def _rewritten(self, source: str, name: str, cell: int, line: int | None = None) -> Any:
         tree: ast.AST = ast.parse(source, name)
@@ -232,9 +233,8 @@ class CellRun:
         if self._deadline.stopped or is_refusal or not absorbing.may_be_passed(problem):
             return False
         index = absorbing.cell_of(problem)
-        for cell in self.cells:
-            if cell["index"] == index:
-                self._stopped(cell, problem)
+        for cell in (one for one in self.cells if one["index"] == index):
+            self._stopped(cell, problem)
         self._data.pass_by(wanting.of(problem))
         return True
 

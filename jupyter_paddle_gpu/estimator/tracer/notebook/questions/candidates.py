@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...session import current
 from ...undecided.absent_data import AbsentData
@@ -14,6 +14,13 @@ from . import hints, suggestions
 
 Candidate = tuple[Any, str]
 """A value, and where it comes from."""
+
+
+class _Found(NamedTuple):
+    """Candidates of a moment, and whether there was a model to take from what a batch looks like."""
+
+    candidates: list[Candidate]
+    has_models: bool
 
 
 class Candidates:
@@ -33,7 +40,7 @@ class Candidates:
         self.held: dict[str, Any] = {}
         self._cells = cells
         self._beside = beside
-        self._seen: dict[str, list[Candidate]] = {}
+        self._seen: dict[str, _Found] = {}
 
     def look(self, need: Need, namespace: dict[str, Any]) -> None:
         """A need has come up; what is there now may say how it is answered."""
@@ -42,7 +49,11 @@ class Candidates:
     def of(self, need: Need, namespace: dict[str, Any]) -> list[Candidate]:
         """Those of a need: what was found when it came up, else what is found now."""
         held = [(self.held[need.name], suggestions.HELD)] if need.name in self.held else []
-        return [*held, *(self._seen.get(need.name) or self._found(need, namespace))]
+        seen = self._seen.get(need.name)
+        if seen is None or not seen.has_models:  # a batch that was looked at before there was a model
+            found = self._found(need, namespace)
+            seen = found if seen is None or found.has_models or not seen.candidates else seen
+        return [*held, *seen.candidates]
 
     def held_for(self, question: dict[str, Any]) -> dict[str, Any]:
         """A question of a value with what the kernel holds by its name, to be tried."""
@@ -51,10 +62,10 @@ class Candidates:
             return question
         return {**question, "candidates": [(self.held[name], suggestions.HELD)]}
 
-    def _found(self, need: Need, namespace: dict[str, Any]) -> list[Candidate]:
+    def _found(self, need: Need, namespace: dict[str, Any]) -> _Found:
         found = hints.hints(self._cells, self.printed, namespace, need.name, self._beside)
         if (session := current()) is not None:
             data = session.of(AbsentData)
             found.partly = data.partly.get(need.name, [])
             found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]
-        return list(islice(suggestions.of_need(need, found), suggestions.MOST))
+        return _Found(list(islice(suggestions.of_need(need, found), suggestions.MOST)), bool(found.models.first))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..syntax import parsed
+from .models import Models
 
 Shape = tuple[int, ...]
 _SIDES = re.compile(
@@ -61,6 +62,8 @@ class Hints:
     """What the program's code says of a batch's things: type and shape, None for what nobody knows."""
     answered: list[tuple[str, Shape]] = field(default_factory=list)
     """Type and shape of what was answered so far."""
+    models: Models = field(default_factory=Models)
+    """What the program holds now."""
 
 
 def hints(

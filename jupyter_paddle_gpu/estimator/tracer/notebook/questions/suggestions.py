@@ -7,14 +7,11 @@ Each suggestion is tried in a trace before it is made: what the model refuses is
 from __future__ import annotations
 
 import ast
-import gc
 import inspect
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
 from typing import Any
-
-import paddle
 
 from ...undecided.needs import Need
 from ..sites import name_of
@@ -97,7 +94,7 @@ def _matches(shape: Shape, known: tuple[int | None, ...]) -> bool:
 
 def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
     """Batches that a `paddle.Model` specifies, and those whose shapes were printed one behind the other."""
-    for model in _objects(paddle.Model):
+    for model in found.models.wrapped:
         specified = [_specification(spec, size) for spec in [*(model._inputs or ()), *(model._labels or ())]]
         if model._labels and all(specified):
             yield CELLS, [one for one in specified if one is not None]
@@ -106,7 +103,7 @@ def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Arra
         run = shapes[start : start + count]
         if run:
             first = [("float32", run[0]), ("int64", run[0])] if len(run[0]) < 3 else [("float32", run[0])]
-            for given in first[::-1] if _takes_ids() else first:
+            for given in first[::-1] if found.models.takes_ids else first:
                 for dtype in ("float32", "int64"):
                     yield PRINTED, [given, *((dtype, shape) for shape in run[1:])]
 
@@ -114,7 +111,7 @@ def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Arra
 def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
     """Batches for a model with a branch for each kind of picture: its parts' first layers say the channels, in order
     the sizes in the cells."""
-    for model in _models()[:2]:
+    for model in found.models.outer[:2]:
         taken = len(inspect.signature(model.forward).parameters)
         leaves = [[leaf for leaf in part.sublayers(include_self=True) if not leaf._sub_layers and leaf.parameters()]
                   for part in model.children()]  # fmt: skip
@@ -126,10 +123,6 @@ def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[A
         given = [("float32", (size, wide, *side)) for wide, side in zip(channels, chosen, strict=True)]
         for label in _labels(size, given[0], found):
             yield CELLS, [*given, *[label] * (count - taken)]
-
-
-def _takes_ids() -> bool:
-    return any(type(layer).__name__ == "Embedding" for layer in _first_layers())
 
 
 def _batch_size(found: Hints) -> int:
@@ -146,9 +139,9 @@ def _text(arrays: Iterable[Array]) -> str:
 
 def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
     """What the first layer of a model takes."""
-    yield from _specified(size)
-    yield from _summarised(size, found.tree)
-    for layer in _first_layers():
+    yield from _specified(size, found)
+    yield from _summarised(size, found)
+    for layer in found.models.first:
         kind = type(layer).__name__
         if kind.startswith("Conv") and hasattr(layer, "_in_channels"):
             rank = 1 if "1D" in kind else 3 if "3D" in kind else 2
@@ -165,22 +158,22 @@ def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
                 yield source, "float32", (size, length, int(layer.input_size))
 
 
-def _specified(size: int) -> Iterator[Sourced]:
-    for model in _objects(paddle.Model):
+def _specified(size: int, found: Hints) -> Iterator[Sourced]:
+    for model in found.models.wrapped:
         for spec in getattr(model, "_inputs", None) or ():
-            if (found := _specification(spec, size)) is not None:
-                yield CELLS, *found
+            if (one := _specification(spec, size)) is not None:
+                yield CELLS, *one
 
 
-def _summarised(size: int, tree: ast.Module) -> Iterator[Sourced]:
+def _summarised(size: int, found: Hints) -> Iterator[Sourced]:
     """What `paddle.summary(net, (1, 3, 224, 224))` and its like call the model with."""
-    for node in ast.walk(tree):
+    for node in ast.walk(found.tree):
         if not (isinstance(node, ast.Call) and name_of(node.func) in {"summary", "flops"}):
             continue
         for given in (*node.args, *(word.value for word in node.keywords if word.arg in {"input_size", "input"})):
             shape = _literal_shape(given)
             if len(shape) > 1:
-                for dtype in ("int64", "float32") if _takes_ids() and len(shape) == 2 else ("float32",):
+                for dtype in ("int64", "float32") if found.models.takes_ids and len(shape) == 2 else ("float32",):
                     yield CELLS, dtype, (size, *shape[1:])
 
 
@@ -261,7 +254,7 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
     classes = [("int64", (size, 1)), ("int64", (size,))]
     if re.search(r"np\.array\(\s*\[?\s*int|\bint\(", found.text) and "np.array([" not in found.text.replace(" ", ""):
         classes.reverse()
-    wide: list[Array] = [("float32", (size, out)) for out in _last_widths()]
+    wide: list[Array] = [("float32", (size, out)) for out in found.models.last_widths]
     numbers = list(dict.fromkeys([*wide, ("float32", (size, 1)), ("float32", (size,))]))
     dense: list[Array] = []
     if len(shape) >= 4:
@@ -275,45 +268,6 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
     if re.search(r"(?i)b?box|anchor", found.text):  # a class and four corners for each thing
         dense.insert(0, ("float32", (size, 1, 5)))
     yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
-
-
-def _objects(kind: type) -> list[Any]:
-    return [one for one in gc.get_objects() if isinstance(one, kind)]
-
-
-def _models() -> list[Any]:
-    """Layers that are part of no other, the largest first."""
-    layers = _objects(paddle.nn.Layer)
-    inner = {id(part) for layer in layers for part in layer.sublayers()}
-    models = [layer for layer in layers if id(layer) not in inner]
-    return sorted(models, key=lambda layer: -sum(int(one.size) for one in layer.parameters()))
-
-
-def _leaves() -> list[list[Any]]:
-    """The layers with weights of each model, in their order; the largest model first."""
-    found = []
-    for model in _models():
-        leaves = [one for one in model.sublayers(include_self=True) if not one._sub_layers and one.parameters()]
-        leaves += [one for one in model.sublayers(include_self=True) if hasattr(one, "input_size")]
-        if leaves:
-            found.append(leaves)
-    return found
-
-
-def _first_layers() -> list[Any]:
-    return [_first(leaves) for leaves in _leaves()[:3]]
-
-
-def _first(leaves: list[Any]) -> Any:
-    """The layer that the data comes to: an embedding that was made behind the recurrent layer which it feeds, or the
-    one that was made first."""
-    width = getattr(leaves[0], "input_size", None)
-    feeding = (one for one in leaves if type(one).__name__ == "Embedding" and one.parameters()[0].shape[-1] == width)
-    return next(feeding, leaves[0])
-
-
-def _last_widths() -> list[int]:
-    return [int(leaves[-1].weight.shape[-1]) for leaves in _leaves()[:2] if type(leaves[-1]).__name__ == "Linear"]
 
 
 _BY_NAME = (

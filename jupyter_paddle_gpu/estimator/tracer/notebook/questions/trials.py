@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
+from ...patience import Patience
 from .suggestions import ASSUMED, HELD, PRINTED
 
-SECONDS = 12.0
-"""After so much of the processor's time no further suggestion is tried."""
+PATIENCE = Patience(150_000, 12.0)
+"""After which no further suggestion is tried."""
 FURTHER = 6
 """Suggestions that are tried behind one with which only another question is open: of a batch, one that reaches the step
 is better."""
@@ -29,7 +29,7 @@ def suggested(
     Args:
         has_time: whether there is time for another trace.
     """
-    started = time.process_time()
+    patience, traced = PATIENCE.begins(), 0
     known = dict(request.get("answers") or {})
     answers: dict[str, Any] = {}
     asked: list[Result] = []
@@ -39,10 +39,11 @@ def suggested(
         held: tuple[Any, str, Result] | None = None
         last = 0
         for number, (answer, source) in enumerate(question["candidates"]):
-            if time.process_time() - started > SECONDS or not has_time():
+            if patience.is_over(traced) or not has_time():
                 break
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
+            traced += found.get("reached", 0)
             if _goes_on(found, {**known, **tried}, question["kind"]) and (
                 held is None or found["status"] != "needs_input"
             ):

@@ -19,6 +19,9 @@ class Ratings(paddle.io.Dataset):
         return len(self.x)
 y = frame['rating'].values[:, np.newaxis].astype('float32')
 loader = paddle.io.DataLoader(Ratings(frame[['user', 'movie']].values, y), batch_size=16)
+for ids, rating in loader:  # looked at before there is a model: what it takes says what they are
+    print(ids.shape, rating.shape)
+    break
 class Net(nn.Layer):
     def __init__(self):
         super().__init__()

@@ -1,0 +1,41 @@
+"""How long something is looked for that decides what an answer is of.
+
+Operations of the trace come first: they are the same on every machine, however busy it is. Where a program does
+something else than operations, the processor's time ends it. The clock decides nothing but when to give up
+(`step.deadline`).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Patience:
+    """So many operations of the trace, and no more than so much of the processor's time.
+
+    Attributes:
+        operations: some 20,000 take a second.
+        seconds: of the processor's time; enough for the operations on a machine half as fast.
+    """
+
+    operations: int
+    seconds: float
+
+    def begins(self, now: int = 0) -> Waiting:
+        """It begins behind so many operations."""
+        return Waiting(self, now)
+
+
+class Waiting:
+    """A patience that has begun."""
+
+    def __init__(self, patience: Patience, now: int) -> None:
+        self._patience = patience
+        self._until = now + patience.operations
+        self._ends = time.process_time() + patience.seconds
+
+    def is_over(self, now: int) -> bool:
+        """Whether it is, behind so many operations."""
+        return now >= self._until or time.process_time() >= self._ends
