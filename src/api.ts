@@ -22,6 +22,7 @@ import type {
   IMessage,
   INotebookFacts,
   IPreflight,
+  IQueueView,
   IReceiver,
   IRerun,
   ISubmission,
@@ -111,6 +112,11 @@ export class Api {
     choice: { engine?: string; gpus?: number; device_ids?: string[]; trace?: string }
   ): Promise<IMatched> {
     return this._post('placements', { ...notebook, request, ...choice });
+  }
+
+  /** All that wait, other users' jobs among them. */
+  queue(): Promise<IQueueView> {
+    return this._get('queue');
   }
 
   /** Container images, the best first, each with its reasons. */

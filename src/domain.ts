@@ -55,6 +55,8 @@ export type IHostSample = Schemas['HostSample'];
 export type IInventory = Schemas['Inventory'];
 export type IAccelerator = Schemas['Accelerator'];
 export type IVerdict = Schemas['Verdict'];
+/** All that wait, and what the policy gives this user. */
+export type IQueueView = Schemas['QueueView'];
 /** A row of the match's table: a device's expected seconds, price and score. */
 export type IDeviceScore = Schemas['DeviceScore'];
 export type IPlacement = Schemas['Placement'];

@@ -871,6 +871,7 @@ export interface components {
          *         interconnect: bytes a second to a peer card, both directions together. `watts`: board power.
          *         domestic: made in China.
          *         usual: shown where nobody named a card; the others are known by their names.
+         *         checked: whether what is known of its maker's devices was seen on hardware; else it is from documents.
          *         source: where the figures stand.
          */
         Accelerator: {
@@ -908,6 +909,8 @@ export interface components {
             domestic: boolean;
             /** @default false */
             usual: boolean;
+            /** @default true */
+            checked: boolean;
             /** @default  */
             source: string;
         };
@@ -1455,11 +1458,13 @@ export interface components {
          *         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
          *             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
          *         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
-         *         checked: as for `Verdict`.
+         *         device_index, checked: as for `Verdict`.
          */
         DeviceScore: {
             device_id: string;
             device_name: string;
+            /** @default null */
+            device_index: number | null;
             /** @enum {unknown} */
             state: "chosen" | "possible" | "ruled_out";
             /** @default null */
@@ -2963,6 +2968,8 @@ export interface components {
          *     Attributes:
          *         shared: whether the jobs of all users of this machine are in it, or this store's alone.
          *         usage: user -> device-seconds so far, halved a day.
+         *         priority: the step on which the policy puts this user's jobs when they come.
+         *         quota: how many devices the policy gives this user's jobs at once; None: as many as there are.
          */
         QueueView: {
             time: number;
@@ -2974,6 +2981,10 @@ export interface components {
             usage: {
                 [key: string]: number | null;
             };
+            /** @default 0 */
+            priority: number;
+            /** @default null */
+            quota: number | null;
         };
         /**
          * ReceiverRow
@@ -3676,12 +3687,15 @@ export interface components {
          *         fit: `fits`, `tight` (only within the estimate's range), `short` (not now; `missing_bytes` lack),
          *             `never` (not even on the empty card), `unknown` (no estimate or no figures).
          *         free_bytes: memory to be had now under the threshold; `needed_bytes` the estimate's upper bound.
+         *         device_index: its number on this machine; None: it is not here.
          *         seconds_per_step: lower bound by roofline (FLOPs over peak rate, bytes over bandwidth), where figures exist.
          *         checked: False: what is known of such devices was not checked on hardware.
          */
         Verdict: {
             device_id: string;
             device_name: string;
+            /** @default null */
+            device_index: number | null;
             /** @enum {unknown} */
             fit: "fits" | "never" | "short" | "tight" | "unknown";
             reason: components["schemas"]["Message"];

@@ -104,7 +104,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
       language: model.api.language,
       commands: app.commands,
       engineTitle: name =>
-        model.engines.find(engine => engine.name === name)?.title.message ?? name
+        model.engines.find(engine => engine.name === name)?.title.message ?? name,
+      deviceOf: id => model.inventory?.devices.find(device => device.id === id)
     };
     const tabs = new Tabs(app.shell, context, model, documents);
     const panel = new PanelWidget(context, model);

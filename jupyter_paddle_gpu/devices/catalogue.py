@@ -100,6 +100,7 @@ def _accelerator(row: dict[str, Any]) -> Accelerator:
     def scaled(key: str, factor: float) -> float | None:
         return row[key] * factor if key in row else None
 
+    maker = makers().named(row["vendor"])
     return Accelerator(
         name=row["name"],
         vendor=row["vendor"],
@@ -118,5 +119,6 @@ def _accelerator(row: dict[str, Any]) -> Accelerator:
         usable_bytes=row["usable_mib"] * 2**20 if "usable_mib" in row else None,
         domestic=row.get("domestic", False),
         usual=row.get("usual", False),
+        checked=maker is None or maker.checked,
         source=row["source"],
     )

@@ -268,6 +268,7 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
         interconnect: bytes a second to a peer card, both directions together. `watts`: board power.
         domestic: made in China.
         usual: shown where nobody named a card; the others are known by their names.
+        checked: whether what is known of its maker's devices was seen on hardware; else it is from documents.
         source: where the figures stand.
     """
 
@@ -288,4 +289,5 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
     usable_bytes: int | None = None
     domestic: bool = False
     usual: bool = False
+    checked: bool = True
     source: str = ""

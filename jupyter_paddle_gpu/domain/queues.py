@@ -44,9 +44,13 @@ class QueueView(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         shared: whether the jobs of all users of this machine are in it, or this store's alone.
         usage: user -> device-seconds so far, halved a day.
+        priority: the step on which the policy puts this user's jobs when they come.
+        quota: how many devices the policy gives this user's jobs at once; None: as many as there are.
     """
 
     time: float
     entries: tuple[QueueEntry, ...] = ()
     shared: bool = False
     usage: dict[str, float] = {}
+    priority: int = 0
+    quota: int | None = None

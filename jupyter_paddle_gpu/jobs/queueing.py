@@ -13,6 +13,8 @@ from .scheduling.own_order import moved, not_waiting, ordered
 from .scheduling.planning import Planner
 from .scheduling.queue import HELD
 from .scheduling.queue_view import view
+from .settings import JobSettings
+from .store import rows
 from .store.job_store import JobStore
 
 _change = msgspec.structs.replace
@@ -25,13 +27,14 @@ class Queue:
         nudge: somebody is to look after the queue, soon.
     """
 
-    def __init__(self, store: JobStore, planner: Planner, nudge: Callable[[], None]) -> None:
-        self._store, self._planner, self._nudge = store, planner, nudge
+    def __init__(self, store: JobStore, planner: Planner, nudge: Callable[[], None], settings: JobSettings) -> None:
+        self._store, self._planner, self._nudge, self._settings = store, planner, nudge, settings
 
     def view(self) -> QueueView:
         """All that wait now, other users' jobs among them. Where nobody looks after them, somebody does from now on."""
         self._nudge()
-        return view(self._planner.plan(self._queued(), self._store.select(states=ACTIVE)))
+        plan = self._planner.plan(self._queued(), self._store.select(states=ACTIVE))
+        return view(plan, rows.owner(), self._settings)
 
     def first(self) -> str:
         """The job of this store that stands before all others of it; empty: none waits."""

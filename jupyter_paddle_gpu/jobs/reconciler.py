@@ -28,7 +28,7 @@ from ..engines import own_files
 from ..engines.base import Engine, JobFolder, Observation
 from ..engines.capabilities import explained, inventory_of
 from ..matching.policy import Policy
-from ..matching.sentences import no_longer
+from ..matching.waiting import no_longer
 from .folder import log
 from .folder.progress import ProgressReader
 from .monitoring import clocks, leftovers, space

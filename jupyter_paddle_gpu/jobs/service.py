@@ -98,7 +98,7 @@ class JobService(Attendant):
             periodic=periodic,
         )
         self.engines = engines
-        self.queue = Queue(store, self._reconciler.planner, self._nudge)
+        self.queue = Queue(store, self._reconciler.planner, self._nudge, settings)
 
     @classmethod
     def open(

@@ -14,7 +14,7 @@ from ..domain.decisions import Choice, Decision, Need, Way
 from ..domain.devices import Device
 from ..domain.messages import Message
 from ..domain.placements import Fit
-from . import sentences
+from . import sentences, waiting
 from .candidates import is_failed, usable
 from .learned.bandit import why
 from .offer import Offer
@@ -273,7 +273,7 @@ def _wait(case: _Case) -> Decision:
     need, offer, choice, possible = case.need, case.offer, case.choice, case.possible
     expected = choice.device_ids or tuple(seat.device.id for seat in possible[: case.wanted])
     if (earlier := _behind(case)) and not choice.device_ids:
-        return Decision(outcome="wait", reason=sentences.behind(earlier), device_ids=expected)
+        return Decision(outcome="wait", reason=waiting.behind(offer.called(earlier)), device_ids=expected)
     failed = next((seat.device.problem for seat in possible if is_failed(seat.device)), None)
     if failed is not None:  # it was named: no other will do
         return Decision(outcome="wait", reason=failed, device_ids=expected)
@@ -290,8 +290,11 @@ def _wait(case: _Case) -> Decision:
         reason = sentences.short(first.device, asked, first.room or 0, only=only)
         return Decision(outcome="wait", reason=reason, device_ids=choice.device_ids or (first.device.id,))
     holders = [offer.held[seat.device.id] for seat in possible if seat.device.id in offer.held]
-    others = sorted({holder.owner or holder.job for holder in holders})
-    reason = sentences.too_few_free(case.wanted, len(case.starting), others)
+    takers = [offer.jobs[job] for seat in possible if (job := offer.taken.get(seat.device.id, "")) in offer.jobs]
+    owners = {one.owner for one in takers if not one.name and one.owner}
+    others = sorted(owners | {holder.owner or holder.job for holder in holders})
+    mine = any(one.name for one in takers)
+    reason = waiting.too_few_free(case.wanted, len(case.starting), others, mine=mine)
     return Decision(outcome="wait", reason=reason, device_ids=expected)
 
 
@@ -315,10 +318,10 @@ def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:
         jobs.update(dict.fromkeys((one.job for one in offer.shared.get(seat.device.id, ())), seat.device))
     known = sorted((offer.left[job], place, job) for place, job in enumerate(jobs) if job in offer.left)
     first: tuple[Way, ...] = ()
-    told = [sentences.has_until(jobs[job], job, left) for left, _, job in known]
+    told = [waiting.has_until(jobs[job], offer.called(job), left) for left, _, job in known]
     if len(told) > 1 and case.wanted == 1 and not case.choice.device_ids:
         left, _, job = known[0]
-        told[0] = sentences.first_free(jobs[job], job, left)
+        told[0] = waiting.first_free(jobs[job], offer.called(job), left)
         first = (_wait_for(jobs[job], left),)
     free = [seat.room or 0 for seat in case.possible if offer.is_free(seat.device.id)]
     full = case.need is not None and len(free) >= case.wanted and not offer.ahead
@@ -329,5 +332,5 @@ def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:
 
 def _wait_for(device: Device, left: float) -> Way:
     """To wait for the device that is thought to be free first, and for no other."""
-    label = sentences.wait_for(device, left)
+    label = waiting.wait_for(device, left)
     return Way(change="device", device_ids=(device.id,), message=label, label=label)

@@ -65,14 +65,15 @@ def judge(
         if verdict.fit == "short" and (holder := _largest(device.processes)) is not None:
             verdict = _with_holder(verdict, holder)
     found = _completed(verdict, estimate, accelerator, simulated=device.simulated)
-    return found if device.checked else _replaced(found, checked=False)
+    return _replaced(found, device_index=device.index, checked=device.checked)
 
 
 def judge_model(accelerator: Accelerator, estimate: Estimate | None, policy: Policy) -> Verdict:
     """The verdict on an empty card of a known model."""
     allowed = policy.allowed(accelerator.usable_bytes or accelerator.memory_bytes)
     verdict = _judge(_Card(accelerator.name, accelerator.name, allowed, allowed), estimate)
-    return _completed(verdict, estimate, accelerator, simulated=False)
+    found = _completed(verdict, estimate, accelerator, simulated=False)
+    return _replaced(found, checked=accelerator.checked)
 
 
 def _judge(card: _Card, estimate: Estimate | None) -> Verdict:

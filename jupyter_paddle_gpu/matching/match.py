@@ -18,8 +18,9 @@ from .fit import judge, judge_model
 from .offer import Offer
 from .policy import Policy
 from .score import table
-from .sentences import claimed, host_short
+from .sentences import host_short
 from .shares import unfilled
+from .waiting import claimed
 from .ways import ways_now, ways_out
 
 
@@ -64,7 +65,7 @@ def match(
             verdicts[name] = _held(verdicts[name], holder)
     for name, job in seen.taken.items():
         if name in verdicts and verdicts[name].fit != "never":
-            reason = claimed(name, job, offer.left.get(job))
+            reason = claimed(name, offer.called(job), offer.left.get(job))
             verdicts[name] = msgspec.structs.replace(verdicts[name], fit="short", reason=reason)
     decision = decide(
         need_of(estimate),
@@ -149,4 +150,12 @@ def _divided(device: Device) -> Verdict:
         code="divided",
         text="This card is divided into slices (MIG); each slice is judged by itself.",
     )
-    return Verdict(device_id=device.id, device_name=device.name, fit="unknown", reason=reason)
+    return Verdict(
+        device_id=device.id,
+        device_name=device.name,
+        device_index=device.index,
+        fit="unknown",
+        reason=reason,
+        simulated=device.simulated,
+        checked=device.checked,
+    )

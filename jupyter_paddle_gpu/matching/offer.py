@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
 from ..domain.devices import Device, DeviceHolder, DeviceLink
 from ..domain.jobs import reasons
-from ..domain.messages import Message
-from . import sentences
+from ..domain.messages import Message, Param
+from . import waiting
+
+
+class JobName(NamedTuple):
+    """What is known of a job in a sentence: its name (another user's is nobody's business: empty) and whose it is."""
+
+    name: str
+    owner: str
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +31,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         kept: device id -> the job ahead in this queue for which it is kept; whoever comes later may not start on it.
         ahead: a job of this queue that waits for any of these devices; empty: none does.
         left: job -> seconds until it is thought to end, of those that have a device.
+        jobs: what is known of the jobs in `taken`, `kept` and `ahead`.
         trouble: why not all devices can be seen just now; it passes.
         assigned: the engine gives out its devices itself, and has a queue for them.
         memory: bytes of the machine's memory that a job may have at most; None: nothing limits it.
@@ -37,6 +46,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[DeviceLink, ...] = ()
     ahead: str = ""
     left: Mapping[str, float] = {}
+    jobs: Mapping[str, JobName] = {}
     trouble: Message | None = None
     assigned: bool = False
     memory: int | None = None
@@ -45,10 +55,14 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     def blocking(self, device: str) -> Message | None:
         """Who else has a device or waits for it; None where it is free."""
         if (job := self.taken.get(device) or self.kept.get(device)) is not None:
-            return sentences.claimed(device, job, self.left.get(job))
+            return waiting.claimed(device, self.called(job), self.left.get(job))
         if (holder := self.held.get(device)) is not None:
             return reasons.device_held(device, holder)
         return None
+
+    def called(self, job: str) -> Param:
+        """A job in a sentence."""
+        return waiting.called(job, *self.jobs.get(job, JobName("", "")))
 
     def whole(self) -> Offer:
         """The same for who wants devices as a whole: of which somebody has a share, that one has it."""

@@ -125,7 +125,8 @@ def _row(device: Device, found: DeviceScore | None, reason: Message | None, *, c
     if found is None:
         found = DeviceScore(device_id=device.id, device_name=device.name, state="ruled_out", checked=device.checked)
     state: Standing = "chosen" if chosen else "possible" if reason is None else "ruled_out"
-    return msgspec.structs.replace(found, state=state, ruled_out=None if chosen else reason)
+    reason = None if chosen else reason
+    return msgspec.structs.replace(found, state=state, ruled_out=reason, device_index=device.index)
 
 
 def _out(
@@ -164,7 +165,9 @@ def _occupied(need: Need | None, device: Device, policy: Policy, offer: Offer, s
     if fit == "never":
         return Message(code="too_small", text="The training does not fit, even on the empty card.")
     if device.id in taken:
-        return Message(code="claimed", text="Job {job} has it, or waits for it.", params={"job": taken[device.id]})
+        return Message(
+            code="claimed", text="Job {job} has it, or waits for it.", params={"job": offer.called(taken[device.id])}
+        )
     if (holder := held.get(device.id)) is not None:
         return Message(
             code="held",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 
 import msgspec
 
@@ -33,6 +32,13 @@ ANYWAY = Message(
 )
 
 
+def named(device: Device) -> Param:
+    """What a device is called wherever a sentence speaks of it."""
+    if device.checked:
+        return device.name
+    return Message(code="unchecked", text="{device}, not checked on hardware", params={"device": device.name})
+
+
 def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: int) -> Message:
     """Why this device is the one that it starts on.
 
@@ -40,7 +46,7 @@ def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: in
         prefer: what the policy prefers among devices that fit.
         among: how many devices there were to choose from.
     """
-    params: dict[str, Param] = {"device": device.name, "index": device.index, "free": human(room or 0)}
+    params: dict[str, Param] = {"device": named(device), "index": device.index, "free": human(room or 0)}
     if fit == "tight":
         return Message(
             code="chosen_tight",
@@ -88,13 +94,13 @@ def by_the_rules(device: Device) -> Message:
     return Message(
         code="by_the_rules",
         text="By the rules it would have been GPU {index} ({device}).",
-        params={"device": device.name, "index": device.index},
+        params={"device": named(device), "index": device.index},
     )
 
 
 def your_choice(device: Device) -> Message:
     """A device that the person named, where it can start."""
-    params: dict[str, Param] = {"device": device.name, "index": device.index}
+    params: dict[str, Param] = {"device": named(device), "index": device.index}
     return Message(code="your_choice", text="GPU {index} ({device}) is your choice.", params=params)
 
 
@@ -104,7 +110,7 @@ def your_choice_tight(device: Device, room: int) -> Message:
         code="your_choice_tight",
         text="GPU {index} ({device}) is your choice, but it may be too small: {free} can be had.",
         hint="A smaller batch is the safe side.",
-        params={"device": device.name, "index": device.index, "free": human(room)},
+        params={"device": named(device), "index": device.index, "free": human(room)},
     )
 
 
@@ -115,7 +121,7 @@ def your_choice_unseen(device: str) -> Message:
 
 def short(device: Device, need: int, room: int, *, only: bool) -> Message:
     """What has to become free. `only`: the person named it."""
-    params: dict[str, Param] = {"index": device.index, "device": device.name, "missing": human(need - room)}
+    params: dict[str, Param] = {"index": device.index, "device": named(device), "missing": human(need - room)}
     hint = "A job waits in the queue until then; a smaller batch may start sooner."
     if only:
         return Message(
@@ -129,91 +135,6 @@ def short(device: Device, need: int, room: int, *, only: bool) -> Message:
         text="No device has room now; GPU {index} ({device}) will when {missing} more are free.",
         hint=hint,
         params=params,
-    )
-
-
-def claimed(device: str, job: str, left: float | None = None) -> Message:
-    """Another job of this queue has the device, or waits for it. `left`: seconds until it is thought to end."""
-    if left is not None:
-        return Message(
-            code="waits_device",
-            text="Waits for device {device}, which job {job} has for about {left} more.",
-            params={"device": device, "job": job, "left": _about(left)},
-        )
-    return Message(
-        code="waits_device",
-        text="Waits for device {device}, which job {job} has.",
-        params={"device": device, "job": job},
-    )
-
-
-def _about(seconds: float) -> Message:
-    """A duration in its largest unit, rounded up."""
-    if seconds > 1.5 * 3600:
-        return Message(code="about", text="{count} h", params={"count": ceil(seconds / 3600)})
-    if seconds > 1.5 * 60:
-        return Message(code="about", text="{count} min", params={"count": ceil(seconds / 60)})
-    return Message(code="about", text="{count} s", params={"count": max(1, ceil(seconds))})
-
-
-def behind(job: str) -> Message:
-    """A job further ahead waits for any device, and whoever comes behind it does not overtake it."""
-    return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})
-
-
-def has_until(device: Device, job: str, left: float) -> Message:
-    """How long another job has a device, as far as its progress or its time limit says."""
-    return Message(
-        code="has_until",
-        text="Job {job} has GPU {index} ({device}) for about {left} more.",
-        params={"job": job, "index": device.index, "device": device.name, "left": _about(left)},
-    )
-
-
-def first_free(device: Device, job: str, left: float) -> Message:
-    """Of the devices that others have the one that is thought to be free first."""
-    return Message(
-        code="first_free",
-        text="GPU {index} ({device}) is thought to be free first, in about {left}, when job {job} ends.",
-        params={"job": job, "index": device.index, "device": device.name, "left": _about(left)},
-    )
-
-
-def wait_for(device: Device, left: float) -> Message:
-    """On a button: this device and no other, and until about when others have it."""
-    return Message(
-        code="wait_for",
-        text="Wait for GPU {index} (about {left})",
-        params={"index": device.index, "left": _about(left)},
-    )
-
-
-def no_longer(reason: Message) -> Message:
-    """A job that could start when it was accepted, and cannot on what is here now."""
-    return Message(
-        code="no_longer_possible",
-        text="Waits for what was here when it was submitted: {reason}",
-        hint="It starts when that is back. If it does not come back, stop the job and submit it anew.",
-        params={"reason": reason},
-    )
-
-
-def too_few_free(count: int, free: int, others: Sequence[str]) -> Message:
-    """Not as many devices are free as are asked for. `others`: users whose jobs have some."""
-    if others:
-        return Message(
-            code="waits_free_device",
-            text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
-            singular="Waits for {count} free device with enough memory; {free} are free, jobs of {owners} have others.",
-            counted="count",
-            params={"count": count, "free": free, "owners": ", ".join(others)},
-        )
-    return Message(
-        code="waits_free_device",
-        text="Waits for {count} free devices with enough memory; {free} are free now.",
-        singular="Waits for {count} free device with enough memory; {free} are free now.",
-        counted="count",
-        params={"count": count, "free": free},
     )
 
 
@@ -239,7 +160,7 @@ def has_share(device: Device, part: DeviceShare) -> Message:
     return Message(
         code="has_share",
         text="It has {share} of the {total} of GPU {index} ({device}), and others may have the rest.",
-        params={"device": device.name, "index": device.index, "share": human(part.bytes), "total": human(part.total)},
+        params={"device": named(device), "index": device.index, "share": human(part.bytes), "total": human(part.total)},
     )
 
 
@@ -249,7 +170,7 @@ def share_too_large(device: Device, part: DeviceShare) -> Message:
         code="share_too_large",
         text="A share of {share} was asked for; GPU {index} ({device}) has {most} for all shares together.",
         hint="Ask for less, or for whole devices.",
-        params={"device": device.name, "index": device.index, "share": human(part.bytes), "most": human(part.most)},
+        params={"device": named(device), "index": device.index, "share": human(part.bytes), "most": human(part.most)},
     )
 
 
@@ -259,7 +180,7 @@ def share_too_small(need: Need, device: Device, part: DeviceShare) -> Message:
         code="share_too_small",
         text="Needs {needed}, and its share of GPU {index} ({device}) is {share}.",
         hint="Ask for a larger share, or for whole devices.",
-        params={"device": device.name, "index": device.index, "share": human(part.bytes), "needed": human(need.high)},
+        params={"device": named(device), "index": device.index, "share": human(part.bytes), "needed": human(need.high)},
     )
 
 
@@ -303,7 +224,7 @@ def fits_nowhere(
             code="fits_not_there",
             text="Needs {needed}; GPU {index} ({device}) has at most {free} free.",
             hint=hint,
-            params={**params, "index": only.index, "device": only.name},
+            params={**params, "index": only.index, "device": named(only)},
         )
     if count > 1:
         return Message(

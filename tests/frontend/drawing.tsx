@@ -29,7 +29,8 @@ export function draw(what: React.ReactElement): HTMLElement {
     trans,
     language: 'en',
     commands: new CommandRegistry(),
-    engineTitle: (name: string) => name
+    engineTitle: (name: string) => name,
+    deviceOf: () => undefined
   };
   act(() => root.render(<AppProvider value={app}>{what}</AppProvider>));
   return box;

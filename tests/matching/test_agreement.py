@@ -220,7 +220,7 @@ def test_behind_its_own_jobs_the_panel_says_what_the_queue_does(
         now=100.0,
         policy=policy,
     )
-    offer = Offer(taken=found.taken, kept=found.kept, ahead=found.ahead)
+    offer = Offer(taken=found.taken, kept=found.kept, ahead=found.ahead, jobs=found.jobs)
     placed = match(estimate, Inventory(time=0, host=HOST, devices=here), policy=policy, choice=choice, offer=offer)
     count = 0 if placed.decision.outcome == "cpu" else choice.gpus or 1
     spec = JobSpec(name="a", notebook="/n", output="/o", folder="/", engine="local")

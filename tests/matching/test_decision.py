@@ -26,6 +26,14 @@ def card(index: int, total: int, used: int = 0) -> Device:
     return Device(id=f"GPU-{index}", index=index, vendor="nvidia", name="Card", **sizes)
 
 
+def test_a_card_that_nobody_has_checked_on_hardware_is_marked_in_the_sentence() -> None:
+    cards = tuple(msgspec.structs.replace(card(index, 64), checked=index == 0) for index in (0, 1))
+    small = Need(low=GIB, high=2 * GIB)
+    said = [decide(small, Offer(devices=(one,)), Policy(), Choice()).reason for one in cards]
+    assert said[0].render() == "GPU 0 (Card) has room for it."
+    assert said[1].render() == "GPU 1 (Card, not checked on hardware) has room for it."
+
+
 LIMIT = int(24 * GIB * 0.85)
 TOO_LARGE = Estimate(status="ok", evidence="trace", batch_size=512, peak_bytes=46 * GIB, low=44 * GIB, high=47 * GIB)
 

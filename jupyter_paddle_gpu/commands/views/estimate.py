@@ -19,7 +19,7 @@ from ..speech import Speech, count, duration, size
 from . import decision as decision_view
 from . import glance
 from . import step as step_view
-from .machine import marked
+from .machine import marked, number
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -245,7 +245,7 @@ class EstimateView(View):
             listed = ([escape(cell) for cell in training] for training in trainings)
             out.append(markup.section(say("Trainings of this notebook"), markup.table(listed)))
         if verdicts := self._verdicts():
-            head = (say("Device"), say("Fit"), say("Free"), say("Why"))
+            head = _fit_head(say)
             fits = [[*map(escape, _fit_row(say, item)), markup.message(say, item.reason)] for item in verdicts]
             out.append(markup.folded(say("Where it fits"), markup.table(fits, head)))
         for words, option in self._decided(say):
@@ -287,16 +287,19 @@ def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:
 
     rows = []
     for verdict in verdicts:
-        device, fit, free = _fit_row(say, verdict)
+        index, device, fit, free = _fit_row(say, verdict)
         reason = verdict.reason.render(say.translate)
-        rows.append([Text(device), Text(fit, style=_FIT_STYLES[verdict.fit]), Text(free), Text(reason)])
-    head = (say("Device"), say("Fit"), say("Free"), say("Why"))
-    return FittingTable(head, rows, folding=(3,), title=say("Where it fits"))
+        rows.append([Text(index), Text(device), Text(fit, style=_FIT_STYLES[verdict.fit]), Text(free), Text(reason)])
+    return FittingTable(_fit_head(say), rows, folding=(4,), title=say("Where it fits"))
 
 
-def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str]:
+def _fit_head(say: Speech) -> tuple[str, ...]:
+    return "#", say("Device"), say("Fit"), say("Free"), say("Why")
+
+
+def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str, str]:
     name = marked(say, verdict.device_name, simulated=verdict.simulated, checked=verdict.checked)
-    return name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
+    return number(verdict.device_index), name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
 
 
 def _note(say: Speech, note: Message) -> RenderableType:

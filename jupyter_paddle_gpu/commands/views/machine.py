@@ -121,6 +121,11 @@ def marked(say: Speech, name: str, *, simulated: bool = False, checked: bool = T
     return name + (f" ({', '.join(marks)})" if marks else "")
 
 
+def number(index: int | None) -> str:
+    """A device's number on this machine, which tells cards of one name apart; a dash for one that is not here."""
+    return "–" if index is None else str(index)
+
+
 def _device_row(say: Speech, device: Device) -> Sequence[str]:
     def number(value: float | None, unit: str) -> str:
         return "–" if value is None else f"{value:.0f} {unit}"
@@ -148,7 +153,7 @@ class CatalogueView(TableView):
         """One row an accelerator."""
         return [
             (
-                row.name,
+                marked(say, row.name, checked=row.checked),
                 row.vendor,
                 size(row.memory_bytes),
                 f"{size(row.bandwidth)}/s" if row.bandwidth else "–",

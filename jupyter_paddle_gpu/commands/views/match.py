@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...domain.messages import Message
 from ...domain.placements import DeviceScore
 from ..speech import Speech
-from .machine import TableView, marked
+from .machine import TableView, marked, number
 
 if TYPE_CHECKING:
     from ...services.jobs.explaining import JobExplained
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class MatchView(TableView):
     """Every device: chosen, possible with its score, or ruled out by what."""
 
-    optional = (5, 3)
-    folding = (6,)
+    optional = (6, 4)
+    folding = (7,)
 
     def __init__(self, explained: JobExplained) -> None:
         self.data: JobExplained = explained
@@ -29,7 +29,7 @@ class MatchView(TableView):
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
-        return "", say("Device"), say("Score"), say("Step"), say("Whole run"), say("Price"), say("Why")
+        return "", "#", say("Device"), say("Score"), say("Step"), say("Whole run"), say("Price"), say("Why")
 
     def rows(self, say: Speech) -> list[Sequence[str]]:
         """One row a device."""
@@ -37,6 +37,7 @@ class MatchView(TableView):
         return [
             (
                 marks[row.state],
+                number(row.device_index),
                 marked(say, row.device_name, checked=row.checked),
                 "–" if row.score is None else f"{row.score:.2f}",
                 _step(row),

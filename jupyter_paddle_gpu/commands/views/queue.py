@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...domain.messages import Message
 from ...domain.queues import QueueEntry
@@ -46,8 +46,25 @@ class QueueView(TableView):
         return place, name, one.user, str(level), reason, starts_in(say, one.starts, self.data.time)
 
     def sentences(self, say: Speech) -> Sequence[Message]:
-        """That others' jobs are not seen, where they are not."""
-        return () if self.data.shared else (ALONE,)
+        """What the policy gives this user, and that others' jobs are not seen, where they are not."""
+        return (*_given(self.data), *(() if self.data.shared else (ALONE,)))
+
+
+def _given(seen: Seen) -> Iterator[Message]:
+    if seen.shared and seen.priority:
+        yield Message(
+            code="queue_priority",
+            text="The policy gives your jobs priority {priority}.",
+            params={"priority": seen.priority},
+        )
+    if seen.quota is not None:
+        yield Message(
+            code="queue_quota",
+            text="The policy gives your jobs {most} devices at once.",
+            singular="The policy gives your jobs {most} device at once.",
+            counted="most",
+            params={"most": seen.quota},
+        )
 
 
 def starts_in(say: Speech, starts: float | None, now: float) -> str:

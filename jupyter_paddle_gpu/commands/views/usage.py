@@ -13,7 +13,7 @@ def used(say: Speech, summary: StatisticsSummary) -> str:
         parts.append(say("memory up to {size}", size=size(summary.memory_peak_bytes)))
     if summary.cpu_mean_percent is not None:
         parts.append(say("CPU {percent} % on average", percent=f"{summary.cpu_mean_percent:.0f}"))
-    return " · ".join([*parts, *(_device(say, device) for device in summary.devices)])
+    return " · ".join(filter(None, (*parts, *(_device(say, device) for device in summary.devices))))
 
 
 def driver_peak(summary: StatisticsSummary | None) -> int | None:
@@ -22,10 +22,14 @@ def driver_peak(summary: StatisticsSummary | None) -> int | None:
 
 
 def _device(say: Speech, device: DeviceSummary) -> str:
-    fields = {"device": device.id, "size": size(device.memory_peak_bytes)}
+    """What it told of; empty where it told nothing, as a card does that is there for show."""
     busy = device.process_utilization_mean_percent
     if busy is None:
         busy = device.utilization_mean_percent
+    fields = {"device": device.id, "size": size(device.memory_peak_bytes)}
     if busy is None:
-        return say("{device} up to {size}", **fields)
-    return say("{device} up to {size}, busy for {percent} %", **fields, percent=f"{busy:.0f}")
+        return say("{device} up to {size}", **fields) if device.memory_peak_bytes is not None else ""
+    fields["percent"] = f"{busy:.0f}"
+    if device.memory_peak_bytes is None:
+        return say("{device} busy for {percent} %", **fields)
+    return say("{device} up to {size}, busy for {percent} %", **fields)

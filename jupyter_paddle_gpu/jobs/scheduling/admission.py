@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ..settings import SchedulerPolicy
 
 EVERYBODY = "*"
-"""In `quotas`: whoever is not named."""
+"""In `quotas` and `priorities`: whoever is not named."""
+_T = TypeVar("_T")
 
 
 class Kept(NamedTuple):
@@ -46,6 +47,11 @@ def devices(job: Job) -> int:
     return len(wanted.device_ids) or wanted.gpus
 
 
+def said_of(table: Mapping[str, _T], user: str, otherwise: _T) -> _T:
+    """What the policy says of a user, by name or as of everybody."""
+    return table.get(user, table.get(EVERYBODY, otherwise))
+
+
 def weight(job: Job) -> float:
     """How many devices a job has, of shared ones its shares."""
     return sum(part.bytes / part.most for part in job.shares) if job.shares else devices(job)
@@ -64,7 +70,7 @@ def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
 
 
 def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, float], wanted: float) -> Kept | None:
-    most = order.quotas.get(job.owner, order.quotas.get(EVERYBODY))
+    most = said_of(order.quotas, job.owner, None)
     if most is None:
         return None
     if wanted > most + _ROUNDING:

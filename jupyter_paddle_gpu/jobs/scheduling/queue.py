@@ -12,9 +12,11 @@ from ...domain.decisions import Choice, Need
 from ...domain.devices import DeviceHolder, DeviceShare
 from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
-from ...domain.messages import Message
+from ...domain.messages import Message, Param
+from ...matching.offer import JobName
 from ...matching.policy import Policy
 from ...matching.shares import is_shared
+from ...matching.waiting import called
 from ..settings import JobSettings
 from . import admission
 from .room import Room, Supply, Wish
@@ -71,6 +73,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         kept: device id -> the waiting job for which it is kept, for who asks for as much as was said.
         ahead: a job that waits for any device of the pool; empty: none does.
         left: job -> seconds until it is thought to end, of those that have devices, as far as something says so.
+        jobs: what sentences say of all of these.
     """
 
     taken: Mapping[str, str] = {}
@@ -78,6 +81,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     kept: Mapping[str, str] = {}
     ahead: str = ""
     left: Mapping[str, float] = {}
+    jobs: Mapping[str, JobName] = {}
 
 
 def standing(
@@ -108,7 +112,7 @@ def standing(
     mine = supply(engine)
     kept = {} if mine.assigned else room.timeline.ahead(None, None, asked=room.asked(mine.devices or (), share))
     ahead = state.any_wanted.get(mine.pool, "") if share is None else ""
-    return Standing(taken=room.busy, shared=room.shared, kept=kept, ahead=ahead, left=left)
+    return Standing(taken=room.busy, shared=room.shared, kept=kept, ahead=ahead, left=left, jobs=room.jobs)
 
 
 def seconds_left(job: Job, now: float, expected: float | None = None) -> float | None:
@@ -185,6 +189,7 @@ class _State:
         """
         at_work = tuple(active)
         for job in at_work:
+            self.room.jobs[job.id] = JobName(job.spec.name, job.owner)
             if not job.spec.resources.gpus:
                 self.used[job.spec.engine] = self.used.get(job.spec.engine, 0) + 1
             else:
@@ -199,13 +204,14 @@ class _State:
         self.given[owner] = self.given.get(owner, 0.0) + devices
 
     def turn(self, job: Job) -> Turn:
+        self.room.jobs[job.id] = JobName(job.spec.name, job.owner)
         if _put_off(job, self.settings, self.now):
             # It keeps its place, but must not hold up the others while it waits for its next attempt: unless that
             # waits for the engine itself. One tries then, and the others are in order when it answers again.
             self.note_away(job)
             return Turn(job, False)
         if (first := self.away.get(job.spec.engine)) is not None:
-            return Turn(job, False, reason=None if _is_for_engine(job) else _waits_engine(job.spec.engine, first))
+            return Turn(job, False, reason=None if _is_for_engine(job) else self._waits_engine(job.spec.engine, first))
         self.note_away(job)
         return self._turn(job)
 
@@ -224,6 +230,9 @@ class _State:
             return Turn(job, True)
         self.ahead[engine] = self.ahead.get(engine, 0) + 1
         return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1), place=self.ahead[engine])
+
+    def _waits_engine(self, engine: str, first: str) -> Message:
+        return _waits_engine(engine, called(first, *self.room.jobs[first]))
 
     def note_away(self, job: Job) -> None:
         """Where a job waits for its engine, those behind it do as well."""
@@ -296,7 +305,7 @@ def _waits_slot(engine: str, running: int, ahead: int) -> Message:
     )
 
 
-def _waits_engine(engine: str, job: str) -> Message:
+def _waits_engine(engine: str, job: Param) -> Message:
     return Message(
         code="waits_engine",
         text="Waits behind job {job} for the engine {engine}, which does not answer.",

@@ -6,7 +6,8 @@ import time
 
 from ...domain.jobs.job import QueuePlace
 from ...domain.queues import QueueEntry, QueueView
-from .admission import devices
+from ..settings import JobSettings
+from .admission import devices, said_of
 from .neighbours import Seen
 from .planning import Plan
 from .queue import ANOTHERS, Turn
@@ -33,10 +34,16 @@ def place_of(turn: Turn, before: QueuePlace | None, now: float) -> QueuePlace | 
     return QueuePlace(number=turn.place, starts=starts)
 
 
-def view(plan: Plan) -> QueueView:
-    """A plan as people see it."""
-    entries = tuple(_entry(turn, plan.seen) for turn in plan.turns)
-    return QueueView(time=time.time(), entries=entries, shared=plan.seen.shared, usage=dict(plan.seen.usage))
+def view(plan: Plan, user: str, settings: JobSettings) -> QueueView:
+    """A plan as this user sees it."""
+    return QueueView(
+        time=time.time(),
+        entries=tuple(_entry(turn, plan.seen) for turn in plan.turns),
+        shared=plan.seen.shared,
+        usage=dict(plan.seen.usage),
+        priority=said_of(settings.common.priorities, user, 0),
+        quota=said_of(settings.order.quotas, user, None),
+    )
 
 
 def _entry(turn: Turn, seen: Seen) -> QueueEntry:

@@ -12,7 +12,7 @@ from ...domain.devices import Device, DeviceHolder, DeviceLink, DeviceShare
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...matching.decision import decide, openings
-from ...matching.offer import Offer
+from ...matching.offer import JobName, Offer
 from ...matching.policy import Policy
 from ...matching.pool import Pool
 from ...matching.shares import share_on
@@ -67,6 +67,7 @@ class Room:
 
     Attributes:
         left: job -> seconds until it is thought to end.
+        jobs: what sentences say of a job.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Room:
         self.busy, self.held, self.policy = dict(claims), held, policy
         self._now, self._until = now, ends
         self.left: dict[str, float] = {}
+        self.jobs: dict[str, JobName] = {}
         self.capacity: dict[str, int] = {}  # by device bytes that jobs may have of it, where it tells
         self.shared: dict[str, tuple[DeviceHolder, ...]] = {}
         self.timeline = Timeline(now, {})
@@ -211,6 +213,7 @@ class Room:
             held={one: self.held[one] for one in names if one in self.held and self.busy.get(one) != job},
             shared={one: found for one in names if one in self.shared and (found := self._beside(one, wish.job))},
             left=self.left,
+            jobs=self.jobs,
             trouble=supply.trouble,
             assigned=supply.assigned,
             judged=supply.judged or supply.devices is None,

@@ -16,6 +16,7 @@ from ...engines.base import Engine
 from ...engines.capabilities import inventory_of
 from ...jobs.scheduling.queue import choice_of, need_of
 from ...matching.decision import decide
+from ...matching.offer import JobName
 from ...matching.policy import Policy
 from ...matching.score import table
 from ...matching.sentences import has_share
@@ -80,7 +81,9 @@ def explain(
             one = DeviceHolder(job=other.id, owner=other.owner, name=other.spec.name, bytes=part.bytes)
             shared[device] = (*shared.get(device, ()), one)
     offer = offer_of(engine, inventory, engines.values(), claims)
-    offer = msgspec.structs.replace(offer, taken=taken, shared=_joined(offer.shared, shared), links=inventory.links)
+    names = {other.id: JobName(other.spec.name, other.owner) for other in working}
+    shared = _joined(offer.shared, shared)
+    offer = msgspec.structs.replace(offer, taken=taken, shared=shared, links=inventory.links, jobs=names)
     need = need_of(job)
     if job.device_ids:
         reason = has_devices(job, inventory.devices)

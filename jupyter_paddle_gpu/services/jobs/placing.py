@@ -119,7 +119,13 @@ def offer_of(
     mine = standing.shared
     both = {one: tuple(dict.fromkeys((*mine.get(one, ()), *shared.get(one, ())))) for one in {**mine, **shared}}
     return msgspec.structs.replace(
-        offer, taken=standing.taken, shared=both, kept=standing.kept, ahead=standing.ahead, left=standing.left
+        offer,
+        taken=standing.taken,
+        shared=both,
+        kept=standing.kept,
+        ahead=standing.ahead,
+        left=standing.left,
+        jobs=standing.jobs,
     )
 
 

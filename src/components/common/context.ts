@@ -5,6 +5,8 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 
+import type { IDevice } from '../../domain';
+
 export interface IApp {
   trans: TranslationBundle;
   /** Language tag for dates. */
@@ -12,6 +14,8 @@ export interface IApp {
   commands: CommandRegistry;
   /** What people call an engine, by its name. */
   engineTitle: (name: string) => string;
+  /** One of this machine's devices as it is now. */
+  deviceOf: (id: string) => IDevice | undefined;
 }
 
 const AppContext = React.createContext<IApp | null>(null);

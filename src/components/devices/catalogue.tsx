@@ -7,6 +7,7 @@ import { bytes } from '../../format';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { Sentence } from './sentence';
+import { Unchecked } from './unchecked';
 
 export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.Element {
   const { trans } = useApp();
@@ -44,6 +45,7 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
                 <span className="jp-PaddleGpu-name" title={verdict.device_name}>
                   {verdict.device_name}
                 </span>
+                <Unchecked device={verdict} />
                 <span className="jp-PaddleGpu-space" />
                 {verdict.free_bytes !== null && (
                   <span className="jp-PaddleGpu-muted">{bytes(verdict.free_bytes)}</span>

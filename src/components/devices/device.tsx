@@ -11,6 +11,7 @@ import { useApp } from '../common/context';
 import { Info, NO_BREAK } from '../common/info';
 import { Bar, type IBarPart } from '../common/pieces';
 import { Sentence } from './sentence';
+import { Unchecked } from './unchecked';
 import { deviceName, figures, shortName } from './words';
 
 /** Samples with which a course begins to say something. */
@@ -47,16 +48,6 @@ export function Device(props: {
             {trans.__('chosen')}
           </span>
         )}
-        {!device.checked && (
-          <span
-            className="jp-PaddleGpu-tag"
-            title={trans.__('not checked on hardware')}
-            aria-label={trans.__('not checked on hardware')}
-            role="img"
-          >
-            ?
-          </span>
-        )}
         {course.length >= LEAST_SAMPLES && (
           <Sparkline
             values={course}
@@ -79,6 +70,7 @@ export function Device(props: {
           {trans.__('%1 of %2 free', bytes(device.memory_free), bytes(device.memory_total))}
         </div>
       )}
+      <Unchecked device={device} />
       <Holder device={device} model={model} />
       {device.problem && (
         <div className="jp-PaddleGpu-small" role="note" data-code={device.problem.code}>

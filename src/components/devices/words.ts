@@ -29,6 +29,11 @@ export function shortName(device: IDevice): string {
   return device.short_name || device.name;
 }
 
+/** A name where there is room for words alone: that it was not checked on hardware stands behind it. */
+export function markedName(name: string, checked: boolean, trans: TranslationBundle): string {
+  return checked ? name : `${name} (${trans.__('not checked on hardware')})`;
+}
+
 /** `97 % · 61 °C · 284 W`, as far as the device tells. */
 export function figures(device: IDevice): string {
   return [

@@ -6,7 +6,7 @@ import { bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { shortName } from '../devices/words';
+import { markedName, shortName } from '../devices/words';
 
 /** Which device the estimate is for. */
 export function Target(props: { model: PanelModel; training: Training }): JSX.Element {
@@ -39,7 +39,7 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
     >
       <option value="">
         {!request.device && best
-          ? trans.__('on %1', here ? shortName(here) : best)
+          ? trans.__('on %1', here ? markedName(shortName(here), here.checked, trans) : best)
           : hasGpu
             ? trans.__('best device here')
             : trans.__('any GPU')}
@@ -48,7 +48,7 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
       <optgroup label={trans.__('Known accelerators')}>
         {model.accelerators.map(card => (
           <option key={card.name} value={card.name}>
-            {`${card.name} · ${bytes(card.memory_bytes)}`}
+            {`${markedName(card.name, card.checked, trans)} · ${bytes(card.memory_bytes)}`}
           </option>
         ))}
       </optgroup>

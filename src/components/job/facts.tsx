@@ -1,8 +1,9 @@
 /** What one wants to know of a job at a glance: where it ran, with what, what was estimated and what was measured. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IJob, type INotice, isEnded, measuredPeak } from '../../domain';
+import { type IDevice, type IJob, type INotice, isEnded, measuredPeak } from '../../domain';
 import { bytes, duration, moment } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import {
@@ -13,6 +14,7 @@ import {
   valueText
 } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
+import { deviceName, markedName, shortName } from '../devices/words';
 import { FactRows } from './factRows';
 import { Prose } from '../common/pieces';
 import { NoteField } from '../jobsPage/noteField';
@@ -20,7 +22,7 @@ import { Card } from './card';
 import { offBy } from './jobMemory';
 
 export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Element {
-  const { trans, language, engineTitle } = useApp();
+  const { trans, language, engineTitle, deviceOf } = useApp();
   const { spec, result } = job;
   const measured = measuredPeak(result);
   const estimated = spec.estimated_allocated_bytes;
@@ -43,7 +45,13 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
           ? bytes(measured.bytes)
           : ''
     ],
-    [trans.__('Where'), [engineTitle(spec.engine), ...deviceNames(job)].join(' · ')],
+    [
+      trans.__('Where'),
+      [
+        engineTitle(spec.engine),
+        ...job.device_ids.map(id => deviceTitle(id, deviceOf(id), trans))
+      ].join(' · ')
+    ],
     [trans.__('Image'), spec.image],
     [trans.__('Paddle'), result?.paddle_version ?? spec.estimated_paddle_version],
     [trans.__('Submitted'), moment(job.created, language)],
@@ -97,7 +105,15 @@ function Told({ notices }: { notices: INotice[] }): JSX.Element {
   );
 }
 
-/** Devices by the end of their names: the whole one stands under Details. */
-export function deviceNames(job: IJob): string[] {
-  return job.device_ids.map(id => (id.length > 20 ? `…${id.slice(-6)}` : id));
+/** A device that is still here by its name, else by the end of its id: the whole one stands under Details. */
+export function deviceTitle(
+  id: string,
+  device: IDevice | undefined,
+  trans: TranslationBundle
+): string {
+  if (device) {
+    const name = markedName(shortName(device), device.checked, trans);
+    return `${deviceName(device, trans)} ${name}`;
+  }
+  return id.length > 20 ? `…${id.slice(-6)}` : id;
 }

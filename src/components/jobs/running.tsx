@@ -9,6 +9,7 @@ import type { PanelModel } from '../../models/panel';
 import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
 import { useApp, useSignal } from '../common/context';
 import { Bar } from '../common/pieces';
+import { Unchecked } from '../devices/unchecked';
 import { deviceName, figures, shortName } from '../devices/words';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
@@ -126,6 +127,7 @@ function JobDevices(props: { job: IJob; model: PanelModel }): JSX.Element | null
           <span className="jp-PaddleGpu-name" title={device.name}>
             {shortName(device)}
           </span>
+          <Unchecked device={device} />
           <span className="jp-PaddleGpu-space" />
           <Sparkline
             values={model.courses.utilization(device.id)}

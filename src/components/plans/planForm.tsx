@@ -15,7 +15,7 @@ import type { Planner } from '../../models/plans/plans';
 import { useApp } from '../common/context';
 import { Note } from '../common/pieces';
 import { Typed } from '../common/typed';
-import { deviceName, shortName } from '../devices/words';
+import { deviceName, markedName, shortName } from '../devices/words';
 import { severalHint, SweepOptions } from './sweepOptions';
 import { dateIn, writtenValue } from './words';
 
@@ -132,7 +132,7 @@ function Way(props: {
         >
           {devices.map(device => (
             <option key={device.id} value={device.index}>
-              {deviceName(device, trans)} {shortName(device)}
+              {deviceName(device, trans)} {markedName(shortName(device), device.checked, trans)}
             </option>
           ))}
         </select>

@@ -1,8 +1,9 @@
 /** What can be chosen for a job, as a form. What an engine cannot do is not offered. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IEngineFeatures, IImageChoice, IReceiver } from '../../domain';
+import type { IEngineFeatures, IImageChoice, IQueueView, IReceiver } from '../../domain';
 import { percent } from '../../format';
 import {
   type IChoice,
@@ -27,6 +28,8 @@ export interface IChoiceFormProps {
   choice: IChoice;
   images: readonly IImageChoice[];
   receivers: readonly IReceiver[];
+  /** What the policy gives whoever submits; null: not known (yet). */
+  queue: IQueueView | null;
   choose: (choice: IChoice) => void;
 }
 
@@ -89,6 +92,7 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
           ['0', trans.__('in its turn')],
           ['-10', trans.__('others may pass')]
         ]}
+        note={givenBy(props.queue, trans)}
         onChange={value => change({ priority: Number(value) })}
       />
       <Lines
@@ -134,6 +138,7 @@ function Select(props: {
   label: string;
   value: string;
   options: (readonly [value: string, words: string])[];
+  note?: string;
   onChange: (value: string) => void;
 }): JSX.Element {
   return (
@@ -150,8 +155,28 @@ function Select(props: {
           </option>
         ))}
       </select>
+      {props.note && (
+        <span className="jp-PaddleGpu-muted jp-PaddleGpu-reason">{props.note}</span>
+      )}
     </label>
   );
+}
+
+/** What the policy gives this user among all; empty where it says nothing. */
+function givenBy(queue: IQueueView | null, trans: TranslationBundle): string {
+  const { priority = 0, quota = null, shared = false } = queue ?? {};
+  return [
+    shared && priority ? trans.__('The policy gives your jobs priority %1.', priority) : '',
+    quota === null
+      ? ''
+      : trans._n(
+          'The policy gives your jobs %1 device at once.',
+          'The policy gives your jobs %1 devices at once.',
+          quota
+        )
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** The pools that there are; one that cannot be used says why. */

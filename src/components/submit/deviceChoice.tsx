@@ -10,6 +10,7 @@ import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Busy } from '../common/pieces';
 import { MemoryBar } from '../devices/device';
+import { Unchecked } from '../devices/unchecked';
 import { deviceName, shortName } from '../devices/words';
 
 export function DeviceChoice(props: {
@@ -67,6 +68,7 @@ export function DeviceChoice(props: {
                 onChange={() => toggle(device)}
               />
               {deviceName(device, trans)} {shortName(device)}
+              <Unchecked device={device} />
               {device.memory_total !== null && (
                 <span className="jp-PaddleGpu-muted">
                   {trans.__('%1 free', bytes(device.memory_free))}

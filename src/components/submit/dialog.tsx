@@ -5,7 +5,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { ApiError } from '../../api';
-import type { IImageChoice, IMessage, IReceiver, IVariable } from '../../domain';
+import type { IImageChoice, IMessage, IQueueView, IReceiver, IVariable } from '../../domain';
 import { AS_USUAL, type IChoice } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
 import { type IPlanChoice, NOW, spaceOf, whenOf } from '../../models/plans/planChoice';
@@ -119,6 +119,7 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
     this._choice = _training.submission.choice;
     void this._readImages();
     void this._readReceivers();
+    void this._readQueue();
     void this._readPlans();
   }
 
@@ -139,6 +140,7 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
           choice={this._choice}
           images={this._images}
           receivers={this._receivers}
+          queue={this._queue}
           choose={choice => {
             this._choice = choice;
             this.update();
@@ -179,6 +181,15 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
     }
   }
 
+  private async _readQueue(): Promise<void> {
+    try {
+      this._queue = await this._model.api.queue();
+      this.update();
+    } catch {
+      // What the policy gives is said when the job waits, too.
+    }
+  }
+
   private async _readPlans(): Promise<void> {
     const { notebook } = this._training.submission.wanted;
     [this._variables, this._noCost] = await Promise.all([
@@ -194,4 +205,5 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
   private _choice: IChoice;
   private _receivers: readonly IReceiver[] = [];
   private _images: readonly IImageChoice[] = [];
+  private _queue: IQueueView | null = null;
 }

@@ -21,7 +21,7 @@ def test_devices_are_said_with_what_the_driver_tells():
     say = Speech("en")
     told = DeviceSummary(id="GPU-0", memory_peak_bytes=3 << 30, utilization_mean_percent=37.4)
     mute = DeviceSummary(id="GPU-1")
-    assert used(say, StatisticsSummary(devices=(told, mute))) == "GPU-0 up to 3.00 GiB, busy for 37 % · GPU-1 up to –"
+    assert used(say, StatisticsSummary(devices=(told, mute))) == "GPU-0 up to 3.00 GiB, busy for 37 %"
     assert used(say, StatisticsSummary()) == ""
     assert driver_peak(StatisticsSummary(devices=(told, mute))) == 3 << 30
     assert driver_peak(StatisticsSummary(devices=(mute,))) is driver_peak(None) is None

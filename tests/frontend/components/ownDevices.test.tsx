@@ -4,6 +4,7 @@ import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 
 import { ChoiceForm } from '../../../src/components/submit/choiceForm';
+import type { IQueueView } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
 import type { ActiveNotebook } from '../../../src/models/notebook/notebook';
 import { otherwise } from '../../../src/models/submit/choice';
@@ -66,7 +67,10 @@ async function panel(more: object = {}): Promise<{ model: PanelModel; training: 
   return { model, training: model.training as Training };
 }
 
-function shown({ model, training }: { model: PanelModel; training: Training }): string[] {
+function shown(
+  { model, training }: { model: PanelModel; training: Training },
+  queue: IQueueView | null = null
+): string[] {
   const box = draw(
     <ChoiceForm
       model={model}
@@ -74,6 +78,7 @@ function shown({ model, training }: { model: PanelModel; training: Training }): 
       choice={training.submission.choice}
       images={[]}
       receivers={[]}
+      queue={queue}
       choose={choice => training.choose(choice)}
     />
   );
@@ -94,6 +99,17 @@ test('the picker offers the devices of the engine that was chosen', async () => 
   expect(shown(it)).toEqual(['GPU 0 H100', 'GPU 1 H800']);
   it.training.choose({ engine: 'here' });
   expect(shown(it)).toEqual(['GPU 0 T4']);
+  it.model.dispose();
+});
+
+test('what the policy gives the user stands under the priority', async () => {
+  const it = await panel();
+  const queue = { time: 0, entries: [], shared: true, usage: {}, priority: 7, quota: 2 };
+  shown(it, queue);
+  expect(document.body.textContent).toContain('The policy gives your jobs priority 7.');
+  expect(document.body.textContent).toContain('The policy gives your jobs 2 devices at once.');
+  shown(it, { ...queue, shared: false, quota: null });
+  expect(document.body.textContent).not.toContain('The policy gives');
   it.model.dispose();
 });
 

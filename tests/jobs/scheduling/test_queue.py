@@ -90,6 +90,22 @@ def test_devices_of_other_users_are_waited_for_and_their_users_named() -> None:
     assert started(plan([job("b", ids=("g0",))], claims={"g0": "b"}, held=held)) == {"b": ("g0",)}
 
 
+def test_ones_own_jobs_are_named_beside_others_and_by_their_notebooks() -> None:
+    held = {"g0": DeviceHolder(job="theirs", owner="alice")}
+    turns = plan([job("a", 1), job("b", 1), job("c", 1)], devices=[gpu(0), gpu(1)], held=held)
+    free, behind = turns["b"].reason, turns["c"].reason
+    assert free and "0 are free, jobs of yours and of alice have others." in free.render()
+    assert behind and behind.render() == "Waits behind job “b”, which waits for a device."
+    alone = plan([job("a", 2), job("b", 1)], devices=[gpu(0), gpu(1)])["b"].reason
+    assert alone and "0 are free, jobs of yours have others." in alone.render()
+    spec = msgspec.structs.replace(job("x", 1).spec, name="", engine=queue.ANOTHERS)
+    theirs = msgspec.structs.replace(job("x", 1), spec=spec, owner="alice")
+    behind = plan(
+        [job("a", 1), theirs, job("b", 1)], devices=[gpu(0)], own={queue.ANOTHERS: Supply(devices=(gpu(0),))}
+    )["b"].reason
+    assert behind and behind.render() == "Waits behind job x of alice, which waits for a device."
+
+
 def test_most_free_memory_first() -> None:
     turns = plan([job("a", 1), job("b", 2)], devices=[gpu(0, 10), gpu(1, 90), gpu(2, 50), gpu(3, None)])
     assert started(turns) == {"a": ("g1",), "b": ("g2", "g0")}
@@ -105,7 +121,7 @@ def test_claimed_small_and_simulated_devices_are_not_given() -> None:
 def test_nobody_is_overtaken_for_the_same_device() -> None:
     turns = plan([job("a", ids=("g0", "g1")), job("b", ids=("g1",)), job("c", ids=("g2",))], claims={"g0": "x"})
     assert started(turns) == {"c": ("g2",)}
-    assert turns["b"].reason and turns["b"].reason.params["job"] == "a"
+    assert turns["b"].reason and turns["b"].reason.params["job"] == "“a”"
 
 
 def test_nobody_overtakes_one_who_waits_for_any_device() -> None:
@@ -235,8 +251,8 @@ def test_each_pool_of_devices_has_a_queue_of_its_own() -> None:
     queued = [job("a", 1), job("b", 1), job("c", 1, engine="far"), job("d", 1, engine="far"), job("e", 1)]
     turns = plan(queued, devices=[gpu(0)], own={"far": far})
     assert started(turns) == {"a": ("g0",), "c": ("far/0",)}
-    assert turns["d"].reason and turns["d"].reason.params["job"] == "c"
-    assert turns["e"].reason and turns["e"].reason.params["job"] == "b"
+    assert turns["d"].reason and turns["d"].reason.params["job"] == "“c”"
+    assert turns["e"].reason and turns["e"].reason.params["job"] == "“b”"
 
 
 def test_an_engine_with_a_queue_of_its_own_gets_every_job_it_could_serve() -> None:

@@ -75,7 +75,7 @@ def test_a_waiting_job_is_told_which_device_it_would_get_and_why_no_other(tmp_pa
     assert [said.code for said in MatchView(explained).sentences(Speech("en"))] == ["score_read"]
     unchecked = msgspec.structs.replace(cold, checked=False)
     (told,) = MatchView(msgspec.structs.replace(explained, devices=(unchecked,))).rows(Speech("en"))
-    assert told[1] == f"{cold.device_name} (not checked on hardware)"
+    assert told[1:3] == ("0", f"{cold.device_name} (not checked on hardware)")
     ended = msgspec.structs.replace(job, state="succeeded", device_ids=("GPU-0",))
     assert has_devices(ended, ()).code == "job_had"
     alone = msgspec.structs.replace(explained, devices=())
@@ -88,7 +88,7 @@ def test_a_job_behind_another_users_is_told_so_and_on_which_step_it_stands(tmp_p
     for name in ("claims", "other"):
         (tmp_path / name).mkdir()
     (tmp_path / "claims").chmod(0o1777)
-    (tmp_path / "system.yaml").write_text("scheduler: {priorities: {'*': 7}}\n")
+    (tmp_path / "system.yaml").write_text("scheduler: {priorities: {'*': 7}, quotas: {'*': 2}}\n")
     cell = {"cell_type": "code", "id": "c", "metadata": {}, "outputs": [], "execution_count": None, "source": "x = 1"}
     notebook = tmp_path / "behind.ipynb"
     notebook.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
@@ -100,11 +100,14 @@ def test_a_job_behind_another_users_is_told_so_and_on_which_step_it_stands(tmp_p
     services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Cards()])
     job = services.submit(services.open(notebook), Submission(engine="local", resources=Resources(gpus=1)))
     explained = services.explain_job(job.id)
-    (entry,) = services.jobs.queue.view().entries
+    seen = services.jobs.queue.view()
+    (entry,) = seen.entries
     assert services.find_job("behind").id == job.id, "as the queue calls it"
     services.jobs.cancel(job.id)
     services.close()
     assert (explained.reason.code, {row.state for row in explained.devices}) == ("waits_free_device", {"ruled_out"})
     assert (entry.level, entry.priority) == (7, 0)
+    told = [said.render() for said in QueueView(msgspec.structs.replace(seen, shared=True)).sentences(Speech("en"))]
+    assert told == ["The policy gives your jobs priority 7.", "The policy gives your jobs 2 devices at once."]
     rows = QueueView(QueueSeen(time=0.0, entries=(entry,))).rows(Speech("en"))
     assert rows[0][3] == "7"

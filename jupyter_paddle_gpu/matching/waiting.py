@@ -1,0 +1,124 @@
+"""What is said of jobs that wait: behind whom, for what, and until about when others have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from ..domain.devices import Device
+from ..domain.messages import Message, Param
+from .sentences import named
+
+
+def called(job: str, name: str, owner: str) -> Param:
+    """What a job is called wherever a sentence speaks of it: one's own by its name; another's has none to tell."""
+    if name:
+        return f"“{name}”"
+    return Message(code="job_of", text="{job} of {owner}", params={"job": job, "owner": owner}) if owner else job
+
+
+def claimed(device: str, job: Param, left: float | None = None) -> Message:
+    """Another job of this queue has the device, or waits for it. `left`: seconds until it is thought to end."""
+    if left is not None:
+        return Message(
+            code="waits_device",
+            text="Waits for device {device}, which job {job} has for about {left} more.",
+            params={"device": device, "job": job, "left": _about(left)},
+        )
+    return Message(
+        code="waits_device",
+        text="Waits for device {device}, which job {job} has.",
+        params={"device": device, "job": job},
+    )
+
+
+def _about(seconds: float) -> Message:
+    """A duration in its largest unit, rounded up."""
+    if seconds > 1.5 * 3600:
+        return Message(code="about", text="{count} h", params={"count": ceil(seconds / 3600)})
+    if seconds > 1.5 * 60:
+        return Message(code="about", text="{count} min", params={"count": ceil(seconds / 60)})
+    return Message(code="about", text="{count} s", params={"count": max(1, ceil(seconds))})
+
+
+def behind(job: Param) -> Message:
+    """A job further ahead waits for any device, and whoever comes behind it does not overtake it."""
+    return Message(code="waits_job", text="Waits behind job {job}, which waits for a device.", params={"job": job})
+
+
+def has_until(device: Device, job: Param, left: float) -> Message:
+    """How long another job has a device, as far as its progress or its time limit says."""
+    return Message(
+        code="has_until",
+        text="Job {job} has GPU {index} ({device}) for about {left} more.",
+        params={"job": job, "index": device.index, "device": named(device), "left": _about(left)},
+    )
+
+
+def first_free(device: Device, job: Param, left: float) -> Message:
+    """Of the devices that others have the one that is thought to be free first."""
+    return Message(
+        code="first_free",
+        text="GPU {index} ({device}) is thought to be free first, in about {left}, when job {job} ends.",
+        params={"job": job, "index": device.index, "device": named(device), "left": _about(left)},
+    )
+
+
+def wait_for(device: Device, left: float) -> Message:
+    """On a button: this device and no other, and until about when others have it."""
+    return Message(
+        code="wait_for",
+        text="Wait for GPU {index} (about {left})",
+        params={"index": device.index, "left": _about(left)},
+    )
+
+
+def no_longer(reason: Message) -> Message:
+    """A job that could start when it was accepted, and cannot on what is here now."""
+    return Message(
+        code="no_longer_possible",
+        text="Waits for what was here when it was submitted: {reason}",
+        hint="It starts when that is back. If it does not come back, stop the job and submit it anew.",
+        params={"reason": reason},
+    )
+
+
+def too_few_free(count: int, free: int, others: Sequence[str], *, mine: bool) -> Message:
+    """Not as many devices are free as are asked for.
+
+    Args:
+        others: users whose jobs have some; `mine`: whether jobs of whoever reads this have some.
+    """
+    if others and mine:
+        return Message(
+            code="waits_free_device",
+            text="Waits for {count} free devices with enough memory; {free} are free, jobs of yours and of {owners} "
+            "have others.",
+            singular="Waits for {count} free device with enough memory; {free} are free, jobs of yours and of {owners} "
+            "have others.",
+            counted="count",
+            params={"count": count, "free": free, "owners": ", ".join(others)},
+        )
+    if mine:
+        return Message(
+            code="waits_free_device",
+            text="Waits for {count} free devices with enough memory; {free} are free, jobs of yours have others.",
+            singular="Waits for {count} free device with enough memory; {free} are free, jobs of yours have others.",
+            counted="count",
+            params={"count": count, "free": free},
+        )
+    if others:
+        return Message(
+            code="waits_free_device",
+            text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
+            singular="Waits for {count} free device with enough memory; {free} are free, jobs of {owners} have others.",
+            counted="count",
+            params={"count": count, "free": free, "owners": ", ".join(others)},
+        )
+    return Message(
+        code="waits_free_device",
+        text="Waits for {count} free devices with enough memory; {free} are free now.",
+        singular="Waits for {count} free device with enough memory; {free} are free now.",
+        counted="count",
+        params={"count": count, "free": free},
+    )
