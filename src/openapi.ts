@@ -1217,7 +1217,7 @@ export interface components {
          *         utilization: share of the last sample interval in which a kernel ran, 0 to 100.
          *         temperature: degrees Celsius; `power` and `power_limit` in watts.
          *         compute_capability: (major, minor), NVIDIA only.
-         *         parent: id of the whole card where this is a slice of one (MIG).
+         *         parent: id of the whole card where this is a slice of one (MIG); `slice` its number there.
          *         simulated: shown for teaching; nothing can run on it.
          *         checked: whether what is known of this maker's devices was seen on its hardware; else it is from documents.
          *         details: what else it tells; None: its maker's tool tells nothing of it.
@@ -1257,6 +1257,8 @@ export interface components {
             numa_node: number | null;
             /** @default null */
             parent: string | null;
+            /** @default null */
+            slice: number | null;
             /** @default false */
             simulated: boolean;
             /** @default true */
@@ -1458,13 +1460,13 @@ export interface components {
          *         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
          *             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
          *         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
-         *         device_index, checked: as for `Verdict`.
+         *         device_number, checked: as for `Verdict`.
          */
         DeviceScore: {
             device_id: string;
             device_name: string;
-            /** @default null */
-            device_index: number | null;
+            /** @default  */
+            device_number: string;
             /** @enum {unknown} */
             state: "chosen" | "possible" | "ruled_out";
             /** @default null */
@@ -3687,15 +3689,15 @@ export interface components {
          *         fit: `fits`, `tight` (only within the estimate's range), `short` (not now; `missing_bytes` lack),
          *             `never` (not even on the empty card), `unknown` (no estimate or no figures).
          *         free_bytes: memory to be had now under the threshold; `needed_bytes` the estimate's upper bound.
-         *         device_index: its number on this machine; None: it is not here.
+         *         device_number: its number on this machine, `Device.number`; empty: it is not here.
          *         seconds_per_step: lower bound by roofline (FLOPs over peak rate, bytes over bandwidth), where figures exist.
          *         checked: False: what is known of such devices was not checked on hardware.
          */
         Verdict: {
             device_id: string;
             device_name: string;
-            /** @default null */
-            device_index: number | null;
+            /** @default  */
+            device_number: string;
             /** @enum {unknown} */
             fit: "fits" | "never" | "short" | "tight" | "unknown";
             reason: components["schemas"]["Message"];

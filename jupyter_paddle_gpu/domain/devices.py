@@ -137,7 +137,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         utilization: share of the last sample interval in which a kernel ran, 0 to 100.
         temperature: degrees Celsius; `power` and `power_limit` in watts.
         compute_capability: (major, minor), NVIDIA only.
-        parent: id of the whole card where this is a slice of one (MIG).
+        parent: id of the whole card where this is a slice of one (MIG); `slice` its number there.
         simulated: shown for teaching; nothing can run on it.
         checked: whether what is known of this maker's devices was seen on its hardware; else it is from documents.
         details: what else it tells; None: its maker's tool tells nothing of it.
@@ -163,6 +163,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     compute_capability: tuple[int, int] | None = None
     numa_node: int | None = None
     parent: str | None = None
+    slice: int | None = None
     simulated: bool = False
     checked: bool = True
     processes: tuple[DeviceProcess, ...] = ()
@@ -172,6 +173,11 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     fault_time: float | None = None
     holder: DeviceHolder | None = None
     sharers: tuple[DeviceHolder, ...] = ()
+
+    @property
+    def number(self) -> str:
+        """Its number on this machine; of a slice as NVIDIA_VISIBLE_DEVICES has it, `4:1`."""
+        return str(self.index) if self.slice is None else f"{self.index}:{self.slice}"
 
 
 Holders = Mapping[str, tuple[DeviceHolder, ...]]

@@ -34,7 +34,7 @@ def is_failed(device: Device) -> bool:
 
 def is_excluded(device: Device, policy: Policy) -> bool:
     """Whether the policy keeps a device from being chosen by itself: by id, name or index."""
-    return bool({device.id, device.name, str(device.index)} & set(policy.excluded))
+    return bool({device.id, device.name, str(device.index), device.number} & set(policy.excluded))
 
 
 def allowed_bytes(device: Device, policy: Policy) -> int | None:
@@ -54,13 +54,13 @@ def room_bytes(device: Device, policy: Policy) -> int | None:
 
 
 def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
-    """The devices that a person named, by id or index, none twice. Raises `PaddleGpuError` for one that cannot be."""
+    """The devices that a person named, by id or number, none twice. Raises `PaddleGpuError` for one that cannot be."""
     cut = divided(devices)
     found: list[Device] = []
     for name in chosen:
         device = next((d for d in devices if d.id == name), None)
-        if device is None:  # an index means a whole card
-            device = next((d for d in devices if str(d.index) == name and d.parent is None and not d.simulated), None)
+        if device is None:
+            device = next((d for d in devices if d.number == name and not d.simulated), None)
         if device is None:
             raise PaddleGpuError(
                 "device_unknown",

@@ -153,7 +153,7 @@ def _divided(device: Device) -> Verdict:
     return Verdict(
         device_id=device.id,
         device_name=device.name,
-        device_index=device.index,
+        device_number=device.number,
         fit="unknown",
         reason=reason,
         simulated=device.simulated,

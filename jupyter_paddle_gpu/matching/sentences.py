@@ -46,7 +46,7 @@ def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: in
         prefer: what the policy prefers among devices that fit.
         among: how many devices there were to choose from.
     """
-    params: dict[str, Param] = {"device": named(device), "index": device.index, "free": human(room or 0)}
+    params: dict[str, Param] = {"device": named(device), "index": device.number, "free": human(room or 0)}
     if fit == "tight":
         return Message(
             code="chosen_tight",
@@ -94,13 +94,13 @@ def by_the_rules(device: Device) -> Message:
     return Message(
         code="by_the_rules",
         text="By the rules it would have been GPU {index} ({device}).",
-        params={"device": named(device), "index": device.index},
+        params={"device": named(device), "index": device.number},
     )
 
 
 def your_choice(device: Device) -> Message:
     """A device that the person named, where it can start."""
-    params: dict[str, Param] = {"device": named(device), "index": device.index}
+    params: dict[str, Param] = {"device": named(device), "index": device.number}
     return Message(code="your_choice", text="GPU {index} ({device}) is your choice.", params=params)
 
 
@@ -110,7 +110,7 @@ def your_choice_tight(device: Device, room: int) -> Message:
         code="your_choice_tight",
         text="GPU {index} ({device}) is your choice, but it may be too small: {free} can be had.",
         hint="A smaller batch is the safe side.",
-        params={"device": named(device), "index": device.index, "free": human(room)},
+        params={"device": named(device), "index": device.number, "free": human(room)},
     )
 
 
@@ -121,7 +121,7 @@ def your_choice_unseen(device: str) -> Message:
 
 def short(device: Device, need: int, room: int, *, only: bool) -> Message:
     """What has to become free. `only`: the person named it."""
-    params: dict[str, Param] = {"index": device.index, "device": named(device), "missing": human(need - room)}
+    params: dict[str, Param] = {"index": device.number, "device": named(device), "missing": human(need - room)}
     hint = "A job waits in the queue until then; a smaller batch may start sooner."
     if only:
         return Message(
@@ -160,7 +160,12 @@ def has_share(device: Device, part: DeviceShare) -> Message:
     return Message(
         code="has_share",
         text="It has {share} of the {total} of GPU {index} ({device}), and others may have the rest.",
-        params={"device": named(device), "index": device.index, "share": human(part.bytes), "total": human(part.total)},
+        params={
+            "device": named(device),
+            "index": device.number,
+            "share": human(part.bytes),
+            "total": human(part.total),
+        },
     )
 
 
@@ -170,7 +175,7 @@ def share_too_large(device: Device, part: DeviceShare) -> Message:
         code="share_too_large",
         text="A share of {share} was asked for; GPU {index} ({device}) has {most} for all shares together.",
         hint="Ask for less, or for whole devices.",
-        params={"device": named(device), "index": device.index, "share": human(part.bytes), "most": human(part.most)},
+        params={"device": named(device), "index": device.number, "share": human(part.bytes), "most": human(part.most)},
     )
 
 
@@ -180,7 +185,12 @@ def share_too_small(need: Need, device: Device, part: DeviceShare) -> Message:
         code="share_too_small",
         text="Needs {needed}, and its share of GPU {index} ({device}) is {share}.",
         hint="Ask for a larger share, or for whole devices.",
-        params={"device": named(device), "index": device.index, "share": human(part.bytes), "needed": human(need.high)},
+        params={
+            "device": named(device),
+            "index": device.number,
+            "share": human(part.bytes),
+            "needed": human(need.high),
+        },
     )
 
 
@@ -224,7 +234,7 @@ def fits_nowhere(
             code="fits_not_there",
             text="Needs {needed}; GPU {index} ({device}) has at most {free} free.",
             hint=hint,
-            params={**params, "index": only.index, "device": named(only)},
+            params={**params, "index": only.number, "device": named(only)},
         )
     if count > 1:
         return Message(

@@ -51,7 +51,7 @@ def has_until(device: Device, job: Param, left: float) -> Message:
     return Message(
         code="has_until",
         text="Job {job} has GPU {index} ({device}) for about {left} more.",
-        params={"job": job, "index": device.index, "device": named(device), "left": _about(left)},
+        params={"job": job, "index": device.number, "device": named(device), "left": _about(left)},
     )
 
 
@@ -60,7 +60,7 @@ def first_free(device: Device, job: Param, left: float) -> Message:
     return Message(
         code="first_free",
         text="GPU {index} ({device}) is thought to be free first, in about {left}, when job {job} ends.",
-        params={"job": job, "index": device.index, "device": named(device), "left": _about(left)},
+        params={"job": job, "index": device.number, "device": named(device), "left": _about(left)},
     )
 
 
@@ -69,7 +69,7 @@ def wait_for(device: Device, left: float) -> Message:
     return Message(
         code="wait_for",
         text="Wait for GPU {index} (about {left})",
-        params={"index": device.index, "left": _about(left)},
+        params={"index": device.number, "left": _about(left)},
     )
 
 

@@ -94,6 +94,7 @@ def test_slices_are_devices_with_a_parent(nvidia: Nvidia) -> None:
         ("MIG-0-2", "GPU-0"),
         ("GPU-1", None),
     ]
+    assert [d.number for d in reading.devices] == ["0", "0:0", "0:1", "0:2", "1"]
     part = reading.devices[1]
     assert (part.memory_total, part.utilization, part.compute_capability) == (10 * GIB, None, (8, 0))
     assert "MIG" in part.name

@@ -89,7 +89,7 @@ def test_a_submission_without_wishes_gets_a_device_where_the_engine_has_one(serv
     assert (job.spec.engine, job.spec.resources.gpus) == ("elsewhere", 1)
     placement = ours.match(source(ours, tmp_path)).placement
     assert placement.device_ids == ("elsewhere/1",), "the job before it comes to the first"
-    assert placement.verdicts[0].reason.params["job"] == job.id
+    assert placement.verdicts[0].reason.params["job"] == f"“{job.spec.name}”"
     assert [verdict.device_name for verdict in placement.verdicts] == ["H100 80GB"] * 2
     assert ours.match(source(ours, tmp_path), engine="local").placement.device_ids == ()
     features = {features.name: features for features in ours.features()}

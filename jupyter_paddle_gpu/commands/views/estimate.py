@@ -19,7 +19,7 @@ from ..speech import Speech, count, duration, size
 from . import decision as decision_view
 from . import glance
 from . import step as step_view
-from .machine import marked, number
+from .machine import marked
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -299,7 +299,7 @@ def _fit_head(say: Speech) -> tuple[str, ...]:
 
 def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str, str]:
     name = marked(say, verdict.device_name, simulated=verdict.simulated, checked=verdict.checked)
-    return number(verdict.device_index), name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
+    return verdict.device_number or "–", name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
 
 
 def _note(say: Speech, note: Message) -> RenderableType:

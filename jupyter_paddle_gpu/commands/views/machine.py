@@ -121,11 +121,6 @@ def marked(say: Speech, name: str, *, simulated: bool = False, checked: bool = T
     return name + (f" ({', '.join(marks)})" if marks else "")
 
 
-def number(index: int | None) -> str:
-    """A device's number on this machine, which tells cards of one name apart; a dash for one that is not here."""
-    return "–" if index is None else str(index)
-
-
 def _device_row(say: Speech, device: Device) -> Sequence[str]:
     def number(value: float | None, unit: str) -> str:
         return "–" if value is None else f"{value:.0f} {unit}"
@@ -133,7 +128,7 @@ def _device_row(say: Speech, device: Device) -> Sequence[str]:
     name = device_name(say, device)
     memory = f"{size(device.memory_used)} / {size(device.memory_total)}"
     load, heat, power = number(device.utilization, "%"), number(device.temperature, "°C"), number(device.power, "W")
-    return str(device.index), name, memory, load, heat, power, str(len(device.processes))
+    return device.number, name, memory, load, heat, power, str(len(device.processes))
 
 
 class CatalogueView(TableView):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...domain.messages import Message
 from ...domain.placements import DeviceScore
 from ..speech import Speech
-from .machine import TableView, marked, number
+from .machine import TableView, marked
 
 if TYPE_CHECKING:
     from ...services.jobs.explaining import JobExplained
@@ -37,7 +37,7 @@ class MatchView(TableView):
         return [
             (
                 marks[row.state],
-                number(row.device_index),
+                row.device_number or "–",
                 marked(say, row.device_name, checked=row.checked),
                 "–" if row.score is None else f"{row.score:.2f}",
                 _step(row),

@@ -185,7 +185,7 @@ class Estimating:
         real = [item for item in self.inventory().devices if not item.simulated and item.vendor != "cpu"]
         chosen = device or ("gpu:0" if real else "cpu")
         index = chosen.removeprefix("gpu:")
-        card = next((item for item in real if str(item.index) == index and item.parent is None), None)
+        card = next((item for item in real if item.number == index), None)
         accelerator = targets.of_device(card, self.find) if card is not None else None
 
         def look(since: float) -> Device | None:

@@ -44,7 +44,7 @@ def resolve(
         best = pick(real) or largest(real)
         return None if best is None else of_device(best, find)
     for device in real:
-        if named in (device.id, str(device.index)):
+        if named in (device.id, device.number):
             return of_device(device, find)
     if (known := find(named)) is not None:
         return known

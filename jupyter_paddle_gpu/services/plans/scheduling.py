@@ -110,7 +110,7 @@ class Schedules:
         """The id of a device by id or index. Raises `PaddleGpuError` (`device_unknown`, 400)."""
         devices = [device for device in self._tools.inventory().devices if not device.simulated]
         for device in devices:
-            if text in (device.id, str(device.index)):
+            if text in (device.id, device.number):
                 return device.id
         raise PaddleGpuError(
             "device_unknown",
@@ -255,8 +255,10 @@ class Schedules:
                 text = "by `{cron}` in {zone}" if schedule.zone != local_zone() else "by `{cron}`"
                 return Message(code="by_cron", text=text, params={"cron": schedule.cron, "zone": schedule.zone})
             case "free":
-                index = next((one.index for one in self._tools.inventory().devices if one.id == schedule.device), None)
-                name = schedule.device if index is None else f"GPU {index}"
+                number = next(
+                    (one.number for one in self._tools.inventory().devices if one.id == schedule.device), None
+                )
+                name = schedule.device if number is None else f"GPU {number}"
                 return Message(code="when_free", text="when {device} is free", params={"device": name})
             case "cost":
                 params: dict[str, Param] = {"price": schedule.below or 0.0, "currency": self._tools.policy().currency}

@@ -65,6 +65,11 @@ export function Device(props: {
         <MemoryBar device={device} total={device.memory_total} need={need} verdict={verdict} />
       )}
       <Sentence verdict={verdict} score={props.score} />
+      {device.fault && (
+        <div className="jp-PaddleGpu-small" role="note">
+          {trans.__('The driver reported an error of this card: %1', device.fault)}
+        </div>
+      )}
       {!verdict && device.memory_total !== null && (
         <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
           {trans.__('%1 of %2 free', bytes(device.memory_free), bytes(device.memory_total))}

@@ -6,7 +6,7 @@ import * as React from 'react';
 import type { IDeviceScore, IVerdict } from '../../domain';
 import { bytes, duration, group } from '../../format';
 import { useApp } from '../common/context';
-import { Info } from '../common/info';
+import { Info, NO_BREAK } from '../common/info';
 import { stepTime } from './words';
 
 const SIGNS = { fits: '✓', tight: '≈', short: '✕', never: '✕', unknown: '?' } as const;
@@ -22,21 +22,34 @@ export function Sentence(props: {
   }
   const { fit, reason } = verdict;
   const short = inShort(verdict, trans);
+  // It has room, and something else speaks against it: of a simulated one its name says so.
+  const against = fit === 'fits' || fit === 'tight' ? score?.ruled_out : null;
   return (
-    <div className="jp-PaddleGpu-row jp-PaddleGpu-small jp-PaddleGpu-verdict">
-      <span className={`jp-PaddleGpu-fit jp-mod-${fit}`} title={reason.message}>
-        <span aria-hidden="true">{SIGNS[fit]} </span>
-        {short || reason.message}
-      </span>
-      {short && reason.hint && <Info about={short}>{`${reason.message} ${reason.hint}`}</Info>}
-      <span className="jp-PaddleGpu-space" />
-      <span
-        className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
-        title={score?.run_seconds ? stepFigure(verdict, score, trans) : undefined}
-      >
-        {figure(verdict, score, trans)}
-      </span>
-    </div>
+    <>
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-small jp-PaddleGpu-verdict">
+        <span className={`jp-PaddleGpu-fit jp-mod-${fit}`} title={reason.message}>
+          <span aria-hidden="true">{SIGNS[fit]} </span>
+          {short || reason.message}
+        </span>
+        {short && reason.hint && (
+          <Info about={short}>{`${reason.message} ${reason.hint}`}</Info>
+        )}
+        <span className="jp-PaddleGpu-space" />
+        <span
+          className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
+          title={score?.run_seconds ? stepFigure(verdict, score, trans) : undefined}
+        >
+          {figure(verdict, score, trans)}
+        </span>
+      </div>
+      {against && !verdict.simulated && (
+        <div className="jp-PaddleGpu-muted jp-PaddleGpu-small" data-code={against.code}>
+          {against.message}
+          {NO_BREAK}
+          {against.hint && <Info about={against.message}>{against.hint}</Info>}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -8,8 +8,13 @@ import { duration } from '../../format';
 /** `GPU 1`; a simulated card beside a real one of the same number is told apart. */
 export function deviceName(device: IDevice, trans: TranslationBundle): string {
   return device.simulated
-    ? trans.__('Simulated %1', device.index)
-    : trans.__('GPU %1', device.index);
+    ? trans.__('Simulated %1', deviceNumber(device))
+    : trans.__('GPU %1', deviceNumber(device));
+}
+
+/** `4`; of a slice of a card (MIG) `4:1`, as NVIDIA's tools write it. */
+export function deviceNumber({ index, slice }: IDevice): string {
+  return slice === null || slice === undefined ? String(index) : `${index}:${slice}`;
 }
 
 /** `GPU 0, GPU 1` of those with these ids. */

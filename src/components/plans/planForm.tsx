@@ -15,7 +15,7 @@ import type { Planner } from '../../models/plans/plans';
 import { useApp } from '../common/context';
 import { Note } from '../common/pieces';
 import { Typed } from '../common/typed';
-import { deviceName, markedName, shortName } from '../devices/words';
+import { deviceName, deviceNumber, markedName, shortName } from '../devices/words';
 import { severalHint, SweepOptions } from './sweepOptions';
 import { dateIn, writtenValue } from './words';
 
@@ -131,7 +131,7 @@ function Way(props: {
           onChange={event => change({ device: event.target.value })}
         >
           {devices.map(device => (
-            <option key={device.id} value={device.index}>
+            <option key={device.id} value={deviceNumber(device)}>
               {deviceName(device, trans)} {markedName(shortName(device), device.checked, trans)}
             </option>
           ))}

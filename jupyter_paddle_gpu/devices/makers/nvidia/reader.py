@@ -137,7 +137,7 @@ class NvidiaReader:
         for slot in range(self._slots(nvml, handle)):
             with contextlib.suppress(nvml.NVMLError):  # an empty slot answers "not found"
                 part = nvml.nvmlDeviceGetMigDeviceHandleByIndex(handle, slot)
-                yield self._device(nvml, part, index, parent=card)
+                yield msgspec.structs.replace(self._device(nvml, part, index, parent=card), slice=slot)
 
     def _heard(self, card: Device) -> Device:
         """The card with the error that the driver reported of it."""
