@@ -97,6 +97,9 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "sized_here": lambda value: "",  # said by `result`, or nothing on a CPU
     "only_wanted": lambda value: "allocates only results that somebody wants",
     "refused": lambda value: "is refused by Paddle where the first result is not wanted",
+    "refused_empty": lambda value: (
+        "is refused by Paddle where its first result is not wanted and its first operand has no element"
+    ),
     "reads_as": lambda value: "; ".join(_read_as(place, wanted) for place, wanted in value.items()),
     "asked": lambda value: _ASKED[value.name],
     "refuses": lambda value: f"refuses {_documented(value)}",

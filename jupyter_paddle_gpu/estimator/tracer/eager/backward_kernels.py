@@ -34,8 +34,8 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
         ValueError: what Paddle refuses, in its words.
     """
     rule = step.rule
-    if rule.refused and step.results[0] is None:
-        raise running().refused(ValueError(rule.refused))
+    if step.results[0] is None and (said := _refused(step, environment)):
+        raise running().refused(ValueError(said))
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
     _fill_zeros(ledger, step, environment, gradient)
@@ -66,6 +66,14 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     del operands, results
     ledger.finish(operation)
     ledger.layer = outer
+
+
+def _refused(step: GradStep, environment: Environment) -> str:
+    """What Paddle says where the first result is not wanted."""
+    if step.rule.refused or not step.rule.refused_empty:
+        return step.rule.refused
+    is_empty = any(array.numel == 0 for array in _present(step.takes[0], environment))
+    return step.rule.refused_empty if is_empty else ""
 
 
 def _present(slots: tuple[int, ...], environment: Environment) -> list[Array]:

@@ -31,18 +31,31 @@ class Share(NamedTuple):
     classes: int
 
 
+class Numbers(NamedTuple):
+    """What stands for numbers that nobody computes: for a whole one, for another one, and how much more for each
+    further one of a tensor."""
+
+    whole: int = 0
+    real: float = 1.0
+    slope: int = 0
+
+
+USUAL = Numbers()
+
+
 class Choices:
-    """What a trace knows of choices among classes, and what it takes of shapes that hang on them.
+    """What a trace knows of choices among classes, and what it takes of shapes and numbers that hang on values.
 
     Attributes:
         way: `LIKELY`, `LEAST` or `MOST`.
+        numbers: what stands for those that are not computed.
         classes: by tensor of indices: among how many classes each was chosen, and how many different ones at a time.
         shares: by mask.
         constants: tensors of one number, to which Paddle compares in place of the number.
     """
 
-    def __init__(self, way: str = LIKELY) -> None:
-        self.way = way
+    def __init__(self, way: str = LIKELY, numbers: Numbers = USUAL) -> None:
+        self.way, self.numbers = way, numbers
         self.classes: WeakKeyDictionary[State, tuple[int, int]] = WeakKeyDictionary()
         self.shares: WeakKeyDictionary[State, Share] = WeakKeyDictionary()
         self.constants: WeakSet[State] = WeakSet()

@@ -22,9 +22,27 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
     runtime.reads_by_brackets = True
     try:
+        _check_rank(runtime, tensor, index)
         return _read(tensor, _bounds(index))
     finally:
         runtime.reads_by_brackets = False
+
+
+def _check_rank(runtime: Tensors, tensor: Any, index: Any) -> None:
+    """Raise what eager mode says of more indices than axes (`ParseIndexingSlice`, pybind/slice_utils.h)."""
+    axis, rank, parts = 0, tensor.ndim, index if isinstance(index, tuple) else (index,)
+    for part in parts:
+        if part is None or part is Ellipsis or isinstance(part, bool):
+            continue
+        is_number = isinstance(part, numbers.Integral) or (isinstance(part, paddle.Tensor) and part.ndim == 0)
+        if is_number and axis >= rank and not any(one is Ellipsis for one in parts) and not _is_mask(part):
+            said = f"The starting index {int(part)} of slice is out of bounds in tensor {axis}-th axis"
+            raise runtime.refused(IndexError(f"(OutOfRange) {said}, it should be in the range of [0, 0)."))
+        axis += part.ndim if _is_mask(part) else 1
+    if axis > rank:
+        raise runtime.refused(
+            ValueError(f"(InvalidArgument) Too many indices ({axis}) for tensor of dimension {rank}.")
+        )
 
 
 def _read(tensor: Any, index: Any) -> Any:

@@ -8,6 +8,7 @@ to the default floating type.
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ class _Method(NamedTuple):
         takes_booleans: whether `with_number` is for booleans too.
         fills_one: whether the number becomes a tensor of one element.
         attributes: further arguments of the operator.
+        takes_text: whether text counts as the number that it begins with, or as 0 (`CastPyArg2Double`).
     """
 
     operator: str
@@ -40,6 +42,7 @@ class _Method(NamedTuple):
     takes_booleans: bool = False
     fills_one: bool = False
     attributes: tuple[Any, ...] = ()
+    takes_text: bool = True
 
 
 def _plus(x: Any, number: Any) -> Any:
@@ -66,12 +69,18 @@ def _power(x: Any, number: Any) -> Any:
     return call("pow", x, float(number))
 
 
-_PRODUCT = _Method("matmul", attributes=(False, False))
+_PRODUCT = _Method("matmul", attributes=(False, False), takes_text=False)
+_TEXT = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_BITS = {
+    "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor",
+}  # fmt: skip
+_REVERSED_BITS = frozenset(("__rand__", "__ror__", "__rxor__"))
 _BINARY = {
     "__add__": _Method("add", with_number=_plus), "__radd__": _Method("add", True, _plus),
     "__sub__": _Method("subtract", with_number=_minus), "__rsub__": _Method("subtract", True, _from),
-    "__mul__": _Method("multiply", with_number=_times, takes_booleans=True),
-    "__rmul__": _Method("multiply", True, _times, takes_booleans=True),
+    "__mul__": _Method("multiply", with_number=_times, takes_booleans=True, takes_text=False),
+    "__rmul__": _Method("multiply", True, _times, takes_booleans=True, takes_text=False),
     "__div__": _Method("divide", with_number=_over, makes_floats=True),
     "__truediv__": _Method("divide", with_number=_over, makes_floats=True),
     "__rdiv__": _Method("divide", True, makes_floats=True), "__rtruediv__": _Method("divide", True, makes_floats=True),
@@ -82,9 +91,7 @@ _BINARY = {
     "__matmul__": _PRODUCT, "__rmatmul__": _PRODUCT._replace(is_reversed=True),
     "__gt__": _Method("greater_than"), "__ge__": _Method("greater_equal"), "__lt__": _Method("less_than"),
     "__le__": _Method("less_equal"), "__eq__": _Method("equal"), "__ne__": _Method("not_equal"),
-    "__and__": _Method("bitwise_and"), "__rand__": _Method("bitwise_and", True), "__or__": _Method("bitwise_or"),
-    "__ror__": _Method("bitwise_or", True), "__xor__": _Method("bitwise_xor"), "__rxor__": _Method("bitwise_xor", True),
-    "__lshift__": _Method("bitwise_left_shift"), "__rshift__": _Method("bitwise_right_shift"),
+    **{name: _Method(operator, name in _REVERSED_BITS, takes_text=False) for name, operator in _BITS.items()},
 }  # fmt: skip
 _UNARY: dict[str, Callable[[Any], Any]] = {
     "__neg__": lambda x: call("scale", x, -1.0, 0.0, True),
@@ -98,8 +105,11 @@ NAMES = (*_BINARY, *_UNARY)
 def _binary(method: _Method, x: Any, other: Any) -> Any:
     if isinstance(other, (np.generic, np.ndarray)) and np.ndim(other) == 0:
         other = other.item()
+    dtype = name_of(x.dtype)
+    if isinstance(other, str) and method.takes_text:
+        begin = _TEXT.match(other)
+        other = (float if dtype in FLOATING else int)(float(begin[0]) if begin else 0.0)
     if isinstance(other, numbers.Number):
-        dtype = name_of(x.dtype)
         if dtype not in FLOATING and (isinstance(other, float) or method.makes_floats):
             x = call("cast", x, paddle.float32)
         if method.with_number is not None and (dtype != "bool" or method.takes_booleans):

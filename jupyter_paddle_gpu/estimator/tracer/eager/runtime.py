@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import paddle
 from paddle.base import framework
 
 from ..kernels.registry import rule_of
+from ..kernels.rules import Number
 from ..memory.arrays import Array, State, allocate
 from ..memory.dtypes import FLOATING
 from ..memory.values import Computed
@@ -37,8 +39,8 @@ class Runtime(Tensors):
         if self.before_call is not None:
             self.before_call()
         states = [self.state(tensor) for tensor in tensors]
-        if len(tensors) > 1 and (plain := self._sizes(args, rule_of(name).numbers)) is not None:
-            return self.call(name, function, plain, kwargs)
+        if len(tensors) > 1 and (plain := self._sizes(name, args, kwargs)) is not None:
+            return self.call(name, function, *plain)
         if any(state.array.rows is not None for state in states):
             made = sparse_gradients.answer(self.ledger, name, args, tensors, states)
             if made is not None:
@@ -68,34 +70,60 @@ class Runtime(Tensors):
             values = Computed(function, *given, draws=rule_of(name).draws)
         return Call(self, template, tensors, states).run(name, values)
 
-    def _sizes(self, args: Any, numbers: Mapping[int, type]) -> Any:
+    def _sizes(self, name: str, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """The arguments with known tensors as numbers: those of a list of sizes, which are beside numbers there, and
         those that stand for an attribute.
 
         The program builder gives such a dimension the size that it has before (`paddle.expand(x, [batch, 26, 512])`).
-
-        Args:
-            numbers: as `Rule.numbers`.
         """
         if self.evaluate is None:
             return None
-        changed, found = list(args), False
+        numbers = rule_of(name).numbers
+        changed, named = list(args), kwargs
         for place, arg in enumerate(args):
-            if place in numbers and isinstance(arg, paddle.Tensor):
-                changed[place] = self._attribute(arg, numbers[place])
-                found = found or changed[place] is not arg
+            if place in numbers:
+                changed[place] = self._attribute(name, arg, place, numbers[place])
             elif place and isinstance(arg, (list, tuple)) and any(isinstance(one, int) for one in arg):
-                plain = [self._plain_number(one) for one in arg]
-                found = found or any(new is not old for new, old in zip(plain, arg, strict=True))
-                changed[place] = plain
-        return tuple(changed) if found else None
+                changed[place] = self._each(arg)
+        for place, number in numbers.items() if kwargs else ():
+            if number.name in kwargs:
+                named = {**named, number.name: self._attribute(name, kwargs[number.name], place, number)}
+        is_same = all(map(operator.is_, changed, args)) and all(named[key] is kwargs[key] for key in kwargs)
+        return None if is_same else (tuple(changed), named)
 
-    def _attribute(self, given: Any, kind: type) -> Any:
+    def _attribute(self, name: str, given: Any, place: int, number: Number) -> Any:
+        """What eager mode reads as an attribute (`CastPyArg2...`, pybind/eager_utils.cc, op_function_common.cc).
+
+        Raises:
+            SystemError, TypeError: it takes no such tensor.
+        """
+        if number.kind in {list, tuple} and isinstance(given, (list, tuple)):
+            return self._each(given)
+        if not isinstance(given, paddle.Tensor):
+            return given
         array = self.state(given).array
-        if array.value is None or array.numel > _MOST_SIZES or (kind is int and array.numel != 1):
+        if number.kind is tuple and array.numel != 1:
+            said = f"argument (position {place + 1}) must be list or tuple, but got Tensor"
+            raise self.refused(TypeError(f"(InvalidType) {name}(): {said}"))
+        if array.value is None or array.numel > _MOST_SIZES or (number.kind in {int, float} and array.numel != 1):
             return given
         known = self.evaluate(array.value) if self.evaluate is not None else None
-        return given if known is None else int(known.item()) if kind is int else known.reshape([-1]).tolist()
+        if known is None:
+            return given
+        if number.kind in {int, float}:
+            return number.kind(known.item())
+        found = known.reshape([-1]).tolist()
+        if len(found) == 1 and not number.in_row:
+            try:
+                int(known.numpy())  # what it is asked for first; newer ones of numpy have none for a row
+            except TypeError as problem:
+                said = f"<built-in function {name}> returned a result with an exception set"
+                raise self.refused(SystemError(said)) from problem
+        return [int(one) for one in found]
+
+    def _each(self, sizes: Any) -> Any:
+        plain = [self._plain_number(one) for one in sizes]
+        return sizes if all(map(operator.is_, plain, sizes)) else plain
 
     def _plain_number(self, one: Any) -> Any:
         if not isinstance(one, paddle.Tensor) or self.evaluate is None:

@@ -231,6 +231,15 @@ def widths(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any])
     )
 
 
+def cells(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """A batch of no samples, by cells with gates or in two directions (cpu/rnn_functor.h); and as `widths`."""
+    if operands[0][0].shape[1] == 0 and attrs["mode"] in {"LSTM", "GRU"}:
+        return RuntimeError("(PreconditionNotMet) Tensor holds no memory. Call Tensor::mutable_data firstly.")
+    if operands[0][0].shape[1] == 0 and attrs["is_bidirec"]:
+        return ValueError("(InvalidArgument) The input size should not be 0.")
+    return widths(attrs, operands, numbers)
+
+
 def edges(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """Ends of edges that are no node (cpu/send_u_recv_kernel.cc takes the rows out of both)."""
     nodes = operands[0][0].shape[0]

@@ -11,7 +11,7 @@ from paddle.base import core
 from ..memory.operators import call
 from ..memory.values import Known
 from . import bounds
-from .rules import Amp, Choice, Operator, Rule, Sparse, Strides, Traced, nothing
+from .rules import Amp, Choice, Number, Operator, Rule, Sparse, Strides, Traced, nothing
 
 
 def _filled(session: Traced, original: Any, like: Any, dtype: Any = None, place: Any = None, **_: Any) -> Any:
@@ -68,8 +68,11 @@ OPERATORS = (
     ),
     Operator("arange", "its shape is its value", Rule(flops=nothing, counts_up=True)),
     Operator("gaussian uniform", "random numbers are drawn in each step", Rule(flops=nothing, draws=True)),
+    Operator("bernoulli poisson randint randperm", "random numbers are drawn in each step", Rule(draws=True)),
     Operator(
-        "bernoulli multinomial poisson randint randperm", "random numbers are drawn in each step", Rule(draws=True)
+        "multinomial",
+        "random numbers are drawn in each step",
+        Rule(draws=True, numbers={1: Number(int, "num_samples")}),
     ),
     Operator("data", _NO_WORK, Rule(flops=nothing)),
     Operator(

@@ -15,6 +15,7 @@ from ..session import paused
 from . import bounds
 from .composing import zeros
 from .rules import (
+    SCALAR,
     WITHOUT_MEMORY,
     Arrays,
     Asked,
@@ -244,6 +245,7 @@ OPERATORS = (
         Rule(
             strides=Strides.KEPT,
             lays_out=(1,),
+            numbers={2: SCALAR},
             flops=nothing,
             choice=Choice.PASSES,
             refuses=bounds.within(bounds.GATHER),

@@ -11,12 +11,15 @@ from ..memory.dtypes import SIZE, name_of
 from ..memory.operators import call
 from ..memory.values import Computed, Value
 from .rules import (
+    AXES,
+    LISTED_AXES,
     WITHOUT_MEMORY,
     Arrays,
     Asked,
     Attributes,
     Choice,
     Meta,
+    Number,
     Operator,
     Place,
     Rule,
@@ -181,13 +184,14 @@ def _windows(session: Traced, original: Any, x: Any, *window: int) -> Any:
 
 _SOURCE = "stride kernels (`phi/kernels/stride`), tested against numpy's strides; gradients: measured"
 _NUMBERS = f"{_SOURCE} (`test_products.py`)"
+_BOUNDS = {2: Number(list), 3: Number(list), 4: Number(list)}
 _COPIES = "strided operands: measured (`test_strided_operands.py`)"
 
 OPERATORS = (
     Operator(
         "reshape",
         _SOURCE,
-        Rule(view=_reshape, numbers={1: list}, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE),
+        Rule(view=_reshape, numbers={1: Number(list, "shape")}, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(view=_laid_out),
         second=Rule(view=_reshape),
     ),
@@ -196,25 +200,35 @@ OPERATORS = (
     Operator(
         "squeeze",
         _SOURCE,
-        Rule(view=_squeeze, numbers={1: list}, choice=Choice.PASSES),
+        Rule(view=_squeeze, numbers={1: AXES}, choice=Choice.PASSES),
         gradient=Rule(view=_laid_out),
         second=Rule(fills_zeros=True),
     ),
     Operator(
         "unsqueeze",
         _SOURCE,
-        Rule(view=_unsqueeze, numbers={1: list}, choice=Choice.PASSES),
+        Rule(view=_unsqueeze, numbers={1: AXES}, choice=Choice.PASSES),
         gradient=Rule(view=_laid_out),
         second=Rule(fills_zeros=True),
     ),
-    Operator("transpose", _SOURCE, Rule(view=_transpose, choice=Choice.PASSES), gradient=Rule(view=_transpose_grad)),
+    Operator(
+        "transpose",
+        _SOURCE,
+        Rule(view=_transpose, numbers={1: Number(tuple, "perm")}, choice=Choice.PASSES),
+        gradient=Rule(view=_transpose_grad),
+    ),
     Operator(
         "slice",
         _SOURCE,
-        Rule(view=_slice, choice=Choice.PASSES),
+        Rule(view=_slice, numbers=_BOUNDS, choice=Choice.PASSES),
         gradient=Rule(strides=Strides.READ, flops=nothing),
     ),
-    Operator("strided_slice", _SOURCE, Rule(view=_slice, choice=Choice.PASSES), gradient=Rule(strides=Strides.READ)),
+    Operator(
+        "strided_slice",
+        _SOURCE,
+        Rule(view=_slice, numbers=_BOUNDS, choice=Choice.PASSES),
+        gradient=Rule(strides=Strides.READ),
+    ),
     Operator(
         "unbind",
         f"{_SOURCE}; `eager_gen.py`",
@@ -258,7 +272,13 @@ OPERATORS = (
     Operator(
         "expand",
         f"{_COPIES}; `eager_gen.py`",
-        Rule(strides=Strides.KEPT, flops=nothing, numbers={1: list}, choice=Choice.PASSES, asked=Asked.EACH_CALL),
+        Rule(
+            strides=Strides.KEPT,
+            flops=nothing,
+            numbers={1: Number(list, "shape", in_row=True)},
+            choice=Choice.PASSES,
+            asked=Asked.EACH_CALL,
+        ),
         gradient=Rule(fills_zeros=True),
     ),
     Operator(
@@ -269,10 +289,22 @@ OPERATORS = (
     Operator(
         "tile",
         _COPIES,
-        Rule(strides=Strides.KEPT, flops=nothing, numbers={1: list}, choice=Choice.PASSES, asked=Asked.TYPE_OF_ONE),
+        Rule(
+            strides=Strides.KEPT,
+            flops=nothing,
+            numbers={1: Number(list, "repeat_times", in_row=True)},
+            choice=Choice.PASSES,
+            asked=Asked.TYPE_OF_ONE,
+        ),
     ),
     Operator("diag_embed", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
-    Operator("flip roll", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE)),
+    Operator("flip", _COPIES, Rule(strides=Strides.KEPT, numbers={1: LISTED_AXES}, asked=Asked.TYPE_OF_ONE)),
+    Operator("roll", _COPIES, Rule(strides=Strides.KEPT, numbers={1: Number(list, "shifts")}, asked=Asked.TYPE_OF_ONE)),
     Operator("meshgrid tril triu", _COPIES, Rule(strides=Strides.KEPT)),
-    Operator("broadcast_tensors crop diag reshape_", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
+    Operator(
+        "crop",
+        WITHOUT_MEMORY,
+        Rule(numbers={1: Number(list, "shape"), 2: Number(list, "offsets")}, asked=Asked.EACH_CALL),
+    ),
+    Operator("broadcast_tensors diag reshape_", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

@@ -44,6 +44,24 @@ Refuses = Callable[[Attributes, Arrays, Callable[[Array], Any]], "Exception | No
 """What is raised for operands; the last argument gives an array's numbers where they are known, else None."""
 
 
+class Number(NamedTuple):
+    """An attribute that a call may give as a tensor, by the types of `ops.yaml`.
+
+    Attributes:
+        kind: `int` or `float` of one number (Scalar), `list` of several (IntArray); `tuple` of several that have to
+            stand in a list, a number of no dimension apart (std::vector).
+        name: as which a call may give it by name.
+        in_row: whether one number in a row is taken for several: elsewhere Paddle asks numpy for it as for a number.
+    """
+
+    kind: type
+    name: str = ""
+    in_row: bool = False
+
+
+SCALAR, AXES, LISTED_AXES = Number(int, "axis"), Number(list, "axis"), Number(tuple, "axis")
+
+
 class Statistics(NamedTuple):
     """The type of the operand at a place; where one of the two is in low precision, statistics and scales may be in
     another."""
@@ -151,6 +169,8 @@ class Asked(Enum):
     """Where the builder refuses it, for types alone, with one number each: its threads would end the process."""
 
 
+NO_RESULT = "(InvalidArgument) Required tensor shall not be nullptr, but received nullptr."
+"""What a kernel says that fills a result which nobody wants (`device_context.cc`)."""
 WITHOUT_MEMORY = "called with tensors that have no memory"
 """Source of what is known of many operators: no more than when they are `Asked`."""
 
@@ -222,9 +242,9 @@ class Rule:
     attributes: tuple[tuple[str, Any], ...] = ()
     """In their order, with defaults: libraries still call it by the old interface, with names and values."""
 
-    numbers: Mapping[int, type] = field(default_factory=dict)
-    """Arguments that are attributes and may be tensors (`Scalar`: int, `IntArray`: list in ops.yaml): eager mode reads
-    those, the program builder leaves what hangs on them open."""
+    numbers: Mapping[int, Number] = field(default_factory=dict)
+    """Arguments that are attributes and may be tensors, by their places: eager mode reads those, the program builder
+    leaves what hangs on them open."""
 
     # Results
     result: Result | None = None
@@ -247,6 +267,8 @@ class Rule:
     """Results that nobody wants are not allocated, though the program builder shows them."""
     refused: str = ""
     """What Paddle says where the first result is not wanted: it refuses the step."""
+    refused_empty: str = ""
+    """The same, where the first operand has no element besides."""
 
     # Operands
     strides: Strides = Strides.LAID_OUT

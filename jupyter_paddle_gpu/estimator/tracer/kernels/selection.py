@@ -7,7 +7,7 @@ from math import prod
 from ..memory.arrays import Array
 from ..memory.dtypes import SIZE
 from . import bounds
-from .rules import WITHOUT_MEMORY, Arrays, Asked, Attributes, Choice, Operator, Rule, Strides
+from .rules import SCALAR, WITHOUT_MEMORY, Arrays, Asked, Attributes, Choice, Number, Operator, Rule, Strides
 
 _INDEX = SIZE["int64"]
 """Bytes of an index."""
@@ -91,7 +91,7 @@ OPERATORS = (
         _SOURCE,
         Rule(
             workspace=_forward,
-            numbers={1: int},
+            numbers={1: Number(int, "k")},
             choice=Choice.CHOOSES,
             refuses=bounds.k_largest,
             asked=Asked.TYPES_ALONE,
@@ -112,7 +112,8 @@ OPERATORS = (
     Operator(
         "argmax",
         "shapes of operand and result (`test_dependent_shapes.py`)",
-        Rule(choice=Choice.CHOOSES, asked=Asked.EACH_CALL),
+        Rule(numbers={1: SCALAR}, choice=Choice.CHOOSES, asked=Asked.EACH_CALL),
     ),
-    Operator("argmin searchsorted", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
+    Operator("argmin", WITHOUT_MEMORY, Rule(numbers={1: SCALAR}, asked=Asked.EACH_CALL)),
+    Operator("searchsorted", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

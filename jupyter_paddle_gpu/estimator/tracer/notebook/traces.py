@@ -37,7 +37,7 @@ from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
 from ..step.steps import StepWatch, plain
 from ..undecided import absent_data, absent_tensors
-from ..undecided.branches import STOP_IF_SIZED
+from ..undecided.branches import STOP_IF_TOLD
 from .cells.running import CellRun
 from .what_ifs import Scenario
 
@@ -204,8 +204,8 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     found = {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
     if run is not None:
         found["paths"] = list(run.paths.values())
-    if run is not None and run.stop_if_sized is not None:
-        found[STOP_IF_SIZED] = run.stop_if_sized
+    if run is not None and run.stop_if_told is not None:
+        found[STOP_IF_TOLD] = run.stop_if_told
     return found
 
 

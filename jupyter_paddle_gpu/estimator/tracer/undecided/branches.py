@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
+import re
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import paddle
 
 from .. import call_stack
-from ..eager.dependent_shapes import LEAST, MOST, NOTES, SHARED, Choices
+from ..eager.dependent_shapes import LEAST, MOST, NOTES, SHARED, Choices, Numbers
 from ..patience import Patience
 
 MOST_TRACES = 4
@@ -32,8 +33,10 @@ VISITS = 64
 Site = tuple[str, int, int]
 """File, line and instruction of a decision."""
 Result = dict[str, Any]
-STOP_IF_SIZED = "stop_if_sized"
-"""Of a result: where the notebook would end, if sizes that were assumed play no part in it."""
+STOP_IF_TOLD = "stop_if_told"
+"""Of a result: where the notebook would end, if sizes and numbers that were assumed play no part in it."""
+_OTHERWISE = (Numbers(1, 0.5, 1), Numbers(64, -2.0, -1))
+"""Numbers for those that are not computed, with which a stop that hangs on none of them has the same sentence."""
 
 
 class Decisions:
@@ -130,9 +133,11 @@ def explored(run: Run, target: str) -> Result:
 
 def _widened(result: Result, run: Run, target: str) -> Result:
     """The trace with the least and the most that its unknown sizes may come to, in `extra["extents"]`."""
-    stop = result.pop(STOP_IF_SIZED, None)
-    if stop is not None and run(Decisions(), Choices(LEAST)).get(STOP_IF_SIZED) == stop:
-        result.update(status="would_stop", stop=stop)  # the same sentence, whatever the sizes are
+    stop = result.pop(STOP_IF_TOLD, None)
+    if stop is not None and all(
+        run(Decisions(), Choices(LEAST, numbers)).get(STOP_IF_TOLD) == stop for numbers in _OTHERWISE
+    ):
+        result.update(status="would_stop", stop=stop)  # the same sentence, whatever the sizes and numbers are
     codes = {note["code"] for note in result["notes"]}
     if result["status"] != "ok" or not codes & {*NOTES, SHARED}:
         return result
@@ -169,13 +174,18 @@ def _joined(results: list[Result], target: str, *, is_whole: bool) -> Result:
     return largest
 
 
+def _kind(stop: Result | None) -> Result | None:
+    """Where an error is and what it says, but for its numbers."""
+    return stop and {**stop, "error": re.sub(r"[-+]?\d[\d.]*", "#", stop["error"])}
+
+
 def _without_step(results: list[Result], *, is_whole: bool) -> Result:
     """Why no way leads to a step: an error for certain where every way was followed (`is_whole`) and ends by it."""
     first = results[0]
     stop = first.get("stop")
     if stop is None:
         return first
-    if is_whole and all(result.get("stop") == stop for result in results):
+    if is_whole and all(_kind(result.get("stop")) == _kind(stop) for result in results):
         first["questions"] = []
     else:
         first.update(status="needs_input", stop=None)

@@ -14,6 +14,7 @@ import numpy as np
 import paddle
 
 from .. import call_stack
+from ..eager.dependent_shapes import Choices
 from ..eager.tensors import Tensors, current
 from ..memory.arrays import Array
 from ..memory.dtypes import SIZE, name_of
@@ -85,8 +86,12 @@ def _numbers(runtime: Tensors, tensor: Any) -> Any:
         return found
     dtype = name_of(tensor.dtype)
     runtime.assumed.add(SIZES if dtype.startswith(("int", "uint")) else NUMBERS)  # whole numbers may become sizes
-    make = np.ones if dtype.startswith("float") else np.zeros
-    return make(list(tensor.shape), dtype=_NUMPY.get(dtype, dtype)).view(unknowns.UnknownArray)
+    stands = runtime.of(Choices).numbers
+    number = stands.real if dtype.startswith("float") else stands.whole
+    found = np.full(list(tensor.shape), number, dtype=_NUMPY.get(dtype, dtype))
+    if stands.slope:
+        found += (stands.slope * np.arange(found.size)).reshape(found.shape).astype(found.dtype)
+    return found.view(unknowns.UnknownArray)
 
 
 def array(runtime: Tensors, original: Any, tensor: Any, dtype: Any = None, copy: Any = None) -> Any:

@@ -17,6 +17,7 @@ from ...memory.dtypes import COMPLEX, SIZE
 from ...memory.operators import call
 from ..composing import reduced, zeros
 from ..rules import (
+    NO_RESULT,
     WITHOUT_MEMORY,
     Amount,
     Arrays,
@@ -222,6 +223,7 @@ OPERATORS = (
             flops=_gradient_flops,
             workspace=_gradient,
             fills_zeros=True,
+            refused_empty=NO_RESULT,
             second=Second("matmul_double_grad", *_PRODUCT),
         ),
         second=Rule(composed=_matmul_again, fills_zeros=True, rests_on={0: "grad_y_grad", 1: "grad_x_grad"}),

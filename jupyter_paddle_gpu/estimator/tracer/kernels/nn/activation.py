@@ -14,6 +14,7 @@ from ..rules import (
     Asked,
     Attributes,
     Further,
+    Number,
     Operator,
     Place,
     Rule,
@@ -167,11 +168,8 @@ OPERATORS = (
         _STRIDES,
         Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL),
     ),
-    Operator(
-        "tan gumbel_softmax",
-        _STRIDES,
-        Rule(strides=Strides.KEPT),
-    ),
+    Operator("tan", _STRIDES, Rule(strides=Strides.KEPT)),
+    Operator("gumbel_softmax", _STRIDES, Rule(strides=Strides.KEPT, numbers={1: Number(float, "temperature")})),
     Operator("abs", _STRIDES, Rule(strides=Strides.KEPT, loss="l1_loss", asked=Asked.TYPE_OF_ONE)),
     Operator(
         "isnan isinf isfinite",
@@ -181,7 +179,13 @@ OPERATORS = (
     Operator(
         "scale",
         f"{_STRIDES}, sparse gradients too (`test_sparse_gradients.py`)",
-        Rule(strides=Strides.KEPT, sparse=Sparse.ROWS, recorded=_scale, asked=Asked.TYPE_OF_ONE),
+        Rule(
+            strides=Strides.KEPT,
+            numbers={1: Number(float, "scale"), 2: Number(float, "bias")},
+            sparse=Sparse.ROWS,
+            recorded=_scale,
+            asked=Asked.TYPE_OF_ONE,
+        ),
     ),
     Operator(
         "relu",
@@ -313,7 +317,7 @@ OPERATORS = (
     Operator(
         "dropout",
         f"`cpu/dropout_kernel.cc`, `gpu/dropout_kernel.cu`; {_STRIDES}",
-        Rule(strides=Strides.KEPT, shares=_mask, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, shares=_mask, numbers={2: Number(float, "p")}, asked=Asked.EACH_CALL),
     ),
     Operator(
         "abs_ acos_ acosh_ angle asin_ asinh_ atan_ atanh_ conj cos_ cosh_ digamma_ erf_ exp_ expm1_ gammaln "
@@ -322,5 +326,10 @@ OPERATORS = (
         WITHOUT_MEMORY,
         Rule(asked=Asked.EACH_CALL),
     ),
-    Operator("clip digamma erf hardswish lgamma swish", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
+    Operator(
+        "clip",
+        WITHOUT_MEMORY,
+        Rule(numbers={1: Number(float, "min"), 2: Number(float, "max")}, asked=Asked.TYPE_OF_ONE),
+    ),
+    Operator("digamma erf hardswish lgamma swish", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )

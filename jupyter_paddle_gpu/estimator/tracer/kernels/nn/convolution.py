@@ -6,7 +6,7 @@ from math import prod
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
-from ..rules import Arrays, Asked, Attributes, Further, Operator, Rule, Strides
+from ..rules import Arrays, Asked, Attributes, Further, Meta, Number, Operator, Place, Rule, Strides
 
 LIMIT = 512 << 20
 """kDefaultConvWorkspaceSizeLimitMB (paddle/phi/backends/gpu/cuda/cudnn_workspace_helper.h): cuDNN's limit."""
@@ -100,6 +100,27 @@ def _transposed_columns(attrs: Attributes, operands: Arrays, results: Arrays) ->
     return prod(weight.shape[1:]) * int(attrs.get("groups") or 1) * prod(x.shape[2:]) * SIZE[x.dtype]
 
 
+def _transposed_empty(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """Of an image without height, width or depth as large as of another one; the program builder leaves it open
+    (`ConvTransposeInferMeta` of infermeta/binary.cc)."""
+    shape, kernel = operands[0][0].shape, operands[1][0].shape[2:]
+    first = 1 if channels_last(attrs) else 2
+    sizes = shape[first : first + len(kernel)]
+    if all(sizes):
+        return None
+    given, strides, dilations = attrs.get("output_size") or (), attrs["strides"], attrs["dilations"]
+    pads, further, way = attrs["paddings"], attrs.get("output_padding") or (), attrs["padding_algorithm"]
+    found = list(place.meta[0])
+    for at, (size, width, stride, dilation) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
+        both = 2 * pads[at] if len(pads) == len(kernel) else pads[2 * at] + pads[2 * at + 1]
+        if way == "SAME":
+            both = max((-(-size // stride) - 1) * stride + width - size, 0)
+        wide = (1 if way == "SAME" else dilation) * (width - 1) + 1
+        whole = (size - 1) * stride + wide - (0 if way == "VALID" else both)
+        found[first + at] = given[at] if given else whole + (further[at] if further else 0)
+    return tuple(found), place.meta[1]
+
+
 def _deformable(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """The columns of all images, and the result once more."""
     x, weight, out = operands[0][0], operands[2][0], results[0][0]
@@ -115,8 +136,16 @@ def _deformable_gradient(attrs: Attributes, operands: Arrays, results: Arrays) -
 
 _SOURCE = "`phi/kernels/impl/conv_kernel_impl.h`, `cudnn_workspace_helper.h`; measured to the byte"
 _GRADIENT = Rule(flops=_gradient_flops, workspace=_gradient_columns, gpu=cudnn)
+_SIZES = {5: Number(list, "output_size")}
 _TRANSPOSED = Rule(
-    flops=_transposed_flops, workspace=_transposed_columns, gpu=cudnn, asked=Asked.EACH_CALL, is_convolution=True
+    flops=_transposed_flops,
+    workspace=_transposed_columns,
+    gpu=cudnn,
+    result=_transposed_empty,
+    sized_here=True,
+    numbers=_SIZES,
+    asked=Asked.EACH_CALL,
+    is_convolution=True,
 )
 _TRANSPOSED_GRADIENT = Rule(flops=_transposed_gradient_flops, workspace=_transposed_columns, gpu=cudnn, crashes=True)
 _VOLUMES = {0: "grad_filter_grad", 1: "grad_input_grad"}
@@ -193,7 +222,13 @@ OPERATORS = (
     Operator(
         "depthwise_conv2d_transpose",
         _SOURCE,
-        Rule(workspace=_transposed_columns, is_convolution=True),
+        Rule(
+            workspace=_transposed_columns,
+            result=_transposed_empty,
+            sized_here=True,
+            numbers=_SIZES,
+            is_convolution=True,
+        ),
         gradient=Rule(workspace=_transposed_columns, crashes=True),
     ),
     Operator(

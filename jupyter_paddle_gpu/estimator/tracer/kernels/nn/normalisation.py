@@ -8,6 +8,7 @@ from typing import Any
 from ...memory.dtypes import SIZE
 from ...memory.operators import ORIGINAL_OPS
 from ..rules import (
+    NO_RESULT,
     WITHOUT_MEMORY,
     Amount,
     Amp,
@@ -102,7 +103,7 @@ OPERATORS = (
             amp=Amp.FIRST_OPERAND,
             asked=Asked.EACH_CALL,
         ),
-        gradient=Rule(flops=per_element(8), workspace=_channel_sums),
+        gradient=Rule(flops=per_element(8), workspace=_channel_sums, refused_empty=NO_RESULT),
         second=Rule(workspace=_second_of_batches, fills_zeros=True, further=Further.REFUSED),
     ),
     Operator(
@@ -130,7 +131,7 @@ OPERATORS = (
             amp=Amp.FIRST_OPERAND,
             asked=Asked.EACH_CALL,
         ),
-        gradient=Rule(flops=per_element(8), workspace=_normalised_rows),
+        gradient=Rule(flops=per_element(8), workspace=_normalised_rows, refused_empty=NO_RESULT),
     ),
     Operator(
         "instance_norm",
@@ -151,7 +152,7 @@ OPERATORS = (
             amp=Amp.FIRST_OPERAND,
             asked=Asked.EACH_CALL,
         ),
-        gradient=Rule(overwrites=(0, "y_grad")),
+        gradient=Rule(overwrites=(0, "y_grad"), refused_empty=NO_RESULT),
     ),
     Operator("rms_norm", _KEPT, Rule(float32_results=(1,))),
     Operator(

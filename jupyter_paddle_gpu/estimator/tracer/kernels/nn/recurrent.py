@@ -101,7 +101,7 @@ OPERATORS = (
             workspace=_forward,
             gpu=_cudnn,
             reads_as={1: 0, 2: 0},
-            refuses=bounds.widths,
+            refuses=bounds.cells,
             asked=Asked.EACH_CALL,
         ),
         gradient=Rule(flops=_gradient_flops, workspace=_gradient, gpu=_cudnn, only_wanted=True, fills_zeros=True),

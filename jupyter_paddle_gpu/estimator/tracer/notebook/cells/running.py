@@ -103,7 +103,7 @@ class CellRun:
         """Index of the first cell that trains."""
         self._updated_in: int | None = None
         self.stop: dict[str, Any] | None = None
-        self.stop_if_sized: dict[str, Any] | None = None
+        self.stop_if_told: dict[str, Any] | None = None
         """Where the job would end with an error: cell, line and the error."""
         self.is_refused = False
         """Whether Paddle raises that error, of shapes, types or attributes."""
@@ -358,19 +358,19 @@ class CellRun:
         if self._ends_the_job(cell, problem):
             self.stop = stop
             self.is_refused = self._session.is_refusal(problem) and not stops.is_removed(problem)
-        elif self._ends_the_job(cell, problem, sized=True):
-            self.stop_if_sized = self.stop_if_sized or stop
+        elif self._ends_the_job(cell, problem, told=True):
+            self.stop_if_told = self.stop_if_told or stop
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
             self.failures.append(question)
 
-    def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, sized: bool = False) -> bool:
+    def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, told: bool = False) -> bool:
         """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
         goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
         passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
         asked = [*self.questions, *self.late_questions, *self.failures]
         is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
         is_first = not goes_on and (not asked or is_of_data)
-        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, sized=sized)
+        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
 
     def is_cut(self) -> bool:
         """Whether the last cell that trains ended with an error: its training is not through."""

@@ -43,31 +43,35 @@ _REMOVED = re.compile(
     r"^module '(numpy|paddle|pandas|scipy)[\w.]*' has no attribute|\(InvalidType\) Type promotion only support"
 )
 """What a library says of a name that it has no more (`np.int`), and Paddle of types that it takes together no more."""
+_UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
+"""What Python says of a tensor, among others, that is taken apart into names."""
 _NOTED = frozenset(("dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
 _PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
 """Where numpy's functions are passed on to numpy, and Paddle's are run for real with numbers that are known."""
 
 
-def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool = False, sized: bool = False) -> bool:
+def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool = False, told: bool = False) -> bool:
     """Whether the notebook raises it wherever it runs.
 
     Args:
         problem: what ended a cell.
         session: knows what the program was told that is not known.
         passed_by: whether lines before it were not run: then only what Paddle refuses is certain.
-        sized: whether to judge as if it were known how much every condition selects: other shares give the same.
+        told: whether to judge as if what stands for unknown sizes and numbers were known: the caller tries others.
     """
     is_resized = session.of(Resizing).change is not None  # for a what-if, also where nobody meant it
     is_apart = session.of(AbsentModules).modules or passed_by
-    if is_resized or (is_apart and not is_certain(problem, session, sized=sized)):
+    if is_resized or (is_apart and not is_certain(problem, session, told=told)):
         return False
-    assumed = session.assumed - {SELECTED} if sized else session.assumed
+    is_of_shapes = session.is_refusal(problem) or _UNPACKED.match(str(problem)) is not None
+    assumed = session.assumed - {SELECTED} if told else session.assumed
+    assumed = set() if told and is_of_shapes else assumed
     is_sized = assumed.isdisjoint((SIZES, SELECTED))
     if session.is_refusal(problem):
         return is_sized or is_removed(problem)
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
-        return is_of_notebook(problem.__cause__, session, sized=sized)
+        return is_of_notebook(problem.__cause__, session, told=told)
     if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session):
         return False
     if isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
@@ -76,11 +80,11 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     return is_through and not assumed and _NOTED.isdisjoint(session.notes)
 
 
-def is_certain(problem: BaseException, session: Session, *, sized: bool = False) -> bool:
+def is_certain(problem: BaseException, session: Session, *, told: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or _is_miscalled(problem):
         return True
-    if not session.assumed.isdisjoint((SIZES,) if sized else (SIZES, SELECTED)):
+    if not told and not session.assumed.isdisjoint((SIZES, SELECTED)):
         return False
     return session.is_refusal(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
 

@@ -172,6 +172,32 @@ REFUSED |= {
         x=f"paddle.rand([4, 4]); {UNUSED}", loss="paddle.grad(net(x), z, create_graph=True)[0].mean()"
     ),
 }
+CHOSEN = "k = int(net(x).argmax()); "
+"""A number that nobody computes, before what does not hang on it."""
+EMPTY = {
+    "a product of no rows": training(x="paddle.rand([4, 4])[3:1]"),
+    "a norm of no rows": training("LayerNorm(4)", "paddle.rand([4, 4])[3:1]"),
+    "no samples for a cell with gates": training("GRU(4, 8)", "paddle.rand([4, 3, 4])[3:1]", "net(x)[0].mean()"),
+    "no samples in two directions": training(
+        "SimpleRNN(4, 8, direction='bidirect')", "paddle.rand([4, 3, 4])[3:1]", "net(x)[0].mean()"
+    ),
+    "a transposed convolution of no depth": training(
+        "Conv3DTranspose(2, 3, 2, stride=2)", "paddle.rand([1, 2, 0, 4, 4])", "net(x).flatten(1) @ paddle.ones([5, 1])"
+    ),
+}
+IN_TENSORS = {
+    "an axis in a row": "net(x).mean(axis=paddle.to_tensor([0]))",
+    "axes that have to stand in a list": "net(x).amax(axis=paddle.to_tensor([0, 1]))",
+    "an order that has to stand in a list": "net(x).transpose(paddle.to_tensor([1, 0]))",
+    "an index too many": "net(x)[0, 0, 0]",
+    "rows of a number": "net(x).mean()[paddle.to_tensor([0, 1])]",
+}
+REFUSED |= {
+    **EMPTY,
+    **{name: training(loss=f"({call}).mean()") for name, call in IN_TENSORS.items()},
+    "a type behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}x = x.astype('float64')"),
+    "parts behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}a, b = net(x)"),
+}
 AT_ITS_LINE = {
     "a wrong name in a gradient of one's own": LAYER.format(back="return g.foo()", given="net(paddle.rand([4, 4]))"),
     "an axis in a gradient of one's own": LAYER.format(back="return F.softmax(g, 9)", given="net(paddle.rand([4, 4]))"),
@@ -183,6 +209,8 @@ UNSURE = {
     "a size out of the model": training(loss="net(x).reshape([int(net(x).argmax()) + 3, -1]).mean()"),
     "a size by way of numpy": training(loss="(net(x) + paddle.zeros([3 + net(x).numpy().argmax(), 2])).mean()"),
     "an index out of the model": training(after="[1, 2][int(1e3 * loss)]"),
+    "a share behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}x = x[k + 7]"),
+    "a place of a list": training(x=f"paddle.rand([4, 4]); {CHOSEN}[1, 2, 3][k - 9]"),
     "a module that is not here": "from not_here_at_all import size\n" + training(x="paddle.rand([4, size])"),
     "a check of the loss": training(after="assert float(loss) > 1e9"),
     "rows that a condition selects": training(loss=f"(net(x){NODES} + paddle.ones([3, 2])).mean()"),
@@ -197,6 +225,11 @@ RUNS = {
     "the last from the end": training(loss="paddle.gather(net(x), paddle.to_tensor([-4, 3])).mean()"),
     "labels that are ignored": training(loss="F.cross_entropy(net(x), paddle.to_tensor([0, 1, -100, 1]))"),
     "all of the largest": training(loss="paddle.topk(net(x), 2)[0].mean()"),
+    "text as a number": training(loss="(net(x) + 'w' - '2').mean()"),
+    "numbers in tensors": training(
+        loss="F.dropout(net(x).sum(axis=paddle.to_tensor(0)).clip(paddle.to_tensor(0.1)), paddle.to_tensor(0.5)).mean()"
+    ),
+    "an axis among others": training(loss="net(x).logsumexp([paddle.to_tensor(1)]).flip(paddle.to_tensor(0)).mean()"),
     "a hook": training(x="paddle.rand([4, 4]); net.weight.register_hook(lambda g: g * 2)"),
     "statistics beside low precision": training(
         "BatchNorm1D(4)", loss="net(x).mean() + 0 * F.kl_div(net(x), x, reduction='mean')"
