@@ -54,11 +54,8 @@ module.exports.optimization = {
 module.exports.module = {
   rules: [
     {
-      test: /src\/style\/index\.raw\.css$/,
+      test: /src\/style\/\w+\.raw\.css$/,
       enforce: 'pre',
-      type: 'asset/resource',
-      // With its version in the address, as scripts have it: the browser then keeps it.
-      generator: { filename: 'style.[contenthash][ext]?v=[contenthash]' },
       use: [
         // Nothing is rewritten for older browsers: container queries are needed anyway.
         {
@@ -67,6 +64,13 @@ module.exports.module = {
         },
         { loader: __filename }
       ]
+    },
+    {
+      test: /src\/style\/index\.raw\.css$/,
+      enforce: 'pre',
+      type: 'asset/resource',
+      // With its version in the address, as scripts have it: the browser then keeps it.
+      generator: { filename: 'style.[contenthash][ext]?v=[contenthash]' }
     },
     { test: /\.js$/, include: LIBRARY, enforce: 'pre', use: [{ loader: __filename }] }
   ]

@@ -20,6 +20,7 @@ import { Announcements, endOfJob, endOfSweep, type IBoard, type IEnd } from './a
 import { Api } from './api';
 import { addCommands } from './commands';
 import type { IApp } from './components/common/context';
+import { opened } from './components/common/opened';
 import { EventStream } from './events';
 import { BrowserNotices } from './places/browserNotices';
 import { CellBadge } from './places/cellBadge';
@@ -175,7 +176,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       showViewer: (...what) => tabs.showViewer(...what),
       showJobs: (compared, sweep) => tabs.showJobs(compared, sweep),
       askAndRerun: async job => {
-        const { Planner, rerunWith } = await import('./pages');
+        const { Planner, rerunWith } = await opened(import('./pages'));
         const devices = model.inventory?.devices.length ?? 0;
         return rerunWith(context, model.jobs, new Planner(model.api), job, devices);
       },

@@ -7,8 +7,8 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
 
 import { AppProvider, type IApp } from './components/common/context';
+import { whenOpened } from './components/common/opened';
 import type { OpenNotebook } from './components/job/jobPage';
-import { Panel } from './components/panel';
 import { paddleGpuIcon } from './icons';
 import type { EventStream } from './events';
 import type { JobsPage } from './models/jobs/jobsPage';
@@ -17,13 +17,11 @@ import type { PanelModel } from './models/panel';
 import { jobTitle } from './models/jobs/runs';
 import { PRODUCT } from './tokens';
 
-/** The pages, read when the first of them is opened. */
-const JobPage = React.lazy(async () => ({ default: (await import('./pages')).JobPage }));
-const JobsPageComponent = React.lazy(async () => ({
-  default: (await import('./pages')).JobsPage
-}));
+const Panel = whenOpened(async () => (await import('./components/panel')).Panel);
+const JobPage = whenOpened(async () => (await import('./pages')).JobPage);
+const JobsPageComponent = whenOpened(async () => (await import('./pages')).JobsPage);
 
-/** The panel, in a sidebar or as a tab. It listens to the server only while it is seen. */
+/** The panel, in a sidebar or as a tab. Nothing is drawn before it is first seen; it listens while it is. */
 export class PanelWidget extends ReactWidget {
   constructor(
     private readonly _app: IApp,
@@ -31,6 +29,7 @@ export class PanelWidget extends ReactWidget {
   ) {
     super();
     this.addClass('jp-PaddleGpu');
+    this.addClass('jp-PaddleGpu-sized');
     this.title.icon = paddleGpuIcon;
     this.title.caption = _app.trans.__('Paddle GPU: what trains, what it takes, where it fits');
     this.node.setAttribute('role', 'region');
@@ -50,22 +49,20 @@ export class PanelWidget extends ReactWidget {
 
   /** Give it the keyboard. */
   focus(): void {
-    const content = this.node.querySelector<HTMLElement>('.jp-PaddleGpu-panel');
-    content?.setAttribute('tabindex', '-1');
-    content?.focus();
+    const content = this.node.querySelector<HTMLElement>('.jp-PaddleGpu-panel') ?? this.node;
+    content.setAttribute('tabindex', '-1');
+    content.focus();
   }
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this._look ??= this._model.look();
-    this._seen.emit();
+    this._onSeen();
   }
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     if (this.isVisible) {
-      this._look ??= this._model.look();
-      this._seen.emit();
+      this._onSeen();
     }
   }
 
@@ -75,14 +72,24 @@ export class PanelWidget extends ReactWidget {
     this._look = null;
   }
 
-  protected render(): JSX.Element {
-    return (
+  protected render(): JSX.Element | null {
+    return this._wasSeen ? (
       <AppProvider value={this._app}>
         <Panel model={this._model} />
       </AppProvider>
-    );
+    ) : null;
   }
 
+  private _onSeen(): void {
+    if (!this._wasSeen) {
+      this._wasSeen = true;
+      this.update();
+    }
+    this._look ??= this._model.look();
+    this._seen.emit();
+  }
+
+  private _wasSeen = false;
   private _look: IDisposable | null = null;
   private readonly _seen = new Signal<this, void>(this);
 }
@@ -97,6 +104,7 @@ export class JobWidget extends ReactWidget {
     super();
     this.id = `jp-PaddleGpu-job-${model.id}`;
     this.addClass('jp-PaddleGpu');
+    this.addClass('jp-PaddleGpu-sized');
     this.title.icon = paddleGpuIcon;
     this.title.closable = true;
     this._name();
@@ -114,9 +122,7 @@ export class JobWidget extends ReactWidget {
   protected render(): JSX.Element {
     return (
       <AppProvider value={this._app}>
-        <React.Suspense fallback={null}>
-          <JobPage model={this.model} openNotebook={this._openNotebook} />
-        </React.Suspense>
+        <JobPage model={this.model} openNotebook={this._openNotebook} />
       </AppProvider>
     );
   }
@@ -139,6 +145,7 @@ export class JobsWidget extends ReactWidget {
     super();
     this.id = 'jp-PaddleGpu-jobsPage';
     this.addClass('jp-PaddleGpu');
+    this.addClass('jp-PaddleGpu-sized');
     this.title.icon = paddleGpuIcon;
     this.title.closable = true;
     this.title.label = _app.trans.__('Jobs');
@@ -174,9 +181,7 @@ export class JobsWidget extends ReactWidget {
   protected render(): JSX.Element {
     return (
       <AppProvider value={this._app}>
-        <React.Suspense fallback={null}>
-          <JobsPageComponent model={this.model} events={this._events} />
-        </React.Suspense>
+        <JobsPageComponent model={this.model} events={this._events} />
       </AppProvider>
     );
   }

@@ -1,10 +1,4 @@
-// A file of its own, read as what it is; JupyterLab, which waits for this module, never shows us without it.
-import sheet from './index.raw.css';
+// What stands outside our widgets is there from the start; the rest is read when the first of them is opened.
+import places from './places.raw.css';
 
-const link = document.createElement('link');
-link.rel = 'stylesheet';
-link.href = sheet;
-await new Promise(done => {
-  link.onload = link.onerror = done;
-  document.head.append(link);
-});
+document.head.append(Object.assign(document.createElement('style'), { textContent: places }));

@@ -74,8 +74,14 @@ test('from a name to the executed copy, without a mouse', async ({ page, server 
   await page.setViewportSize({ width: 1400, height: 900 });
   await page.goto(`${server.url}/lab?reset`);
   await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
-  await choose(page, 'Open from Path');
-  await page.locator('.jp-Dialog input').waitFor();
+  // JupyterLab that has only just come up may forget what it was told.
+  const path = page.locator('.jp-Dialog input');
+  await expect(async () => {
+    if (!(await path.isVisible())) {
+      await choose(page, 'Open from Path');
+    }
+    await expect(path).toBeVisible({ timeout: 10_000 });
+  }).toPass();
   await page.keyboard.insertText('walked.ipynb');
   await page.keyboard.press('Enter');
   await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();

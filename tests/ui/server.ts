@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync
 } from 'fs';
 import { createServer } from 'net';
@@ -69,6 +70,8 @@ export interface IServerOptions {
   settings?: Record<string, object>;
   /** Without our server half. */
   without?: boolean;
+  /** Without our front end too: JupyterLab as it is, with what else it has. */
+  bare?: boolean;
   /** Cards that NVML tells of, as `tests/devices/nvml_stand_in.c` reads them; none by default. */
   cards?: string[];
   /** Another environment's folder, whose JupyterLab is started as it is: other extensions, for comparison. */
@@ -96,6 +99,8 @@ export class LabServer {
     const share = join(this.folder, 'share', 'jupyter');
     if (INSTALLED || options.elsewhere) {
       putKernel(join(share, 'kernels', 'python3'));
+    } else if (options.bare) {
+      linkOthers(join(this.folder, 'others'));
     } else {
       // JupyterLab takes the built extension from here, whether the package is installed or not.
       const labextensions = join(share, 'labextensions');
@@ -114,7 +119,9 @@ export class LabServer {
       writeFileSync(
         join(config, 'jupyter_server_config.json'),
         JSON.stringify({
-          ServerApp: { jpserver_extensions: { jupyter_paddle_gpu: !options.without } }
+          ServerApp: {
+            jpserver_extensions: { jupyter_paddle_gpu: !options.without && !options.bare }
+          }
         })
       );
     }
@@ -182,6 +189,9 @@ export class LabServer {
         '--ServerApp.disable_check_xsrf=True',
         '--LabApp.expose_app_in_browser=True',
         `--LabApp.extra_labextensions_path=${galataExtension(this._bin)}`,
+        ...(this._options.bare
+          ? [`--LabApp.labextensions_path=${join(this.folder, 'others')}`]
+          : []),
         `--LabApp.user_settings_dir=${join(this.folder, 'settings')}`,
         `--LabApp.workspaces_dir=${join(this.folder, 'workspaces')}`
       ],
@@ -306,6 +316,17 @@ function galataExtension(bin: string): string {
     "import importlib.util as u; print(u.find_spec('jupyterlab').submodule_search_locations[0])";
   const folder = execFileSync(join(bin, 'python'), ['-c', code], { encoding: 'utf8' });
   return join(folder.trim(), 'galata');
+}
+
+/** The extensions of the environment but ours, in a folder of their own. */
+function linkOthers(folder: string): void {
+  const all = resolve(BIN, '..', 'share', 'jupyter', 'labextensions');
+  mkdirSync(folder);
+  for (const name of readdirSync(all)) {
+    if (name !== 'jupyter-paddle-gpu') {
+      symlinkSync(join(all, name), join(folder, name));
+    }
+  }
 }
 
 /** A library with NVML's binary interface, where the dynamic loader finds it. */

@@ -35,6 +35,7 @@ interface ITraceEvent {
   ph: string;
   pid: number;
   tid: number;
+  ts: number;
   tdur?: number;
   args: { name?: string };
 }
@@ -110,6 +111,28 @@ export async function metrics(session: CDPSession): Promise<Record<string, numbe
   return Object.fromEntries(answer.metrics.map(({ name, value }) => [name, value]));
 }
 
+/**
+ * Processor time of the busiest page's main thread while `act` runs, which may load it anew: in all, and until the page
+ * has painted something; in milliseconds.
+ */
+export async function processorTime(
+  browser: Browser,
+  page: Page,
+  act: () => Promise<unknown>
+): Promise<{ cpu: number; cpu_to_first_paint: number }> {
+  await browser.startTracing(page, { categories: ['toplevel', 'loading', '__metadata'] });
+  await act();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: ITraceEvent[];
+  };
+  const painted = traceEvents.find(({ name }) => name === 'firstContentfulPaint')?.ts ?? NaN;
+  const sum = (tasks: number[]) => tasks.reduce((total, task) => total + task, 0);
+  return {
+    cpu: sum(mainTasks(traceEvents)),
+    cpu_to_first_paint: sum(mainTasks(traceEvents.filter(({ ts, ph }) => ph !== 'X' || ts <= painted)))
+  };
+}
+
 /** Processor time of each task of the busiest page's main thread, in milliseconds. */
 function mainTasks(events: readonly ITraceEvent[]): number[] {
   const mains = new Set(
@@ -144,29 +167,40 @@ function watchFrames(watches: boolean): void {
   }
 }
 
-/** Milliseconds from `act` in the page until `selector` has been drawn there. */
-export async function untilDrawn(
+/** Milliseconds from the press in `act` until each of the selectors has been drawn in the page. */
+export async function untilDrawn<T extends readonly string[]>(
   page: Page,
-  selector: string,
+  selectors: readonly [...T],
   act: () => Promise<unknown>
-): Promise<number> {
-  await page.evaluate(where => {
-    const own = window as unknown as { drawn: Promise<number> };
-    own.drawn = new Promise(done => {
-      // From the press itself: what the browser's driver takes beforehand is not the page's.
-      window.addEventListener('pointerdown', event => look(event.timeStamp), { once: true });
-      const look = (began: number): void => {
-        if (document.querySelector(where)?.checkVisibility()) {
-          // The frame in which it is drawn has passed when the next task comes.
-          requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
-        } else {
-          requestAnimationFrame(() => look(began));
-        }
-      };
-    });
-  }, selector);
+): Promise<{ [Index in keyof T]: number }> {
+  await page.evaluate(all => {
+    const own = window as unknown as { drawn: Promise<number[]> };
+    // From the press itself: what the browser's driver takes beforehand is not the page's.
+    const pressed = new Promise<number>(done =>
+      window.addEventListener('pointerdown', event => done(event.timeStamp), {
+        once: true,
+        capture: true // JupyterLab's tabs tell nobody else of it
+      })
+    );
+    const until = async (where: string): Promise<number> => {
+      const began = await pressed;
+      return new Promise(done => {
+        const look = (): void => {
+          if (document.querySelector(where)?.checkVisibility()) {
+            // The frame in which it is drawn has passed when the next task comes.
+            requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+          } else {
+            requestAnimationFrame(look);
+          }
+        };
+        look();
+      });
+    };
+    own.drawn = Promise.all(all.map(until));
+  }, selectors as readonly string[]);
   await act();
-  return page.evaluate(() => (window as unknown as { drawn: Promise<number> }).drawn);
+  const drawn = await page.evaluate(() => (window as unknown as { drawn: number[] }).drawn);
+  return drawn as { [Index in keyof T]: number };
 }
 
 export function median(values: readonly number[]): number {

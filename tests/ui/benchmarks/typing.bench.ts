@@ -45,8 +45,9 @@ test('typing with the panel open and closed', async ({ page, browser, server }) 
       }
     }
   }
-  const ratio = (of: (one: IRound) => number) =>
-    median(rounds.open.map((one, index) => of(one) / of(rounds.closed[index])));
+  const ratios = (of: (one: IRound) => number) =>
+    rounds.open.map((one, index) => of(one) / of(rounds.closed[index]));
+  const ratio = (of: (one: IRound) => number) => median(ratios(of));
   const told = (of: IRound[]) => {
     const all = of.flatMap(one => one.keys);
     return {
@@ -61,6 +62,7 @@ test('typing with the panel open and closed', async ({ page, browser, server }) 
     estimates_asked: asked,
     open: told(rounds.open),
     closed: told(rounds.closed),
+    ratios_cpu: ratios(one => one.cost.cpu),
     ratio_cpu: ratio(one => one.cost.cpu),
     ratio_script_style_layout: ratio(one => one.cost.script + one.cost.style_and_layout),
     ratio_after_cpu: ratio(one => one.after.cpu)

@@ -1,4 +1,0 @@
-declare module '*.svg' {
-  const value: string;
-  export default value;
-}
