@@ -1343,6 +1343,15 @@ export interface components {
             slice_memory: number | null;
         };
         /**
+         * DeviceFigure
+         * @description What the driver would show for the training on a GPU, of which maker and model whatever; bytes.
+         */
+        DeviceFigure: {
+            peak_bytes: number;
+            low: number | null;
+            high: number | null;
+        };
+        /**
          * DeviceHistory
          * @description The last minutes of each device, from `since` until `until` (seconds since the epoch).
          */
@@ -1818,7 +1827,7 @@ export interface components {
              *       "devices": null,
              *       "training": null,
              *       "device": null,
-             *       "target": "gpu",
+             *       "target": null,
              *       "details": false
              *     }
              */
@@ -1836,6 +1845,7 @@ export interface components {
          *         devices: the estimate is for the device that holds most. None: what the notebook says (`nprocs=`, `--devices`,
          *             `strategy.hybrid_configs`), else 1.
          *         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
+         *             None: what a job would run on (`matching.decision.without_device`); of a named device the GPU.
          *         details: needs further traces.
          */
         EstimateRequest: {
@@ -1903,11 +1913,10 @@ export interface components {
              */
             device: string | null;
             /**
-             * @description GPU, or Paddle's CPU allocator.
-             * @default gpu
-             * @enum {unknown}
+             * @description GPU, or Paddle's CPU allocator; without it that on which a job would run.
+             * @default null
              */
-            target: "cpu" | "gpu";
+            target: ("cpu" | "gpu") | null;
             /**
              * @description Also remedies, the largest batch that fits, and the step's layers and tensors.
              * @default false
@@ -2771,6 +2780,8 @@ export interface components {
             table: components["schemas"]["DeviceScore"][];
             /** @default [] */
             reasons: components["schemas"]["Message"][];
+            /** @default null */
+            on_device: components["schemas"]["DeviceFigure"] | null;
         };
         /**
          * PlacementBody
@@ -2800,7 +2811,7 @@ export interface components {
              *       "devices": null,
              *       "training": null,
              *       "device": null,
-             *       "target": "gpu",
+             *       "target": null,
              *       "details": false
              *     }
              */
@@ -3053,7 +3064,7 @@ export interface components {
              *       "devices": null,
              *       "training": null,
              *       "device": null,
-             *       "target": "gpu",
+             *       "target": null,
              *       "details": false
              *     }
              */
@@ -3159,7 +3170,7 @@ export interface components {
              *       "devices": null,
              *       "training": null,
              *       "device": null,
-             *       "target": "gpu",
+             *       "target": null,
              *       "details": false
              *     }
              */
@@ -3381,7 +3392,7 @@ export interface components {
              *       "devices": null,
              *       "training": null,
              *       "device": null,
-             *       "target": "gpu",
+             *       "target": null,
              *       "details": false
              *     }
              */
@@ -3461,7 +3472,7 @@ export interface components {
              *       "devices": null,
              *       "training": null,
              *       "device": null,
-             *       "target": "gpu",
+             *       "target": null,
              *       "details": false
              *     }
              */

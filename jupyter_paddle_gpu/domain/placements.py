@@ -95,6 +95,14 @@ class DeviceScore(msgspec.Struct, frozen=True, kw_only=True):
     checked: bool = True
 
 
+class DeviceFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """What the driver would show for the training on a GPU, of which maker and model whatever; bytes."""
+
+    peak_bytes: int
+    low: int | None
+    high: int | None
+
+
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
     """The match: chosen device ids (empty: run on the CPU), engine, image, and every device's verdict.
 
@@ -111,3 +119,5 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
     table: tuple[DeviceScore, ...] = ()
     """Every device of this machine: chosen, possible with its score, or ruled out by what."""
     reasons: tuple[Message, ...] = ()
+    on_device: DeviceFigure | None = None
+    """Beside an estimate for the CPU: the figure by which devices are judged."""

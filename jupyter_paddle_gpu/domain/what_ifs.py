@@ -36,6 +36,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         devices: the estimate is for the device that holds most. None: what the notebook says (`nprocs=`, `--devices`,
             `strategy.hybrid_configs`), else 1.
         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
+            None: what a job would run on (`matching.decision.without_device`); of a named device the GPU.
         details: needs further traces.
     """
 
@@ -241,9 +242,14 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         str | None,
         Declaration(help="An accelerator's name, or a device id or index of this machine.", traced=False, sought=True),
     ] = None
-    target: Annotated[Target, Declaration(help="GPU, or Paddle's CPU allocator.", real_steps="follow", sought=True)] = (
-        "gpu"
-    )
+    target: Annotated[
+        Target | None,
+        Declaration(
+            help="GPU, or Paddle's CPU allocator; without it that on which a job would run.",
+            real_steps="follow",
+            sought=True,
+        ),
+    ] = None
     details: Annotated[
         bool,
         Declaration(

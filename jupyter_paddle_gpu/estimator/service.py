@@ -103,7 +103,7 @@ class EstimateService:
             facts, folder, request, accelerator, rewrite, devices=devices, host_bytes=host_bytes, seen=seen
         )
         return msgspec.structs.replace(
-            estimate, device=accelerator.name if accelerator else request.device, target=request.target
+            estimate, device=accelerator.name if accelerator else request.device, target=request.target or "gpu"
         )
 
     def of_trace(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None = None) -> Estimate:
@@ -114,7 +114,7 @@ class EstimateService:
             estimate,
             live=True,
             device=accelerator.name if accelerator else request.device,
-            target=request.target,
+            target=request.target or "gpu",
             seconds=round(sum(trace.seconds.values()), 3),
         )
 

@@ -43,8 +43,8 @@ def estimate_live(face: Face, names: Mapping[str, Any], words: tuple[str, ...], 
     Raises:
         PaddleGpuError: `no_such_object`, `no_live_model`, `inputs_unknown`, `live_failed`.
     """
-    estimate = face.services.estimate_trace(trace_live(names, words, request), request)
-    return EstimateView(estimate, face.services.place(estimate), inside=request.details)
+    estimate, placement = face.services.place_trace(trace_live(names, words, request), request)
+    return EstimateView(estimate, placement, inside=request.details)
 
 
 def fits_live(

@@ -79,8 +79,8 @@ def decide(
     if choice.share is None and offer.shared:
         offer = offer.whole()
     case = _Case(need, offer, choice, policy)
-    if choice.gpus == 0 and not choice.device_ids:
-        return _on_cpu(case, sentences.ON_REQUEST, host, ways)
+    if (reason := without_device(offer.devices, policy, choice)) is not None:
+        return _on_cpu(case, reason, host, ways)
     real = [device for device in offer.devices if not device.simulated]
     if choice.device_ids:
         here = {device.id: device for device in real}
@@ -90,10 +90,20 @@ def decide(
         candidates = [here[name] for name in choice.device_ids]
     else:
         candidates = usable(real, policy, case.wanted)
-        if choice.gpus is None and not candidates:
-            return _on_cpu(case, sentences.NONE_USABLE if real else sentences.NO_DEVICE, host, ways)
     asked = None if choice.anyway else need
     return _on_devices(case._replace(seats=_seats(asked, candidates, policy, choice, offer)), ways, smaller)
+
+
+def without_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Message | None:
+    """Why a training runs on the CPU whatever it needs: it was chosen, or no device can be; None where one can."""
+    if choice.device_ids or choice.gpus:
+        return None
+    if choice.gpus == 0:
+        return sentences.ON_REQUEST
+    real = [device for device in devices if not device.simulated]
+    if usable(real, policy):
+        return None
+    return sentences.NONE_USABLE if real else sentences.NO_DEVICE
 
 
 def openings(need: Need | None, offer: Offer, policy: Policy, choice: Choice) -> tuple[tuple[str, ...], frozenset[str]]:

@@ -136,6 +136,7 @@ class Services(Machine):
             partial(estimated, source, facts),
             request,
             self.policies.matching,
+            meant=self.estimates.meant,
             engine=engine,
             gpus=gpus,
             device_ids=device_ids,
@@ -166,12 +167,17 @@ class Services(Machine):
         """
         return self.estimates.calibrate(device, kernel_name, progress)
 
-    def place(self, estimate: Estimate) -> Placement:
-        """The verdict on each device for an estimate that is there already."""
+    def place_trace(self, trace: dict[str, Any], request: EstimateRequest) -> tuple[Estimate, Placement]:
+        """The estimate of a step that was traced elsewhere, and the verdict on each device."""
+        from .jobs.matching import with_figure
         from .jobs.placing import place
 
-        judged = estimate if estimate.status == "ok" and estimate.target == "gpu" else None
-        return place(self._site(), judged, paddle_version=estimate.paddle_version)
+        estimate = judged = self.estimate_trace(trace, request)
+        if estimate.target == "cpu":
+            judged = self.estimate_trace(trace, msgspec.structs.replace(request, target="gpu"))
+        known = judged if judged.status == "ok" else None
+        placement = place(self._site(), known, paddle_version=estimate.paddle_version)
+        return estimate, placement if judged is estimate else with_figure(placement, judged)
 
     # Jobs
 

@@ -64,7 +64,11 @@ function Before(props: { model: PanelModel; training: Training }): JSX.Element {
         <div className="jp-PaddleGpu-section jp-PaddleGpu-row">
           <b>{total === null ? trans.__('Estimate') : bytes(total)}</b>
           <span className="jp-PaddleGpu-muted">
-            {training.stale ? trans.__('edited since') : (estimate?.device ?? '')}
+            {training.stale
+              ? trans.__('edited since')
+              : estimate?.target === 'cpu'
+                ? trans.__('CPU')
+                : (estimate?.device ?? '')}
           </span>
           <span className="jp-PaddleGpu-space" />
           <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>

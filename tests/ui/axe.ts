@@ -1,23 +1,74 @@
-/** What axe-core finds wrong with a part of the page, and how much a look at the panel has to take in. */
+/** What axe-core finds wrong with a part of the page, in each look, and how much a look at the panel has to take in. */
 
 import type { Locator, Page } from '@playwright/test';
 
 import { settled } from './fixtures';
 
-interface IResult {
-  violations: { id: string; nodes: { html: string }[] }[];
+/** JupyterLab's themes, by their packages. */
+const THEMES = {
+  light: 'theme-light-extension',
+  dark: 'theme-dark-extension',
+  'high contrast': 'theme-dark-high-contrast-extension'
+};
+/** What depends on colours; all else is the same in each theme. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+interface IAxe {
+  run(
+    where: string,
+    options: object
+  ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }
 
-/** Each fault with the first element that has it; empty where there is none. */
+/**
+ * Each fault with the first element that has it; empty where there is none. All rules as the page is, and those of colours
+ * in each of JupyterLab's themes.
+ */
 export async function faults(page: Page, selector: string): Promise<string[]> {
   // Colours that fade over have too little contrast for a moment.
   await settled(page);
-  await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
-  const { violations } = await page.evaluate(async where => {
-    const { axe } = window as unknown as { axe: { run(where: string): Promise<IResult> } };
-    return axe.run(where);
-  }, selector);
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+  if (!(await page.evaluate(() => 'axe' in window))) {
+    await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
+  }
+  return page.evaluate(
+    async ([where, themes, colours]) => {
+      const { axe } = window as unknown as { axe: IAxe };
+      const found: string[] = [];
+      const look = async (name: string, options: object) => {
+        const { violations } = await axe.run(where, options);
+        found.push(
+          ...violations.map(({ id, nodes }) => `${name}, ${id}: ${nodes[0].html.slice(0, 200)}`)
+        );
+      };
+      await look('as it is', { resultTypes: ['violations'] });
+      const { dataset } = document.body;
+      const { jpThemeLight, jpThemeName } = dataset;
+      for (const [name, folder] of Object.entries(themes)) {
+        // As JupyterLab puts a theme on, but beside the one that is worn: it is the later sheet that holds.
+        const sheet = document.createElement('link');
+        sheet.rel = 'stylesheet';
+        sheet.href = `/lab/api/themes/@jupyterlab/${folder}/index.css`;
+        const loaded = new Promise((done, fail) => {
+          sheet.onload = done;
+          sheet.onerror = fail;
+        });
+        document.body.append(sheet);
+        await loaded;
+        dataset.jpThemeLight = String(name === 'light');
+        dataset.jpThemeName = name;
+        for (const one of document.getAnimations()) {
+          if (one.effect?.getComputedTiming().endTime !== Infinity) {
+            one.finish();
+          }
+        }
+        await look(name, { resultTypes: ['violations'], runOnly: colours });
+        sheet.remove();
+      }
+      Object.assign(dataset, { jpThemeLight, jpThemeName });
+      return found;
+    },
+    [selector, THEMES, COLOURS] as const
+  );
 }
 
 interface IGlance {

@@ -22,7 +22,7 @@ import { join, resolve } from 'path';
 const ROOT = resolve(__dirname, '..', '..');
 /** The environment whose JupyterLab is started, and the one whose kernel trains. */
 const BIN = resolve(ROOT, process.env.VENV ?? '.venv', 'bin');
-const KERNEL = resolve(ROOT, '.venv', 'bin', 'python');
+export const KERNEL = resolve(ROOT, '.venv', 'bin', 'python');
 /** Whether `VENV` has the built wheel installed: then nothing of this folder is shown or enabled in its place. */
 const INSTALLED = Boolean(process.env.PADDLE_GPU_UI_INSTALLED);
 /** Numbered lines that `counting.ipynb` prints, in some fifteen seconds and a pause where it is held. */

@@ -49,6 +49,8 @@ test('the number follows what is typed, and is there after a reload', async ({
   await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
   const big = panel.locator('.jp-PaddleGpu-big');
   await expect(big).toBeVisible();
+  // The cell that trains wears its number.
+  await expect(page.locator('.jp-Cell .jp-PaddleGpu-cellBadge')).toBeVisible();
   const before = (await big.textContent()) ?? '';
   const cell = page.locator('.jp-Notebook .jp-Cell', { hasText: 'batch_size = 128' }).first();
   await cell.getByText('epochs', { exact: false }).first().click();

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...domain.estimates import Estimate, Package, Question, QuestionKind
 from ...domain.messages import Message
 from ...domain.notebooks import Place
-from ...domain.placements import Placement, Verdict
+from ...domain.placements import DeviceFigure, Placement, Verdict
 from ...domain.what_ifs import EstimateRequest, asked_for
 from .. import markup
 from ..face import View
@@ -81,11 +81,12 @@ class EstimateView(View):
             return say("The estimate needs an answer." if estimate.questions else "There is no figure for this.")
         if estimate.target == "cpu":
             return say("{peak} on the CPU", peak=size(estimate.peak_bytes))
-        peak, device = size(estimate.peak_bytes), estimate.device or say("a GPU")
-        if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
-            return say("{peak} on {device}", peak=peak, device=device)
-        low, high = size(estimate.low), size(estimate.high)
-        return say("{peak} on {device} (between {low} and {high})", peak=peak, device=device, low=low, high=high)
+        return _on_device(estimate, estimate.device, say)
+
+    def _second(self, say: Speech) -> str:
+        """What it takes on a GPU, where the answer is of the CPU; empty where nobody looked."""
+        other = None if self.placement is None else self.placement.on_device
+        return "" if other is None else _on_device(other, None, say)
 
     def _parts(self, say: Speech) -> list[tuple[str, int, float]]:
         breakdown = self.data.breakdown
@@ -190,7 +191,12 @@ class EstimateView(View):
 
         from ..drawing import sentence
 
-        parts: list[RenderableType] = [sentence(self.headline(say), "bold"), *_stop_lines(say, self._stop())]
+        lines = [sentence(line) for line in (self._second(say),) if line]
+        parts: list[RenderableType] = [
+            sentence(self.headline(say), "bold"),
+            *lines,
+            *_stop_lines(say, self._stop()),
+        ]
         facts = Table.grid(padding=(0, 2))
         for label, value in self._facts(say):
             facts.add_row(Text(label, style="dim"), Text(value))
@@ -232,7 +238,9 @@ class EstimateView(View):
 
     def html(self, say: Speech) -> str:
         """The same for a cell."""
-        out = [glance.html(self.data, say) or f"<p><strong>{escape(self.headline(say))}</strong></p>"]
+        out = [
+            glance.html(self.data, say, self._second(say)) or f"<p><strong>{escape(self.headline(say))}</strong></p>"
+        ]
         if stop := self._stop():
             out.append(f"<p><strong>{markup.message(say, stop)}</strong></p>")
         out.append(
@@ -267,6 +275,15 @@ class EstimateView(View):
             )
         out += [f"<p>{markup.message(say, note)}</p>" for note in self.data.notes]
         return "".join(out)
+
+
+def _on_device(figure: Estimate | DeviceFigure, device: str | None, say: Speech) -> str:
+    """A figure of a device with its range."""
+    peak, device = size(figure.peak_bytes), device or say("a GPU")
+    if figure.low is None or figure.high is None or figure.low == figure.high:
+        return say("{peak} on {device}", peak=peak, device=device)
+    low, high = size(figure.low), size(figure.high)
+    return say("{peak} on {device} (between {low} and {high})", peak=peak, device=device, low=low, high=high)
 
 
 def _stop_lines(say: Speech, stop: Message | None) -> list[RenderableType]:

@@ -25,13 +25,13 @@ WIDTH, HEIGHT = 480, 72
 """Of the step's course, in pixels; it is drawn as wide as there is room."""
 
 
-def html(estimate: Estimate, say: Speech) -> str:
-    """The glance; empty where there is no number."""
+def html(estimate: Estimate, say: Speech, beside: str = "") -> str:
+    """The glance; empty where there is no number. `beside`: what stands below the number instead of its range."""
     if estimate.peak_bytes is None:
         return ""
     on = estimate.device or (say("on the CPU") if estimate.target == "cpu" else say("a GPU"))
     low, high = estimate.low, estimate.high
-    between = f"{size(low)} – {size(high)}" if low is not None and high is not None and low != high else ""
+    between = beside or (f"{size(low)} – {size(high)}" if low is not None and high is not None and low != high else "")
     facts = [
         estimate.model,
         count(estimate.parameters) if estimate.parameters else None,

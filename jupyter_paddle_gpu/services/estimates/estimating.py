@@ -15,7 +15,7 @@ from ...domain.devices import Accelerator, Device, Inventory
 from ...domain.estimates import Estimate
 from ...domain.notebooks import NotebookFacts
 from ...domain.what_ifs import EstimateRequest
-from ...matching.decision import best_device
+from ...matching.decision import best_device, without_device
 from ...matching.policy import Policy
 from . import targets
 from .cache import EstimateCache
@@ -88,9 +88,10 @@ class Estimating:
         self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, where: Where = ANYWHERE
     ) -> Estimate:
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
-        accelerator = self._accelerator(request, where)
-        rewrite = rewriting(source, facts, accelerator)
+        # The largest batch takes many traces: on the CPU it is sought for whoever asks for the CPU.
         host = where.host_bytes() if request.details and request.target == "cpu" else None
+        request, accelerator = self._settled(request, where)
+        rewrite = rewriting(source, facts, accelerator)
         estimate = self.estimator().estimate(
             facts,
             source.folder,
@@ -118,7 +119,7 @@ class Estimating:
             facts: with them, the notebook's model cells may run where only a trace can tell what sizes the batch; None:
                 nothing of it runs, and what estimates have found before is used.
         """
-        accelerator = self._accelerator(request, where)
+        request, accelerator = self._settled(request, where)
 
         def made() -> tuple[NotebookSource, Changes]:
             return copied(source, request, accelerator, *self.cache.seen(source, request.training))
@@ -137,7 +138,7 @@ class Estimating:
 
     def known(self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE) -> Estimate | None:
         """The estimate of the same notebook and request that was made before, where it is still known."""
-        return self.cache.get(source, request, self._accelerator(request, where))
+        return self.cache.get(source, *self._settled(request, where))
 
     def was_estimated(self, source: NotebookSource) -> bool:
         """Whether this notebook, as it is now, was estimated before: then another estimate takes milliseconds."""
@@ -149,13 +150,14 @@ class Estimating:
         Raises:
             PaddleGpuError: `bad_trace` (400).
         """
-        return self.estimator().of_trace(traced(trace), request, self._accelerator(request, where))
+        return self.estimator().of_trace(traced(trace), *self._settled(request, where))
 
     def fits(
         self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, devices: tuple[str, ...]
     ) -> Estimate:
         """The estimate with the largest batch on each of the devices in `fits` (see `targets.several`)."""
         accelerators = targets.several(devices, self.inventory, self.find)
+        request = msgspec.structs.replace(request, target="gpu")
         estimate = self.fresh(source, facts, request)
         if estimate.status != "ok":
             return estimate
@@ -170,6 +172,7 @@ class Estimating:
     ) -> Estimate:
         """The same for steps that are traced elsewhere: `trace` gives the JSON of one at a batch size."""
         accelerators = targets.several(devices, self.inventory, self.find)
+        request = msgspec.structs.replace(request, target="gpu")
         estimate = self.of_trace(trace(request.batch_size), request)
         found = self.estimator().fits_of(lambda batch: traced(trace(batch)), request, accelerators)
         return msgspec.structs.replace(estimate, fits=found)
@@ -204,10 +207,21 @@ class Estimating:
             progress=progress,
         )
 
-    def _accelerator(self, request: EstimateRequest, where: Where = ANYWHERE) -> Accelerator | None:
+    def meant(self, request: EstimateRequest, where: Where = ANYWHERE) -> EstimateRequest:
+        """The request with its target: where none is asked for, that on which its job would run."""
+        if request.target is not None:
+            return request
+        devices = (where.inventory or self.inventory)().devices
+        real = [device for device in devices if device.vendor != "cpu"]
+        on_cpu = not request.device and without_device(real, self.policy(), where.choice) is not None
+        return msgspec.structs.replace(request, target="cpu" if on_cpu else "gpu")
+
+    def _settled(self, request: EstimateRequest, where: Where) -> tuple[EstimateRequest, Accelerator | None]:
+        """The request with its target, and the accelerator that it is for."""
         choice = where.choice if where.choice.gpus != 0 else EITHER
 
         def pick(devices: Sequence[Device]) -> Device | None:
             return best_device(devices, self.policy(), choice)
 
-        return targets.resolve(request, where.inventory or self.inventory, self.find, pick)
+        request = self.meant(request, where)
+        return request, targets.resolve(request, where.inventory or self.inventory, self.find, pick)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import Resources
 from ...domain.notebooks import NotebookFacts
+from ...domain.placements import DeviceFigure, Placement
 from ...domain.what_ifs import EstimateRequest
 from ...engines.capabilities import host_bytes_of, inventory_of
 from ...matching.policy import Policy
@@ -19,6 +21,8 @@ from .placing import Site, choice_of, engine_name, place, together_on
 
 Estimated = Callable[[EstimateRequest, Where], Estimate]
 """The notebook's estimate for a request and a place."""
+Meant = Callable[[EstimateRequest, Where], EstimateRequest]
+"""A request with its target: that on which a job would run, where none is asked for."""
 
 
 def match(
@@ -28,6 +32,7 @@ def match(
     request: EstimateRequest,
     policy: Policy,
     *,
+    meant: Meant,
     engine: str = "",
     gpus: int | None = None,
     device_ids: tuple[str, ...] = (),
@@ -35,6 +40,7 @@ def match(
     """Estimate for the devices that may be chosen, then judge each of them.
 
     Args:
+        meant: settles what the estimate is for.
         policy: how many devices may train together.
         engine, gpus, device_ids: the person's choice; empty or None leaves it to us.
     """
@@ -43,12 +49,7 @@ def match(
     choice = choice_of(chosen, inventory, request, gpus, device_ids)
     host = partial(host_bytes_of, chosen, Resources(), inventory)
     where = Where(lambda: inventory, choice, together_on(chosen, inventory, policy), host)
-    estimate = estimated(request, where)
-    # The CPU allocator's number says nothing of a card: devices are judged by the GPU's, from the same trace.
-    # A job runs all of the notebook's trainings: they are judged for the one that needs most.
-    judged, asked = estimate, msgspec.structs.replace(request, target="gpu", training=None)
-    if asked != request and estimate.status == "ok":
-        judged = estimated(asked, where)
+    estimate, judged = _both(lambda asked: estimated(asked, where), request, meant(request, where))
     placement = place(
         site,
         judged if judged.status == "ok" else None,
@@ -56,4 +57,36 @@ def match(
         choice=choice,
         paddle_version=estimate.paddle_version,
     )
+    if estimate.target == "cpu":
+        placement = with_figure(placement, judged)
     return Matched(facts=facts, estimate=estimate, placement=placement)
+
+
+def with_figure(placement: Placement, judged: Estimate) -> Placement:
+    """The placement with what the training takes on a device, for whoever is shown what it takes on the CPU."""
+    if judged.peak_bytes is None:
+        return placement
+    figure = DeviceFigure(peak_bytes=judged.peak_bytes, low=judged.low, high=judged.high)
+    return msgspec.structs.replace(placement, on_device=figure)
+
+
+def _both(
+    estimated: Callable[[EstimateRequest], Estimate], request: EstimateRequest, meant: EstimateRequest
+) -> tuple[Estimate, Estimate]:
+    """The estimate that is shown, and the one that devices are judged by.
+
+    The CPU allocator's number says nothing of a card, and a job runs all of the notebook's trainings: devices are
+    judged by the GPU's for the training that needs most.
+    """
+    judging = msgspec.structs.replace(meant, target="gpu", training=None)
+    if judging == meant:
+        estimate = estimated(request)
+        return estimate, estimate
+    if meant.target == "gpu" or request.target is not None:
+        estimate = estimated(request)
+        return estimate, estimated(judging) if estimate.status == "ok" else estimate
+    # The job would run on the CPU, so nothing is advised for a device: both steps are traced at once.
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(estimated, msgspec.structs.replace(judging, details=False))
+        estimate = estimated(request)
+        return estimate, other.result() if estimate.status == "ok" else estimate

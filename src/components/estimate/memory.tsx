@@ -123,6 +123,7 @@ function Figure(props: {
   const { trans } = useApp();
   const { estimate, training, model, total } = props;
   const { low, high, allocated_peak_bytes } = estimate;
+  const onDevice = estimate.target === 'cpu' ? training.placement?.on_device : null;
   const before = training.own?.peak_bytes ?? training.own?.allocated_peak_bytes ?? null;
   const was =
     before !== null && training.own !== estimate && bytes(before) !== bytes(total)
@@ -145,6 +146,11 @@ function Figure(props: {
         <span className="jp-PaddleGpu-row jp-PaddleGpu-wrap jp-PaddleGpu-basis">
           <span className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-figures">
             {low !== null && high !== null && high > low && <>{byteRange(low, high)} </>}
+            {onDevice && (
+              <span title={byteRange(onDevice.low ?? 0, onDevice.high ?? 0)}>
+                {trans.__('%1 on a GPU', bytes(onDevice.peak_bytes))}{' '}
+              </span>
+            )}
             <Info about={bytes(total)}>{explained()}</Info>
           </span>
           <span className="jp-PaddleGpu-faint">
@@ -171,7 +177,7 @@ function Figure(props: {
     const size = bytes(allocated_peak_bytes);
     return estimate.target === 'cpu'
       ? trans.__(
-          'The most that Paddle holds in a steady training step on the CPU. Python and libraries come on top of it.'
+          'The most that Paddle holds in a steady training step on the CPU. Python and libraries come on top of it. A GPU adds the device context and what its allocator rounds up.'
         )
       : trans.__(
           'The most that the driver shows for this training: Paddle’s tensors take %1, the rest is the device context and what the allocator rounds up. A job on the CPU has no device context and measures about %1.',

@@ -2,6 +2,7 @@
 
 import * as React from 'react';
 
+import type { IEstimateRequest } from '../../domain';
 import { bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
@@ -14,20 +15,27 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
   const { model, training } = props;
   const { request } = training;
   const hasGpu = !!model.inventory?.devices.length;
-  const value = request.target === 'cpu' ? 'cpu' : (request.device ?? '');
+  const value = request.device ?? request.target ?? '';
   const choose = (chosen: string) => {
-    const change =
-      chosen === 'cpu'
-        ? { target: 'cpu' as const, device: null }
-        : { target: 'gpu' as const, device: chosen || null };
+    const target = chosen === 'cpu' || chosen === 'gpu' ? chosen : null;
+    const change: IEstimateRequest = { target, device: target ? null : chosen || null };
     if (training.estimate) {
       void training.ask(change);
     } else {
       training.prepare(change);
     }
   };
-  const best = training.estimate?.target === 'cpu' ? '' : (training.estimate?.device ?? '');
+  const { estimate } = training;
+  const best = estimate?.target === 'cpu' ? '' : (estimate?.device ?? '');
   const here = model.inventory?.devices.find(({ name }) => name === best);
+  /** Without a choice: what a job of it would run on. */
+  const usual = () => {
+    if (!value && best) {
+      return trans.__('on %1', here ? markedName(shortName(here), here.checked, trans) : best);
+    }
+    const onCpu = value ? !hasGpu : estimate?.target !== 'gpu';
+    return onCpu ? trans.__('CPU, where it would run') : trans.__('best device here');
+  };
   return (
     <select
       className="jp-PaddleGpu-target"
@@ -37,14 +45,9 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
       disabled={training.isEstimating}
       onChange={event => choose(event.target.value)}
     >
-      <option value="">
-        {!request.device && best
-          ? trans.__('on %1', here ? markedName(shortName(here), here.checked, trans) : best)
-          : hasGpu
-            ? trans.__('best device here')
-            : trans.__('any GPU')}
-      </option>
+      <option value="">{usual()}</option>
       <option value="cpu">{trans.__('CPU of this machine')}</option>
+      {!hasGpu && <option value="gpu">{trans.__('any GPU')}</option>}
       <optgroup label={trans.__('Known accelerators')}>
         {model.accelerators.map(card => (
           <option key={card.name} value={card.name}>

@@ -340,7 +340,13 @@ export class Training {
       const { batch_size: _, ...rest } = asked(this.request);
       this.batches.add(
         this.estimate,
-        JSON.stringify([code, rest, this.estimate.training, answer.estimate.device])
+        JSON.stringify([
+          code,
+          rest,
+          this.estimate.training,
+          answer.estimate.target,
+          answer.estimate.device
+        ])
       );
     }
   }

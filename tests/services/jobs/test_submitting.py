@@ -14,6 +14,7 @@ from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.docker.policy import options_of
 from jupyter_paddle_gpu.estimator.sources.traces import Traces
 from jupyter_paddle_gpu.services import Services, Settings, Submission
+from jupyter_paddle_gpu.services.jobs.placing import place
 from jupyter_paddle_gpu.services.jobs.submitting import _launched, _processes, specify
 
 CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
@@ -194,7 +195,7 @@ def test_a_store_that_cannot_be_read_holds_up_no_placement(services, tmp_path):
     (tmp_path / "data").mkdir(exist_ok=True)
     (tmp_path / "data" / "jobs.sqlite").write_bytes(b"no database" * 100)
     estimate = Estimate(status="ok", evidence="trace", peak_bytes=1 << 20, low=1 << 20, high=1 << 20)
-    assert services.place(estimate).decision.outcome == "run"
+    assert place(services._site(), estimate).decision.outcome == "run"
 
 
 def test_a_device_that_is_named_where_there_is_none_is_refused_with_the_way_out(services, tmp_path):

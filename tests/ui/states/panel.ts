@@ -1,0 +1,289 @@
+/**
+ * Every state of the panel, in the order in which one page reaches them: what it is called, and how one gets there from
+ * the one before. Nothing in it reads a word, so that it holds in each language and beside any devices.
+ */
+
+import { execFileSync } from 'child_process';
+import { mkdirSync, writeFileSync } from 'fs';
+import { join } from 'path';
+import type { Page } from '@playwright/test';
+
+import { ended, expect } from '../fixtures';
+import { command } from '../screenshots/pictures';
+import { KERNEL, type LabServer, notebook } from '../server';
+
+export interface IScene {
+  page: Page;
+  server: LabServer;
+}
+
+export interface IState {
+  name: string;
+  /** The part of the page that is looked at. */
+  part: string;
+  reach: (scene: IScene) => Promise<unknown>;
+}
+
+const PANEL = '#jp-PaddleGpu-panel';
+const ESTIMATED = `${PANEL} .jp-PaddleGpu-estimate[aria-busy=false]`;
+const STEP = `loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()`;
+/** Notebooks of states that no example has: name -> sources of code cells. */
+const NOTEBOOKS = {
+  'asks.ipynb': [
+    `import json
+import paddle
+size = len(json.load(open("captions.json")))
+model = paddle.nn.Linear(4, 2)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(3):
+    loss = model(paddle.ones([size, 4])).mean()
+    ${STEP}`
+  ],
+  'lacks.ipynb': [
+    `import paddle
+import absent_package
+model = absent_package.Model()
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(3):
+    loss = model(paddle.ones([8, 4])).mean()
+    ${STEP}`
+  ],
+  'gan.ipynb': [
+    `import paddle
+from paddle import nn
+generator = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 784))
+critic = nn.Sequential(nn.Linear(784, 128), nn.LeakyReLU(), nn.Linear(128, 1))
+ways = paddle.optimizer.Adam(2e-4, parameters=generator.parameters())
+views = paddle.optimizer.Adam(2e-4, parameters=critic.parameters())`,
+    `for step in range(200):
+    false = critic(generator(paddle.randn([64, 64])).detach()).mean()
+    false.backward()
+    views.step()
+    views.clear_grad()`,
+    `for step in range(200):
+    loss = -critic(generator(paddle.randn([64, 64]))).mean()
+    loss.backward()
+    ways.step()
+    ways.clear_grad()`
+  ]
+};
+const SCRIPT = NOTEBOOKS['asks.ipynb'][0].replace('len(json.load(open("captions.json")))', '8');
+
+/** What the states need beside the examples; before the server's page is opened. */
+export function furnish({ root, folder }: LabServer): void {
+  for (const [name, cells] of Object.entries(NOTEBOOKS)) {
+    writeFileSync(join(root, name), JSON.stringify(notebook(cells)));
+  }
+  writeFileSync(join(root, 'train.py'), SCRIPT);
+  // A kernel that starts as any other, of an interpreter that has nothing.
+  const bare = join(folder, 'bare');
+  execFileSync(KERNEL, ['-m', 'venv', '--without-pip', bare]);
+  const kernel = join(folder, 'share', 'jupyter', 'kernels', 'bare');
+  mkdirSync(kernel, { recursive: true });
+  const start = `import os, sys; os.execv(${JSON.stringify(KERNEL)}, [${JSON.stringify(KERNEL)}, "-m", "ipykernel_launcher", "-f", sys.argv[1]])`;
+  writeFileSync(
+    join(kernel, 'kernel.json'),
+    JSON.stringify({
+      argv: [join(bare, 'bin', 'python'), '-c', start, '{connection_file}'],
+      display_name: 'Bare',
+      language: 'python'
+    })
+  );
+  const without = notebook(NOTEBOOKS['gan.ipynb']) as { metadata: object };
+  without.metadata = { kernelspec: { name: 'bare', display_name: 'Bare', language: 'python' } };
+  writeFileSync(join(root, 'bare.ipynb'), JSON.stringify(without));
+}
+
+/** Bring a notebook to the front, and wait until the panel is about it. */
+export async function bring({ page }: IScene, path: string): Promise<void> {
+  await command(page, 'docmanager:open', { path });
+  await expect(page.locator(`${PANEL} .jp-PaddleGpu-name`).first()).toHaveText(path);
+  // What it imports was read.
+  await expect(page.locator(`${PANEL} .jp-PaddleGpu-submit button`).first()).toBeVisible();
+}
+
+/** Estimate what the panel is about. */
+async function estimate(scene: IScene, path: string): Promise<void> {
+  await bring(scene, path);
+  await scene.page.locator(`${PANEL} .jp-PaddleGpu-invitation button`).click();
+}
+
+const shown = (scene: IScene, selector: string) =>
+  expect(scene.page.locator(`${PANEL} ${selector}`).first()).toBeVisible({
+    timeout: 180_000
+  });
+
+/** Let the next question to the server wait until it is let go. */
+async function held(page: Page, path: string): Promise<() => Promise<void>> {
+  let release = () => {};
+  const gate = new Promise<void>(done => (release = done));
+  await page.route(`**/paddle-gpu/api/${path}*`, async route => {
+    await gate;
+    await route.continue().catch(() => undefined);
+  });
+  return async () => {
+    release();
+    await page.unroute(`**/paddle-gpu/api/${path}*`);
+  };
+}
+
+let letGo = async () => {};
+let running = '';
+
+export const PANEL_STATES: readonly IState[] = [
+  {
+    name: 'nothing open',
+    part: PANEL,
+    reach: scene => shown(scene, '.jp-PaddleGpu-empty')
+  },
+  {
+    name: 'no training',
+    part: PANEL,
+    reach: scene => bring(scene, 'empty.ipynb')
+  },
+  {
+    name: 'not estimated',
+    part: PANEL,
+    reach: async scene => {
+      await bring(scene, 'digits_fit.ipynb');
+      await shown(scene, '.jp-PaddleGpu-model');
+    }
+  },
+  {
+    name: 'estimating',
+    part: PANEL,
+    reach: async scene => {
+      letGo = await held(scene.page, 'placements');
+      await scene.page.locator(`${PANEL} .jp-PaddleGpu-invitation button`).click();
+      await shown(scene, '.jp-PaddleGpu-busy');
+    }
+  },
+  {
+    name: 'estimated',
+    part: PANEL,
+    reach: async scene => {
+      await letGo();
+      await scene.page.locator(ESTIMATED).waitFor({ timeout: 180_000 });
+      // Advice, cards and curve come after the number.
+      await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-busy`)).toHaveCount(0);
+    }
+  },
+  {
+    name: 'everything unfolded',
+    part: PANEL,
+    reach: async scene => {
+      // Also what an explanation that was opened before lies over.
+      const folded = scene.page.locator(`${PANEL} .jp-PaddleGpu-body [aria-expanded=false]`);
+      for (let left = 40; left && (await folded.count()); left--) {
+        await folded.first().evaluate((node: HTMLElement) => node.click());
+      }
+      await shown(scene, '.jp-PaddleGpu-remedies');
+    }
+  },
+  {
+    name: 'edited since',
+    part: PANEL,
+    reach: async scene => {
+      const { page } = scene;
+      await page.route('**/paddle-gpu/api/placements*', route => route.abort());
+      await page.locator('.jp-Notebook:visible .jp-CodeCell .cm-content').first().click();
+      await page.keyboard.press('Control+Home');
+      await page.keyboard.type('SEED = 7\n');
+      await shown(scene, '[data-code=stale]');
+      await page.unroute('**/paddle-gpu/api/placements*');
+    }
+  },
+  {
+    name: 'question open',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, 'asks.ipynb');
+      await shown(scene, '.jp-PaddleGpu-question');
+    }
+  },
+  {
+    name: 'would stop',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, 'wine_broken.ipynb');
+      await shown(scene, '[data-code=would_stop]');
+      // The cell, in whatever language.
+      await expect(scene.page.locator('.jp-PaddleGpu-fitChip')).toContainText('6');
+    }
+  },
+  {
+    name: 'cell badge',
+    part: '.jp-Cell .jp-PaddleGpu-cellBadge',
+    reach: ({ page }) =>
+      page.locator('.jp-Notebook:visible .jp-PaddleGpu-cellBadge').first().waitFor()
+  },
+  {
+    name: 'package missing',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, 'lacks.ipynb');
+      await scene.page.locator(ESTIMATED).waitFor({ timeout: 180_000 });
+    }
+  },
+  {
+    name: 'several trainings',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, 'gan.ipynb');
+      await shown(scene, '.jp-PaddleGpu-trainings');
+      await scene.page.locator(ESTIMATED).waitFor({ timeout: 180_000 });
+    }
+  },
+  {
+    name: 'no Paddle',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, 'bare.ipynb');
+      await scene.page.locator(ESTIMATED).waitFor({ timeout: 180_000 });
+    }
+  },
+  {
+    name: 'script',
+    part: PANEL,
+    reach: async scene => {
+      await command(scene.page, 'paddle-gpu:estimate-script', { path: 'train.py' });
+      await shown(scene, '.jp-PaddleGpu-big');
+    }
+  },
+  {
+    name: 'running',
+    part: PANEL,
+    reach: async scene => {
+      const { page, server } = scene;
+      server.hold(true);
+      running = await submitted(server, 'counting.ipynb');
+      await bring(scene, 'counting.ipynb');
+      await shown(scene, '.jp-PaddleGpu-job[data-state=running] [role=log]');
+      await expect(page.locator('#jp-main-statusbar .jp-PaddleGpu-statusButton')).toBeVisible();
+    }
+  },
+  {
+    name: 'status bar',
+    part: '#jp-main-statusbar .jp-PaddleGpu-statusButton',
+    reach: async () => undefined
+  },
+  {
+    name: 'done and failed',
+    part: PANEL,
+    reach: async scene => {
+      const { server } = scene;
+      server.hold(false);
+      await ended(server, await submitted(server, 'wine_broken.ipynb'));
+      await ended(server, running);
+      await shown(scene, '.jp-PaddleGpu-job[data-state=failed]');
+      await shown(scene, '.jp-PaddleGpu-job[data-state=succeeded]');
+    }
+  }
+];
+
+/** Submit a notebook past the page; the job's id. */
+export async function submitted(server: LabServer, path: string): Promise<string> {
+  return ((await server.json('jobs', { path })) as { id: string }).id;
+}
