@@ -20,15 +20,12 @@ export const WIDE = 900;
 const HIGHEST = 1050;
 const LOWEST = 300;
 
-type Theme = 'light' | 'dark';
+const THEMES = { light: 'Light', dark: 'Dark', contrast: 'Dark High Contrast' };
 
-export async function setTheme(page: Page, theme: Theme): Promise<void> {
-  const name = `JupyterLab ${theme === 'dark' ? 'Dark' : 'Light'}`;
+export async function setTheme(page: Page, theme: keyof typeof THEMES): Promise<void> {
+  const name = `JupyterLab ${THEMES[theme]}`;
   await command(page, 'apputils:change-theme', { theme: name });
-  await expect(page.locator('body')).toHaveAttribute(
-    'data-jp-theme-light',
-    theme === 'dark' ? 'false' : 'true'
-  );
+  await expect(page.locator('body')).toHaveAttribute('data-jp-theme-name', name);
   await settled(page);
 }
 
