@@ -126,6 +126,10 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     batch_size: int | None = None
     batch_from: tuple[BatchPlace, ...] = ()
     """What sizes the batch in the cells, where a batch size was asked for and it was found."""
+    batch_candidates: tuple[BatchPlace, ...] = ()
+    """What may size it, where that alone was asked for."""
+    own_batch_size: int | None = None
+    """That of the loader that feeds the step, whatever was asked for and however many samples it has."""
     optimizer: str | None = None
     convolves: bool = False
     """Whether an operation of it is a convolution."""

@@ -83,17 +83,13 @@ class ChangedSteps:
             if self.places and not self._arrives(traced, wanted):  # what was found for another size
                 self.places = ()
                 changed, traced = self._traced(request, told, keep)
+            if places := self._candidates(changed, traced, wanted):
+                changed, traced = self._changed_at(places, request, told, wanted, keep) or (changed, traced)
             is_refused = any(one.change in SOUGHT for one in changed.refused)
-            if is_refused or (_is_known(traced) and not self._arrives(traced, wanted)):
-                if not is_refused:
-                    changed, traced = self._traced(request, SOUGHT, keep)
-                if traced.trace is not None and traced.trace.batch_from:
-                    self.places = traced.trace.batch_from
-                    again, better = self._traced(request, told, keep)
-                    if self._arrives(better, wanted):
-                        changed, traced = again, better
-                    else:
-                        self.places = ()
+            if not is_refused and _is_known(traced) and not self._arrives(traced, wanted):
+                changed, traced = self._traced(request, SOUGHT, keep)
+                if traced.trace is not None and (places := traced.trace.batch_from):
+                    changed, traced = self._changed_at(places, request, told, wanted, keep) or (changed, traced)
         elif (request.accumulation or 1) > 1 and not told and _batch_refused(changed):
             # An update is to see as many samples: what sizes the batch is looked for as if that batch were asked for.
             size = self._only_batch(msgspec.structs.replace(request, accumulation=None))
@@ -101,6 +97,31 @@ class ChangedSteps:
                 return self.trace(msgspec.structs.replace(request, batch_size=size), told, keep=keep)
         self.refused = changed.refused
         return traced, changed.facts
+
+    def _candidates(self, changed: Rewriting, traced: Traced, wanted: int) -> tuple[BatchPlace, ...]:
+        """Where the notebook as it is holds the batch size that a step has, where its cells say it in no way that is
+        read, or reading was misled: the number that was changed is none of the batch, and no loader's of few samples.
+        """
+        trace = traced.trace
+        is_refused = any(one.change in SOUGHT for one in changed.refused)
+        if trace is None or trace.status != "ok" or self.places:
+            return ()
+        if not is_refused and (self._arrives(traced, wanted) or trace.own_batch_size == wanted):
+            return ()
+        cells = {cell.index: cell.source.split("\n") for cell in self._rewrite(EstimateRequest()).facts.cells}
+        size = str(trace.own_batch_size if self._arrives(traced, wanted) else trace.batch_size).encode()
+        return tuple(one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size)
+
+    def _changed_at(
+        self, places: tuple[BatchPlace, ...], request: EstimateRequest, told: Container[str], wanted: int, keep: bool
+    ) -> tuple[Rewriting, Traced] | None:
+        """The step with another number at these places, which are remembered where it arrives; None where not."""
+        self.places = places
+        found = self._traced(request, told, keep)
+        if self._arrives(found[1], wanted):
+            return found
+        self.places = ()
+        return None
 
     def _only_batch(self, request: EstimateRequest) -> int | None:
         """The size of all batches of a step as asked for; None where there are several, or none is known."""
@@ -110,7 +131,12 @@ class ChangedSteps:
 
     def _traced(self, request: EstimateRequest, told: Container[str], keep: bool) -> tuple[Rewriting, Traced]:
         changed = self._rewrite(request, told, self.places, self.among)
-        return changed, self._traces.trace(changed.facts, self._folder, changed.request, self._interpreter, keep=keep)
+        # Who reads the batch in the cells changes it there, too: the tracer has only to tell where.
+        is_read = changed.request.batch_size is None or any(one.change in SOUGHT for one in changed.refused)
+        seeks = request.batch_size is not None and "batch_size" not in told and is_read and not self.places
+        return changed, self._traces.trace(
+            changed.facts, self._folder, changed.request, self._interpreter, keep=keep, seeks_batch=seeks
+        )
 
     def _arrives(self, traced: Traced, wanted: int) -> bool:
         """Whether the batch size in the cells is that of a step: of the training that is changed."""
@@ -124,6 +150,11 @@ class ChangedSteps:
 
 def _batch_refused(changed: Rewriting) -> bool:
     return any(one.why.code == "batch_size_unnamed" for one in changed.refused)
+
+
+def _at(lines: list[str], place: BatchPlace) -> bytes:
+    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    return line.encode()[place.column : place.end]
 
 
 def _is_known(traced: Traced) -> bool:

@@ -95,12 +95,19 @@ class Traces:
         interpreter: Interpreter,
         *,
         keep: bool = True,
+        seeks_batch: bool = False,
     ) -> Traced:
-        """The notebook's step under a request, from memory where nothing changed; `keep` remembers it."""
+        """The notebook's step under a request, from memory where nothing changed.
+
+        Args:
+            keep: whether it is remembered.
+            seeks_batch: whether it is told where the cells may hold what sizes the batch (`Trace.batch_candidates`).
+        """
         elsewhere = {str((folder / one.folder / one.path).parent) for one in facts.commands if one.kind != "write"}
         states = [folder_state(Path(one)) for one in sorted(elsewhere - {str(folder)})]
         states += [tree_state(folder)] if facts.is_script else []
         asked = {**tracer_request(facts, folder, request), "alone": not keep, "elsewhere": states}
+        asked |= {"seeks_batch": True} if seeks_batch else {}
         written = program(asked["cells"])
         key, alike = (
             trace_key({**asked, "cells": cells}, folder, interpreter.python, interpreter.paddle_version or "")

@@ -287,13 +287,15 @@ def test_what_sizes_the_batch_is_found_by_one_more_trace_and_remembered(services
     asked = Traces.trace
     monkeypatch.setattr(Traces, "trace", lambda *args, **named: traced.append(1) or asked(*args, **named))
     made_by_hand = TRAINING.replace("batch_size = 16", "few = dict(rows=16)").replace("batch_size", "few['rows']")
-    notebook, counts = source(services, made_by_hand), []
-    for batch in (None, 24, 12):
-        traced.clear()
-        found = services.estimate(notebook, EstimateRequest(target="cpu", batch_size=batch))
-        assert (found.batch_size, found.status) == (batch or 16, "ok")
-        counts.append(len(traced))
-    assert counts == [1, 2, 1]
+    misled = made_by_hand.replace("few =", "batch_size = 3  # of another chapter\nfew =")
+    for code in (made_by_hand, misled):
+        notebook, counts = source(services, code), []
+        for batch in (None, 24, 12):
+            traced.clear()
+            found = services.estimate(notebook, EstimateRequest(target="cpu", batch_size=batch))
+            assert (found.batch_size, found.status) == (batch or 16, "ok")
+            counts.append(len(traced))
+        assert counts == [1, 2, 1], code
 
 
 @pytest.mark.paddle

@@ -169,14 +169,17 @@ def _wants_data(result: dict[str, Any]) -> bool:
 
 def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
     """The trace at the batch size that is asked for. Where the step does not follow the usual names and loaders, what
-    sizes its batch is looked for, and changed in the cells: one further trace."""
+    sizes its batch is looked for, and changed in the cells: one further trace. `seeks_batch` asks where that may be,
+    and for no further trace: who asks changes the cells."""
     result, asked = trace(request), request.get("batch_size")
-    if not asked or result["status"] != "ok":
+    if not (asked or request.get("seeks_batch")) or result["status"] != "ok":
         return result
     kept = next((note["params"] for note in result["notes"] if note["code"] == "batch_size_kept"), None)
-    present = kept["found"] if kept else result.get("own_batch_size")
+    present = kept["found"] if kept else result.get("own_batch_size") if asked else result["batch_size"]
     found = batch_places.places(request["cells"], present) if present else []
-    if kept and found:
+    if request.get("seeks_batch"):
+        return {**result, "batch_candidates": batch_places.as_data(found)}
+    if asked and kept and found:
         cells = batch_places.changed(request["cells"], found, micro(asked, request))
         again = trace({**request, "cells": cells})
         if again["status"] != "ok" or any(note["code"] == "batch_size_kept" for note in again["notes"]):

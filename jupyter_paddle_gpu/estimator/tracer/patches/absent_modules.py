@@ -158,10 +158,12 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "
         setattr(Watching, f"__{_side}{_name}__", Watching._itself)
 
 
-def missing(problem: ImportError) -> str | None:
-    """The module that an import lacked, also where a library says so in its own words (`paddle.utils.try_import`)."""
+def missing(problem: BaseException) -> str | None:
+    """The module that an import lacked, also where a library says so in its own words (`paddle.utils.try_import`), or
+    stumbles over what stands for it (`inspect` raises a `TypeError` from it)."""
     for one in (problem, problem.__cause__, problem.__context__):
-        if isinstance(one, ModuleNotFoundError) and one.name:
+        is_it = isinstance(one, ModuleNotFoundError if isinstance(problem, ImportError) else AbsentModuleError)
+        if is_it and isinstance(one, ModuleNotFoundError) and one.name:
             return one.name
     return None
 

@@ -69,6 +69,7 @@ CASES = {
     "in-a-step": [MODEL, loop(loss=f"{MEAN} + paddle.vision.image_load('x.png', backend='cv2').sum()")],
     "number": [MODEL, "import absent_game\ngame = absent_game.make()", loop("range(game.steps)")],
     "loss": ["import absent_losses\n" + MODEL, loop(loss=f"absent_losses.dice({MEAN})")],
+    "wrapped": [MODEL, "from absent_nets.deep import Net\nwhole = paddle.Model(Net(10))" + loop()],
     "model": [MODEL, "import absent_nets as nets\nmodel = nets.wrap(model)", loop()],
     "starred": ["from absent_all import *\n" + MODEL, loop("range(STEPS)")],
     "whole-training": ["import absent_trainer\n" + MODEL, "absent_trainer.fit(model, optimizer)"],
@@ -122,6 +123,7 @@ def test_what_only_watches_is_passed_by_and_told(traced, name, module):
     [
         ("number", "absent_game", [2, 2]),
         ("loss", "absent_losses", [1, 4]),
+        ("wrapped", "absent_nets", [1, 2]),
         ("model", "absent_nets", [2, 3]),
         ("starred", "absent_all", [0, 1]),
         ("whole-training", "absent_trainer", [0, 1]),

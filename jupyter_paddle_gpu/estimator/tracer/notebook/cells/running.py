@@ -255,7 +255,7 @@ class CellRun:
                 self._ask(cell, problem, "file_missing", {"path": path})
                 here = self._question(cell, problem, "path_missing", {})
                 paths.remember(self.paths, here, path, self.sources, self._data.namespace)
-            case ImportError() if (module := absent_modules.missing(problem)) is not None:
+            case _ if (module := absent_modules.missing(problem)) is not None:
                 self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
             case NameError():
                 if self._absent.is_starred:
