@@ -55,9 +55,11 @@ def _read(tensor: Any, index: Any) -> Any:
 
 
 def _bounds(index: Any) -> Any:
-    """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`)."""
+    """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`); a range is a list."""
     if isinstance(index, tuple):
-        return tuple(_bounds(part) if isinstance(part, slice) else part for part in index)
+        return tuple(_bounds(part) if isinstance(part, (slice, range)) else part for part in index)
+    if isinstance(index, range):
+        return list(index)
     if isinstance(index, slice):
         parts = (index.start, index.stop, index.step)
         return slice(*(int(part) if isinstance(part, paddle.Tensor) else part for part in parts))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import re
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 
 import paddle
 
-from ..session import Session
+from ..session import Session, current
 
 IMPORTED = "__imported_absent__"
 """The name under which a notebook's cells find `AbsentModules.imported`."""
@@ -28,6 +29,7 @@ _WATCHES = frozenset((
     "tensorboard", "tensorboardX", "termcolor", "torchinfo", "visualdl", "visualdl_logger", "wandb", "wget",
 ))  # fmt: skip
 """Modules that plot, display, log or download: no training takes a number of them, whatever is done with them."""
+_TRAINS = re.compile(r"(?i)train|fit")
 _FRAMEWORK = frozenset(("paddle", "torch", "tensorflow"))
 """Modules that compute what is trained: nothing of them is passed by."""
 
@@ -39,11 +41,12 @@ class AbsentModuleError(ModuleNotFoundError):
 class AbsentModule:
     """A module that is not there, or something of it.
 
-    It holds the module's name, the items that a progress bar goes through, and whether it was made of what is trained.
+    It holds the module's name, its own, the items that a progress bar goes through, and whether it was made of what is
+    trained.
     """
 
-    def __init__(self, module: str, items: Any = None, *, is_made_of_model: bool = False) -> None:
-        self.__dict__.update(_module=module, _items=items, _is_made_of_model=is_made_of_model)
+    def __init__(self, module: str, items: Any = None, *, name: str = "", is_made_of_model: bool = False) -> None:
+        self.__dict__.update(_module=module, _items=items, _name=name, _is_made_of_model=is_made_of_model)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -51,7 +54,7 @@ class AbsentModule:
                 raise AttributeError(name)
         elif self._is_made_of_model:
             self._need()
-        return AbsentModule(self._module)
+        return AbsentModule(self._module, name=name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         return None
@@ -62,7 +65,11 @@ class AbsentModule:
             self._need()
         if self._module.partition(".")[0] in _PROGRESS:
             return AbsentModule(self._module, _items(args, kwargs))
-        return AbsentModule(self._module, is_made_of_model=_is_of_model([*args, *kwargs.values()]))
+        given = [*args, *kwargs.values()]
+        session = current()
+        if session is not None and _may_train(self._name, given):
+            session.of(AbsentModules).trains = True
+        return AbsentModule(self._module, is_made_of_model=_is_of_model(given))
 
     def __iter__(self) -> Iterator[Any]:
         if self._items is None:
@@ -189,6 +196,13 @@ def _is_of_model(values: Any) -> bool:
     return any(_is_of_model(one) if isinstance(one, (list, tuple, dict)) else isinstance(one, kinds) for one in values)
 
 
+def _may_train(name: str, given: list[Any]) -> bool:
+    """Whether a call may hold the training itself: it is given an optimizer, or a model by the name of one that
+    trains."""
+    has_optimizer = any(isinstance(one, paddle.optimizer.Optimizer) for one in given)
+    return has_optimizer or (_TRAINS.search(name) is not None and _is_of_model(given))
+
+
 _KNOWN: dict[str, type[AbsentModule]] = {}
 """What stands for a module of which more is known."""
 
@@ -209,9 +223,11 @@ class AbsentModules:
     Attributes:
         modules: cell and line of the first import of each; None where Paddle imports it.
         is_starred: whether names of one of them were imported that nobody can list.
+        trains: whether one of them was handed what it may have trained.
     """
 
     def __init__(self) -> None:
+        self.trains = False
         self.modules: dict[str, tuple[int, int] | None] = {}
         self.is_starred = False
 

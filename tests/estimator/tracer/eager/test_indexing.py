@@ -43,6 +43,7 @@ WRITES = {
     "learned-one-by-mask": ("X[~mask] = X.mean()", "X"),
     "rows": ("X[i] = paddle.ones([40, 100])", "X"),
     "pairs": ("X[i, i] = paddle.ones([40])", "X"),
+    "pairs-of-ranges": ("X[range(40), range(40)] = paddle.ones([40])", "X"),
     "learned-rows": ("Y[even] = F.relu(X[even] * 2)", "Y"),
     "learned-rows-by-list": ("k = list(range(0, 1600, 2)); Y[k] = F.relu(X[k] * 2)", "Y"),
     "learned-rows-by-mask": ("k = n > 50; Y[k] = F.relu(X[k] * 2)", "Y"),

@@ -18,6 +18,7 @@ from typing import Any
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModule, AbsentModuleError
+from ...patches.data.own_datasets import names_absent_path
 from ...patches.environment import DownloadNeeded, StaticGraphError
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description
@@ -55,7 +56,7 @@ def absent_path(problem: BaseException) -> str | None:
     """The file or folder that was looked for and is not here: opened, or tested for (`assert os.path.exists(path)`,
     `if not path.exists(): raise ...`)."""
     if isinstance(problem, (FileNotFoundError, NotADirectoryError)):
-        return str(problem.filename or problem)
+        return str(problem.filename or names_absent_path(problem) or problem)
     step = problem.__traceback__ if isinstance(problem, Exception) else None
     if step is None or isinstance(problem, NeededError):
         return None

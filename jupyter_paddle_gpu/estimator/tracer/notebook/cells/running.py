@@ -320,8 +320,8 @@ class CellRun:
 
     @property
     def trains(self) -> bool:
-        """Whether anything in the code may train."""
-        return trains(self.sources, self.sites)
+        """Whether anything in the code may train, or what a module that is not here was handed."""
+        return trains(self.sources, self.sites) or self._absent.trains
 
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""

@@ -275,7 +275,8 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     items: Any = None
     try:
         items = made = make()
-        if isinstance(items, Iterator) or _is_own(items):
+        # Data of unknown content is an iterator to Python as well: what its own items are a reader's code would say.
+        if not isinstance(items, Unseen) and (isinstance(items, Iterator) or _is_own(items)):
             items = iter(made)
             held = list(islice(items, 1))
     except BaseException as problem:

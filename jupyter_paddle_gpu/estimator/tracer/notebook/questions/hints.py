@@ -82,19 +82,12 @@ def hints(
     found.said = dict(printed.get("numbers", {}))
     found.numbers = _constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
-    found.sides = list(_opencv(found.tree))
+    found.sides = [*_bound_sides(namespace), *_opencv(found.tree)]
     found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
     height = next((v for n, v in found.numbers.items() if NAMED["height"].match(n)), None)
     width = next((v for n, v in found.numbers.items() if NAMED["width"].match(n)), None)
     if height and width:
         found.sides.insert(0, (height, width))
-    for name, value in namespace.items():
-        if NAMED["side"].match(name):
-            if type(value) is int and value >= MINIMAL:
-                found.sides.append((value, value))
-            elif isinstance(value, (list, tuple)) and len(value) >= 2 and all(type(one) is int for one in value):
-                pair = [one for one in value if one > MINIMAL] or list(value)
-                found.sides.append((pair[0], pair[-1]))
     found.lengths = [value for name, value in found.numbers.items() if NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
@@ -133,6 +126,18 @@ def _constants(tree: ast.Module) -> dict[str, int]:
                 case ast.Name(id=bound), ast.Constant(value=int() as known) if known > 0:
                     found.setdefault(bound, known)
     return found
+
+
+def _bound_sides(namespace: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """Heights and widths that names are bound to: what a program has worked out says more than how it is written."""
+    for name, value in namespace.items():
+        if not NAMED["side"].match(name):
+            continue
+        if type(value) is int and value >= MINIMAL:
+            yield value, value
+        elif isinstance(value, (list, tuple)) and len(value) >= 2 and all(type(one) is int for one in value):
+            pair = [one for one in value if one > MINIMAL] or list(value)
+            yield pair[0], pair[-1]
 
 
 def _opencv(tree: ast.Module) -> Iterator[tuple[int, int]]:

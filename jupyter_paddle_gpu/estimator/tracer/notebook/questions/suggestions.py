@@ -212,7 +212,7 @@ def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sou
     for high, wide in sides[:4]:
         yield CELLS, "float32", (size, channels, *([64] if rank == 3 else []), high, wide)
     if len(sides) < 2:
-        for side in (SIDE, 32, 28, 64):
+        for side in (28, 32, SIDE, 64) if channels == 1 else (SIDE, 32, 28, 64):  # one channel: most often digits
             yield ASSUMED, "float32", (size, channels, *([64] if rank == 3 else []), side, side)
 
 
@@ -272,7 +272,7 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
 
 _BY_NAME = (
     (re.compile(r"(?i)class|label|categor"), CLASSES),
-    (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num)_?dims?$|^n_?inputs$|_shape_(1|last)$"), FEATURES),
+    (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num|feature)?_?dims?$|^n_?inputs$|_shape_(1|last)$"), FEATURES),
 )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
 from ...patience import Patience
+from .candidates import Candidate
 from .suggestions import ASSUMED, HELD, PRINTED
 
 PATIENCE = Patience(150_000, 12.0)
@@ -38,7 +39,8 @@ def suggested(
         refused: list[tuple[int, Any, str, Result]] = []
         held: tuple[Any, str, Result] | None = None
         last = 0
-        for number, (answer, source) in enumerate(question["candidates"]):
+        order = Order(question["candidates"])
+        for number, (answer, source) in enumerate(order):
             if patience.is_over(traced) or not has_time():
                 break
             tried = {**answers, question["name"]: answer}
@@ -51,6 +53,7 @@ def suggested(
                 held = answer, source, found
             if held is not None and (held[2]["status"] != "needs_input" or number >= last):
                 break
+            order.told(answer, found)
             if source in {HELD, PRINTED} and found["status"] == "would_stop":
                 refused.append((found.get("reached", 0), answer, source, found))
         # What was printed is so: the notebook stops with it, whatever shapes that nothing speaks of would fit.
@@ -68,6 +71,41 @@ def suggested(
         open_still = [one for one in waiting if one["name"] not in {known["name"] for known in asked}]
         result["questions"] = [*asked, *open_still]
     return result
+
+
+class Order:
+    """The order in which candidates are tried: as they come, but for those of an input that a model seems to refuse
+    whatever label stands beside it. Where with two labels the program came as far and ended with the same words, the
+    input's other labels are tried last."""
+
+    def __init__(self, candidates: list[Candidate]) -> None:
+        self._candidates = candidates
+        self._ends: dict[str, set[Any]] = {}
+        self._refused: set[str] = set()
+
+    def __iter__(self) -> Iterator[Candidate]:
+        later = []
+        for one in self._candidates:
+            if _input(one[0]) in self._refused:
+                later.append(one)
+            else:
+                yield one
+        yield from later
+
+    def told(self, answer: Any, found: Result) -> None:
+        """What came of a candidate that was tried."""
+        stop, reached, given = found.get("stop"), found.get("reached"), _input(answer)
+        if given and stop is not None and reached is not None:
+            end = reached, stop["cell"], stop["line"], stop["error"]
+            ends = self._ends.setdefault(given, set())
+            if end in ends:
+                self._refused.add(given)
+            ends.add(end)
+
+
+def _input(answer: Any) -> str:
+    """All but the last thing of a description; empty where there is but one."""
+    return answer.rpartition(" ")[0] if isinstance(answer, str) else ""
 
 
 def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:

@@ -72,7 +72,7 @@ def names_absent_path(problem: BaseException) -> str | None:
     """The path in an error's text that is not on this machine; None where there is none. Files of Paddle's sources,
     which its own errors name, are none."""
     said = _OF_PADDLE.sub(" ", str(problem))
-    words = (word.strip("`'\"()[]{},;:!?.") for word in said.split()[:64])
+    words = (word.strip("`'\"()[]{},;:!?").rstrip(".,;:!?") for word in said.split()[:64])
     return next((word for word in words if _is_absent_path(word)), None)
 
 

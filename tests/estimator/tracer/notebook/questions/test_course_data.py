@@ -1,0 +1,114 @@
+"""Notebooks as courses have them, on a machine without their data or without the course's own package: what is asked,
+and that the suggestions, accepted unread, give a figure."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import numpy as np, paddle
+from paddle import nn
+"""
+HELPER = "from absent_course import paddle as course\n" + HEAD
+SMALL = """
+net = nn.Sequential(nn.Conv2D(1, 2, 3, padding=1), nn.Flatten(), nn.Linear(2 * 28 * 28, 10))
+loss = nn.CrossEntropyLoss()
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+train_iter, test_iter = course.load(batch_size=8)
+"""
+OWN_LOOP = """
+timer, meter = course.Timer(), course.Accumulator(2)
+for epoch in range(3):
+    for X, y in train_iter:
+        timer.start()
+        l = loss(net(X), y)
+        trainer.clear_grad()
+        l.backward()
+        trainer.step()
+        meter.add(l, course.accuracy(net(X), y))
+"""
+CROPS = (
+    HEAD
+    + """
+class Pictures(paddle.io.Dataset):
+    def __init__(self, size):
+        with open('absent/train.txt') as file:
+            self.rows, self.size = file.read().split(), size
+    def __getitem__(self, i):
+        return crop(self.rows[i], self.size)
+    def __len__(self):
+        return len(self.rows)
+batch_size, crop_size = 16, (40, 56)
+train_iter = paddle.io.DataLoader(Pictures(crop_size), batch_size=batch_size)
+net = nn.Conv2D(3, 5, 1)
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in train_iter:
+    l = nn.functional.cross_entropy(net(x).transpose([0, 2, 3, 1]), y)
+    l.backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
+SEVERAL = (
+    HEAD
+    + """
+data = np.genfromtxt('./absent.dat', delimiter=',')
+data = paddle.to_tensor((data - data.mean(axis=0)) / data.std(axis=0))
+def get_data(size):
+    rows = paddle.io.TensorDataset([data[:, :-1], data[:, -1]])
+    return paddle.io.DataLoader(rows, batch_size=size), data.shape[1] - 1
+data_iter, feature_dim = get_data(4)
+def train(kind):
+    net = nn.Linear(feature_dim, 1)
+    trainer = kind(parameters=net.parameters())
+    for X, y in data_iter:
+        out = net(X)
+        l = nn.functional.mse_loss(out, y.reshape(out.shape))
+        trainer.clear_grad()
+        l.backward()
+        trainer.step()
+for kind in (paddle.optimizer.SGD, paddle.optimizer.Adam):
+    train(kind)
+"""
+)
+SOURCES = {
+    "its loop is the package's": HELPER + SMALL + "course.train(net, train_iter, test_iter, loss, 3, trainer)",
+    "its data is the package's": HELPER + SMALL + OWN_LOOP,
+    "crops": CROPS,
+    "a number in a tuple": SEVERAL,
+}
+ANSWERS = {
+    "its data is the package's": {"train_iter": "float32[8,1,28,28] int64[8,1]"},
+    "crops": {"train_iter": "float32[16,3,40,56] int64[16,40,56]"},
+    "a number in a tuple": {"feature_dim": 256, "loader": "float32[4,256] float32[4,1]"},
+}
+
+
+@pytest.fixture(scope="module")
+def asked(run_child):
+    return run_child("trace", SOURCES)
+
+
+@pytest.fixture(scope="module")
+def answered(run_child):
+    return run_child("trace", {name: SOURCES[name] for name in ANSWERS}, {
+        name: {"answers": answers} for name, answers in ANSWERS.items()
+    })  # fmt: skip
+
+
+def test_a_module_that_may_hold_the_training_is_asked_for(asked):
+    (question,) = asked["its loop is the package's"]["questions"]
+    assert (question["why"], question["params"]) == ("module_missing", {"module": "absent_course"})
+    assert "data_absent" not in asked["its loop is the package's"]["notes"]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_each_question_has_a_suggestion(asked, name):
+    assert {one["name"]: one["suggestion"] for one in asked[name]["questions"]} == ANSWERS[name]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_suggestions_give_a_figure(answered, name):
+    assert (answered[name]["status"], answered[name]["questions"]) == ("ok", [])
