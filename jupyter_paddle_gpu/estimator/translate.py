@@ -71,6 +71,18 @@ NOTES: dict[str, Message] = {
             hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
         ),
         Message(
+            code="clips_made_up",
+            text="The files of the data set {name} are not on this machine; made-up clips of 300 frames of 340 x 256 "
+            "stand for them.",
+            hint="Where the step's size hangs on that of the clips, have some of them here and estimate again.",
+        ),
+        Message(
+            code="pictures_made_up",
+            text="The data set's pictures are not on this machine; made-up ones of 640 x 480, or of its published "
+            "size, stand for them.",
+            hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
+        ),
+        Message(
             code="sizes_drawn",
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),

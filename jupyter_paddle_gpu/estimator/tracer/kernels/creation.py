@@ -8,7 +8,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
-from ..memory.operators import call
+from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
 from . import bounds
 from .rules import Amp, Choice, Number, Operator, Rule, Sparse, Strides, Traced, nothing
@@ -26,6 +26,12 @@ def _filled_in_place(session: Traced, original: Any, out: Any, *rest: Any) -> An
     """It allocates where the tensor has no memory yet."""
     session.state(out)
     return out
+
+
+def _full(session: Traced, original: Any, shape: Any, value: Any, *rest: Any, **named: Any) -> Any:
+    """Eager mode takes a number as text (`"-inf"`), the program's builder does not."""
+    args = (shape, float(value) if isinstance(value, str) else value, *rest)
+    return session.call("full", ORIGINAL_OPS["full"], args, named)
 
 
 def _written(session: Traced, original: Any, out: Any, *rest: Any) -> Any:
@@ -56,7 +62,7 @@ OPERATORS = (
     Operator(
         "full",
         "`program/reader.py`: the builder passes attributes as constants",
-        Rule(flops=nothing, amp=Amp.NEVER, choice=Choice.FILLS, is_constant=True),
+        Rule(instead=_full, flops=nothing, amp=Amp.NEVER, choice=Choice.FILLS, is_constant=True),
     ),
     Operator(
         "full_int_array", "`program/reader.py`: the builder passes attributes as constants", Rule(is_constant=True)

@@ -126,6 +126,8 @@ def _wrapped(patch: Patch, present: Any) -> Any:
         return _property(patch, own)
     if isinstance(present, type):
         return _Class(present.__name__, (), {"original": present, "patch": patch, "__doc__": present.__doc__})
+    if isinstance(own, staticmethod):
+        return staticmethod(_function(patch, present))
     owner = getattr(present, "__self__", None)
     if isinstance(owner, type):  # a class method, perhaps of a base: the class is the first argument
         method = next(vars(base)[patch.name] for base in patch.owner.__mro__ if patch.name in vars(base))

@@ -22,7 +22,7 @@ from . import (
 from .data import datasets, files, loader, own_datasets, pictures, pretrained, texts
 from .distributed import data_parallel, process_group, sharding
 from .patch import Patch, install
-from .trainers import text_images, weights
+from .trainers import clips, restored_images, text_images, weights
 
 
 def table() -> Iterator[Patch]:
@@ -33,7 +33,7 @@ def table() -> Iterator[Patch]:
         tensor_methods, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
         environment, folders,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
-        pretrained, texts, weights, text_images, pictures, plots,
+        pretrained, texts, weights, text_images, clips, restored_images, pictures, plots,
     ):  # fmt: skip
         yield from module.patches()
 

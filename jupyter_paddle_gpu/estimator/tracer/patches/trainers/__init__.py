@@ -1,1 +1,2 @@
-"""Paddle's trainers (PaddleDetection, PaddleSeg, PaddleClas, PaddleOCR) on a machine without their data and weights."""
+"""Paddle's trainers on a machine without their data and weights: PaddleDetection, PaddleSeg, PaddleClas, PaddleOCR,
+PaddleVideo, PaddleGAN."""

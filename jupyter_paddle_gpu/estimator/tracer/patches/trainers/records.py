@@ -71,8 +71,14 @@ def _classification(data_set: Any) -> None:
     data_set.images, data_set.labels = [picture()] * COUNT, [np.int64(0)] * COUNT
 
 
+def _faces(data_set: Any) -> None:
+    """Pictures with their person (`ppcls/data/dataloader/face_dataset.py`)."""
+    data_set.samples = [[picture(), 0]] * COUNT
+
+
 FORMATS = (
     Format("ppdet.data.source.dataset.DetDataset", _detection),
     Format("paddleseg.datasets.dataset.Dataset", _segmentation),
     Format("ppcls.data.dataloader.common_dataset.CommonDataset", _classification),
+    Format("ppcls.data.dataloader.face_dataset.AdaFaceDataset", _faces),
 )

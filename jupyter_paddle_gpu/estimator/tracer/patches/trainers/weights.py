@@ -20,6 +20,7 @@ LOADS = (
     ("ppdet.utils.checkpoint", "load_pretrain_weight"),
     ("paddleseg.utils.utils", "load_pretrained_model"),
     ("ppocr.utils.save_load", "load_pretrained_params"),
+    ("paddlevideo.utils.save_load", "load_ckpt"),
 )
 """Functions that give a model its pretrained weights."""
 
