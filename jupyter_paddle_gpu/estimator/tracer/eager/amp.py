@@ -2,7 +2,8 @@
 
 The rules are those of paddle/fluid/eager/amp_utils.h and eager_amp_auto_cast.h: operators of the white list run in the
 low type, those of the black list in float32; others run in the low type only if no operand is float32, but for O2 with
-`use_promote=False`, where they do in any case. Normalisations cast their input alone.
+`use_promote=False`, where they do in any case. Batch and layer normalisation look at their input alone and cast it
+alone: their weights and statistics are float32 in any case.
 """
 
 from __future__ import annotations
@@ -88,16 +89,18 @@ def converter(active: Policy) -> Any:
         runtime = current()
         assert runtime is not None
         treatment = rule_of(name).amp
-        if treatment is Amp.NEVER or name.endswith(("_grad", "_")) or runtime.ledger.phase == "update":
+        is_first = treatment is Amp.FIRST_OPERAND
+        is_in_place = name.endswith("_") and not is_first
+        if treatment is Amp.NEVER or is_in_place or name.endswith("_grad") or runtime.ledger.phase == "update":
             return args, kwargs
         tensors: list[Any] = []
-        _collect(args, tensors)
+        _collect(args[:1] if is_first else args, tensors)
         target = _target(active, name, tensors)
         if not any(_needs(tensor, target) for tensor in tensors):
             return args, kwargs
         outer, runtime.convert = runtime.convert, None
         try:
-            if treatment is Amp.FIRST_OPERAND:
+            if is_first:
                 return (_cast(args[0], target), *args[1:]), kwargs
             return _cast(args, target), kwargs
         finally:

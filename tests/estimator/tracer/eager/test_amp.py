@@ -102,6 +102,28 @@ CASES = {
 }
 
 
+NORMALISED = """
+import paddle, paddle.nn.functional as F
+from paddle import nn
+conv, norm = nn.Conv2D(3, 16, 3, bias_attr=False), nn.{kind}
+optimizer = paddle.optimizer.Momentum(1e-3, parameters=[*conv.parameters(), *norm.parameters()])
+x = paddle.rand([8, 3, 64, 64])
+for step in range(6):
+    {forward}
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+WRITTEN = """with paddle.amp.auto_cast(dtype="bfloat16"):
+        loss = F.relu(norm(conv(x))).mean()"""
+BY_HAND = """low = conv.weight.astype("bfloat16")
+    loss = F.relu(norm(F.conv2d(x.astype("bfloat16"), low){cast})).astype("float32").mean()
+    del low"""
+NORMS = {  # what is called, and what its input is cast to before
+    "batch": ("BatchNorm2D(16)", ""),
+    "over cards": ("SyncBatchNorm(16)", ""),
+    "instance": ("InstanceNorm2D(16)", '.astype("float32")'),  # its weights are float32, and all operands count
+}
 LOW, TWICE = ("bfloat16", "float32"), ("float32", "float64")
 """The types of mixed precision, and those that stand for them."""
 
@@ -126,6 +148,21 @@ def measured(run_child):
 def test_casts_live_as_long_as_by_hand(measured, name):
     peaks, traced = measured.pair(name)
     assert 2 * traced["peak"] == pytest.approx(steady(peaks), rel=0.001), traced["questions"]
+
+
+@pytest.fixture(scope="module")
+def normalised(run_child):
+    sources = {}
+    for name, (kind, cast) in NORMS.items():
+        sources[name] = NORMALISED.format(kind=kind, forward=WRITTEN)
+        sources[f"{name} by hand"] = NORMALISED.format(kind=kind, forward=BY_HAND.format(cast=cast))
+    return run_child("trace", sources, {name: {"target": "gpu"} for name in sources})
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_batch_normalisation_looks_at_its_input_alone(normalised, name):
+    found, by_hand = normalised[name], normalised[f"{name} by hand"]
+    assert (found["status"], found["peak"]) == ("ok", by_hand["peak"])
 
 
 def test_a_cpu_refuses_casts_by_hand_also_behind_a_trace_that_was_asked_for_them(measured):

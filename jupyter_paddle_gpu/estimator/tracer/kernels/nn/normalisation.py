@@ -136,7 +136,7 @@ OPERATORS = (
     Operator(
         "instance_norm",
         f"`cpu/instance_norm_kernel.cc`, measured to the byte; {_KEPT}",
-        Rule(workspace=_plain_scale(2), float32_results=(1, 2), amp=Amp.FIRST_OPERAND, asked=Asked.EACH_CALL),
+        Rule(workspace=_plain_scale(2), float32_results=(1, 2), asked=Asked.EACH_CALL),
         gradient=Rule(
             workspace=_plain_scale(1),
             refused="(InvalidArgument) The X@GRAD in InstanceNormGradInferMeta can't be nullptr.",
@@ -149,7 +149,6 @@ OPERATORS = (
         Rule(
             reads_as={1: Statistics(0), 2: Statistics(0)},
             float32_results=(1, 2),
-            amp=Amp.FIRST_OPERAND,
             asked=Asked.EACH_CALL,
         ),
         gradient=Rule(overwrites=(0, "y_grad"), refused_empty=NO_RESULT),
