@@ -2308,6 +2308,7 @@ export interface components {
          *         on_cpu: why it has no device, where it has none.
          *         placed: how it was decided when it was submitted.
          *         would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
+         *         unanswered: questions that the estimate left open, each with what the job does about it.
          *         limits: of memory and processors, settled with their reasons; None: the engine's own.
          *         plan: the id of the sweep or the schedule that submitted it; empty: a person did.
          *         trial: its number in the sweep, from 1; None: it is no trial.
@@ -2381,6 +2382,8 @@ export interface components {
             placed: components["schemas"]["Placed"] | null;
             /** @default null */
             would_stop: components["schemas"]["Message"] | null;
+            /** @default [] */
+            unanswered: components["schemas"]["Message"][];
             /** @default null */
             limits: components["schemas"]["Limits"] | null;
             /** @default  */
@@ -2832,7 +2835,7 @@ export interface components {
          *     Attributes:
          *         problems: what it would be refused with; empty where it would be accepted.
          *         notes: what it would not be refused with and should be known: a registry that asks to wait, data that the job's
-         *             user cannot read.
+         *             user cannot read, a question that is open and what the job does about it.
          *         decision: what becomes of the job as it will run; None where it cannot even be read.
          */
         Preflight: {

@@ -99,7 +99,7 @@ class Preflight(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         problems: what it would be refused with; empty where it would be accepted.
         notes: what it would not be refused with and should be known: a registry that asks to wait, data that the job's
-            user cannot read.
+            user cannot read, a question that is open and what the job does about it.
         decision: what becomes of the job as it will run; None where it cannot even be read.
     """
 

@@ -240,7 +240,7 @@ class Services(Machine):
             return Preflight(problems=(error.message,))
         found = self.jobs.preflight(spec, content)
         problems = tuple(message for message in found if not is_note(message))
-        return Preflight(problems=problems, notes=tuple(filter(is_note, found)), decision=decision)
+        return Preflight(problems=problems, notes=(*spec.unanswered, *filter(is_note, found)), decision=decision)
 
     def rerun(self, job_id: str, wanted: Rerun | None = None) -> Job:
         """Run a job again. Without a wish it goes on from its checkpoints; with other values it is a run of its own.

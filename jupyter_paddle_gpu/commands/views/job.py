@@ -34,8 +34,9 @@ def state(say: Speech, job: Job) -> str:
 
 def submitted(say: Speech, job: Job) -> str:
     """What is said before the log of a job that was just submitted."""
-    words = say("Job {id} was submitted.", id=job.id)
-    return words if job.spec.would_stop is None else f"{words}\n{job.spec.would_stop.render(say.translate)}"
+    stop = () if job.spec.would_stop is None else (job.spec.would_stop,)
+    said = (one.render(say.translate) for one in (*stop, *job.spec.unanswered))
+    return "\n".join((say("Job {id} was submitted.", id=job.id), *said))
 
 
 class JobsView(TableView):
@@ -136,6 +137,8 @@ class JobView(TableView):
             rows.append((say("Submitted anyway"), job.spec.insisted.render(say.translate)))
         if job.spec.would_stop is not None and job.state not in FOLLOW_STATUS:
             rows.append((say("Would stop"), job.spec.would_stop.render(say.translate)))
+        if job.spec.unanswered and job.state not in FOLLOW_STATUS:
+            rows.append((say("Not answered"), " ".join(one.render(say.translate) for one in job.spec.unanswered)))
         if job.spec.limits is not None and job.spec.limits.why:
             rows.append((say("Limits"), " ".join(why.render(say.translate) for why in job.spec.limits.why)))
         if job.spec.estimated_peak_bytes is not None:

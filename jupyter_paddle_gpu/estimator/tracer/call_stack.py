@@ -70,3 +70,8 @@ def picks_a_way() -> bool:
 
 def _is_cond(frame: FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_name == "cond" and frame.f_globals.get("__name__") == _CONTROL_FLOW
+
+
+def was_entered(problem: BaseException) -> bool:
+    """Whether a function raised it, and not the call of it: who catches it called that function."""
+    return problem.__traceback__ is not None and problem.__traceback__.tb_next is not None

@@ -37,6 +37,7 @@ from ..estimates.estimating import Estimating, Where
 from ..policies.files import Policies
 from ..requests import Submission
 from .placing import Standings, check_share, choice_of, engine_name, granted, limited, offer_of, whole_devices
+from .unanswered import unanswered
 
 if TYPE_CHECKING:
     from ...claims.claims import Claims
@@ -187,6 +188,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         on_cpu=decision.reason if decision.outcome == "cpu" else None,
         placed=Placed(outcome=decision.outcome, reason=decision.reason.code),
         would_stop=found.stop.says(behind=estimate is not None) if found and found.stop else None,
+        unanswered=unanswered(found),
         limits=decision.limits,
         plan=submission.plan,
         trial=submission.trial,

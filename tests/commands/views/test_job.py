@@ -37,12 +37,16 @@ def test_the_time_left_is_said_where_it_is_known():
 def test_where_it_would_stop_is_said_until_it_has_ended():
     told = Message(code="a", text="The notebook would stop: {error}", params={"error": "KeyError: 'label'"})
     spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local", would_stop=told)
+    asked = Message(code="b", text="Open question: {name}.", params={"name": "BATCH"})
+    spec = msgspec.structs.replace(spec, unanswered=(asked,))
     job = Job(id="a", spec=spec, state="queued", created=0, updated=0)
+    assert ("Not answered", "Open question: BATCH.") in JobView(job).rows(Speech("en"))
     row = ("Would stop", "The notebook would stop: KeyError: 'label'")
     assert row in JobView(job).rows(Speech("en"))
     assert row not in JobView(msgspec.structs.replace(job, state="failed")).rows(Speech("en"))
     lines = submitted(Speech("en"), job).splitlines()
-    assert lines == ["Job a was submitted.", "The notebook would stop: KeyError: 'label'"]
+    assert lines[:2] == ["Job a was submitted.", "The notebook would stop: KeyError: 'label'"]
+    assert lines[2:] == ["Open question: BATCH."]
     assert submitted(Speech("zh_CN"), job).startswith("作业 a 已提交。\n")
 
 

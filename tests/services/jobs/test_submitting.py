@@ -79,6 +79,21 @@ def test_the_estimate_that_was_shown_goes_with_the_job(services):
 
 
 @pytest.mark.paddle
+def test_an_open_question_and_what_the_job_does_about_it_are_said_by_submit_and_preflight(services):
+    notebook = source(services, 'import os\nbatch = int(os.environ["BATCH_OF_NOBODY"])\n' + TRAINING)
+    submission = Submission(estimate=True, resources=WantedResources(gpus=0))
+    spec = specify(services.desk(), notebook, submission)
+    (said,) = spec.unanswered
+    assert said.render() == (
+        "Open question: BATCH_OF_NOBODY. The job runs without it, and ends in cell 1, line 2 where nothing sets it."
+    )
+    found = services.preflight(notebook, submission)
+    assert (found.problems, found.notes) == ((), (said,))
+    answered = EstimateRequest(answers={"BATCH_OF_NOBODY": 8})
+    assert not specify(services.desk(), notebook, Submission(estimate=True, request=answered)).unanswered
+
+
+@pytest.mark.paddle
 @pytest.mark.parametrize(("called", "code"), [("net.absent(", "would_stop"), ("net(", None)])
 def test_where_the_notebook_would_stop_goes_with_the_job(services, called, code):
     notebook = source(services, TRAINING.replace("net(", called))

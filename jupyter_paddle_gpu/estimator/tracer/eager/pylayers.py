@@ -9,10 +9,11 @@ import paddle
 from paddle.autograd.py_layer import PyLayerContext
 from paddle.base import framework
 
+from ..call_stack import was_entered
 from ..memory.arrays import Array, State, allocate, new_tensor
 from ..memory.dtypes import FLOATING, name_of
 from .autograd import Edge, edge_of
-from .refusals import external, was_entered
+from .refusals import external
 from .tensors import Tensors
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..call_stack import was_entered
 from ..kernels.rules import Arrays, Attributes, Rule, Statistics
 from ..memory.arrays import Array, State
 from ..memory.dtypes import LOW_PRECISION
@@ -114,11 +115,6 @@ class _Numbers:
                 return evaluate(value).numpy().reshape(-1)
         except Exception:
             return None
-
-
-def was_entered(problem: Exception) -> bool:
-    """Whether a function of the user's raised it, and not the call of it: who catches it called that function."""
-    return problem.__traceback__ is not None and problem.__traceback__.tb_next is not None
 
 
 def external(runtime: Tensors, problem: Exception, begin: str = "") -> OSError:

@@ -81,6 +81,14 @@ def clear_gradients(runtime: Runtime, original: Any, tensors: list[Any], set_to_
         tensor.clear_gradient(set_to_zero)
 
 
+_NO_NUMBERS = (
+    "(InvalidArgument) Input object type error or incompatible array data type. tensor.set() supports array with bool, "
+    "float16, float32, float64, int8, int16, int32, int64, uint8 or uint16, please check your input or input array "
+    "data type."
+)
+"""What Paddle says of an array of text, dates or long numbers (pybind/tensor_py.h)."""
+
+
 def to_tensor(  # noqa: PLR0917 - Paddle's signature
     runtime: Runtime, original: Any, data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> Any:
@@ -102,8 +110,7 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
         raise ValueError("Failed to convert input data to a regular ndarray")
     wanted = _element_type(array, data, dtype)
     if wanted not in SIZE:
-        message = f"paddle.to_tensor cannot take data of type {array.dtype}"
-        raise TypeError(message)
+        raise runtime.refused(ValueError(_NO_NUMBERS))
     if wanted != "bfloat16" and str(array.dtype) != wanted:
         array = array.astype(wanted)
     shape, value = runtime.of(Resizing).arriving(tuple(array.shape), wanted, Known(array) if is_known else None)

@@ -14,7 +14,8 @@ from typing import Any
 
 from paddle.base import core
 
-from ..session import current
+from ..call_stack import was_entered
+from ..session import Session, current
 from .awaited import Awaited, when_imported
 
 Replacement = Callable[..., Any]
@@ -142,10 +143,23 @@ def _function(patch: Patch, original: Any) -> Any:
         session = current()
         if session is None:
             return original(*args, **kwargs)
-        return replacement(session, original, *args, **kwargs)
+        try:
+            return replacement(session, original, *args, **kwargs)
+        except TypeError as problem:
+            if was_entered(problem):
+                raise
+        return _misfit(session, original, args, kwargs)
 
     function.__name__, function.__doc__ = getattr(original, "__name__", patch.name), getattr(original, "__doc__", None)
     return function
+
+
+def _misfit(session: Session, original: Any, args: Any, kwargs: Any) -> Any:
+    """A call that the replacement does not take is the original's, which takes it or says in its own words why not."""
+    try:
+        return original(*args, **kwargs)
+    except TypeError as problem:
+        raise problem if was_entered(problem) else session.refused(problem) from None
 
 
 def _property(patch: Patch, original: Any) -> property:
@@ -174,7 +188,12 @@ class _Class(type):
         session = current()
         if session is None:
             return cls.original(*args, **kwargs)
-        return cls.patch.replacement(session, cls.original, *args, **kwargs)
+        try:
+            return cls.patch.replacement(session, cls.original, *args, **kwargs)
+        except TypeError as problem:
+            if was_entered(problem):
+                raise
+        return _misfit(session, cls.original, args, kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.original)

@@ -39,6 +39,10 @@ class Argument:
         self.index = index
 
 
+_OF_ATTRIBUTES = ("(InvalidArgument)", "(InvalidType)")
+"""What Paddle begins with where it refuses an attribute."""
+
+
 class Inference:
     """Templates by call signature, each built once."""
 
@@ -98,7 +102,7 @@ class Inference:
             rule_of(name).asked is Asked.TYPES_ALONE
         ):  # of those the builder checks shapes and attributes as eager mode does
             problem = refused_type(asked, metas, _fill)
-            if problem is None and built is not None and "(InvalidArgument)" in str(built):
+            if problem is None and built is not None and str(built).startswith(_OF_ATTRIBUTES):
                 problem = built
         else:
             problem = refusal(asked, metas, _fill)

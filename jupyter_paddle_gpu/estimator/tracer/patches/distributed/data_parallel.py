@@ -12,6 +12,7 @@ from typing import Any
 from paddle.base import core
 from paddle.distributed import parallel
 
+from ...eager.autograd import Accumulation, Node, in_degrees
 from ...eager.tensors import Tensors, running
 from ...memory.arrays import elements
 from ...memory.dtypes import SIZE, name_of
@@ -34,7 +35,8 @@ class Reducer:
 
     A group's buffer is made anew once the last of its gradients is there, before the one of the pass before goes
     (EagerGroup::ConcatTensors in distributed/collective/reducer.cc; measured with two processes on CPUs). The last
-    group comes first.
+    group comes first. A parameter that the first outputs do not hang on counts as arrived with the first gradient of
+    each pass, with zeros of its own that stay (EagerReducer::MarkVarReady).
     """
 
     def __init__(self, parameters: list[Any], sparse: list[bool], limits: list[int]) -> None:
@@ -44,6 +46,8 @@ class Reducer:
         self.buffers: list[Any] = [None] * len(self._groups)
         self._waiting: list[int] = []
         self._next = 0
+        self._apart: list[tuple[int, Any]] | None = None
+        self._zeros: list[Any] = []
         for place, group in enumerate(self._groups):
             for parameter in group:
                 self._runtime.state(parameter).reduced.append(partial(self._arrived, place))
@@ -51,10 +55,28 @@ class Reducer:
     def prepare_for_backward(self, outputs: list[Any]) -> None:
         """A backward pass that the processes gather follows; none does inside `no_sync`."""
         self._waiting, self._next = [len(group) for group in self._groups], 0
+        if self._apart is None:
+            self._apart = self._unused(outputs)
+        for place, _ in self._apart:
+            self._waiting[place] -= 1
+
+    def _unused(self, outputs: list[Any]) -> list[tuple[int, Any]]:
+        """Parameters that no gradient will come to, with their groups; none where layers of one's own, whose graphs
+        nobody sees, may use them."""
+        states = [self._runtime.state(output) for output in outputs]
+        reached = in_degrees((state.node for state in states if state.node is not None), _edges)
+        if not all(isinstance(node, (Node, Accumulation)) for node in reached):
+            return []
+        ends = {*reached, *(state.accumulation for state in states)}
+        every = [(place, one) for place, group in enumerate(self._groups) for one in group]
+        return [(place, one) for place, one in every if self._runtime.state(one).accumulation not in ends - {None}]
 
     def _arrived(self, place: int) -> None:
         if not self._waiting:
             return
+        if self._apart and not self._zeros:
+            shapes = [(elements(one), name_of(one.dtype)) for _, one in self._apart]
+            self._zeros = [self._runtime.create("full", (size,), dtype, None, "gradients") for size, dtype in shapes]
         self._waiting[place] -= 1
         while self._next < len(self._groups) and self._waiting[self._next] <= 0:
             group = self._groups[self._next]
@@ -63,6 +85,10 @@ class Reducer:
             self._next += 1
         if self._next == len(self._groups):
             self._waiting = []
+
+
+def _edges(node: Any) -> dict[int, Any]:
+    return getattr(node, "edges", {})
 
 
 def reducer(  # noqa: PLR0917 - Paddle's signature

@@ -195,6 +195,9 @@ IN_TENSORS = {
 REFUSED |= {
     **EMPTY,
     **{name: training(loss=f"({call}).mean()") for name, call in IN_TENSORS.items()},
+    "text in an array": training(x="paddle.to_tensor(np.array('four'))"),
+    "a data set with an argument too many": training(x="paddle.io.TensorDataset([paddle.rand([4, 4])], 3)"),
+    "an axis in words": training(loss="net(x).argsort('four').mean()"),
     "a type behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}x = x.astype('float64')"),
     "parts behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}a, b = net(x)"),
 }

@@ -116,7 +116,11 @@ def shard(level: str, options: str = "") -> str:
 GROUPED = "model = fleet.distributed_model(layers)\noptimizer = fleet.distributed_optimizer(optimizer)"
 FUSED = "strategy.hybrid_configs['sharding_configs'].tensor_fusion = True\n"
 FROZEN = "\nlayers[4].bias.stop_gradient = True"
+UNUSED = """
+layers.spare = nn.Linear(700, 300)
+layers.forward = lambda x: layers[4](layers[3](layers[2](layers[1](layers[0](x)))))"""
 SOURCES = {
+    "parallel-unused": script("model = paddle.DataParallel(layers)", MLP + UNUSED),
     "parallel": script("model = paddle.DataParallel(layers, comm_buffer_size=4)", MLP + FROZEN),
     "parallel-images": script("model = paddle.DataParallel(layers)", IMAGES),
     "parallel-accumulated": script("model = paddle.DataParallel(layers)", BLOCKS, step=ACCUMULATED),

@@ -1,0 +1,62 @@
+"""What a job does about questions that its estimate left open: one sentence a kind, for all faces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ...domain.estimates import Estimate, Question, QuestionKind
+from ...domain.messages import Message
+
+_HINT = "An answer reaches the job as well."
+_SAYS: dict[QuestionKind, Message] = {
+    "environment": Message(
+        code="open_environment",
+        text="Open question: {names}. The job runs without it, and ends in cell {cell}, line {line} where nothing sets "
+        "it.",
+        hint=_HINT,
+    ),
+    "path": Message(
+        code="open_path",
+        text="Open question: {names}. The job looks for it where it runs, in cell {cell}, line {line}, and ends there "
+        "without it.",
+        hint=_HINT,
+    ),
+    "batch": Message(
+        code="open_batch",
+        text="Open question: what one batch of {names} looks like. The job reads its data itself and needs no answer.",
+        hint="With an answer there is a figure.",
+    ),
+    "value": Message(
+        code="open_value",
+        text="Open question: {names}. The job runs cell {cell}, line {line} as it stands, and ends there if it cannot.",
+        hint=_HINT,
+    ),
+}
+_SOMEWHERE = Message(
+    code="open_question",
+    text="Open question: {why} The job runs all the same, as the notebook stands.",
+)
+
+
+def unanswered(estimate: Estimate | None) -> tuple[Message, ...]:
+    """Which questions are open, and what the job will do about each; empty where there is a figure, or no estimate."""
+    if estimate is None or estimate.status != "needs_input":
+        return ()
+    return tuple(_by_kind(estimate.questions))
+
+
+def _by_kind(questions: tuple[Question, ...]) -> Iterator[Message]:
+    for kind, message in _SAYS.items():
+        of = [one for one in questions if one.kind == kind and one.name]
+        place = next((one.where for one in of if one.where is not None), None)
+        if not of or (place is None and kind != "batch"):
+            continue
+        params: dict[str, str | int] = {"names": ", ".join(dict.fromkeys(one.name for one in of))}
+        if place is not None:
+            params |= {"cell": place.cell + 1, "line": place.line}
+        yield msgspec.structs.replace(message, params=params)
+    rest = (one for one in questions if not one.name or (one.where is None and one.kind != "batch"))
+    if (first := next(rest, None)) is not None:
+        yield msgspec.structs.replace(_SOMEWHERE, params={"why": first.why})
