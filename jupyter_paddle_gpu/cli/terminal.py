@@ -197,10 +197,14 @@ class TerminalFace(Face):
 
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""
-        printer = LinePrinter(as_json=as_json)
-        for lines in LogTail(self.services, job.id, since, rank=rank).pages():
+        from ..commands.views.job import silent
+
+        printer, tail = LinePrinter(as_json=as_json), LogTail(self.services, job.id, since, rank=rank)
+        for lines in tail.pages():
             printer.write(lines)
         printer.close()
+        if not tail.next and not as_json:
+            print(silent(self.say, job), file=sys.stderr)
 
     def answers(self, estimate: Estimate) -> dict[str, FactValue]:
         """Asked one by one where a person sits at the terminal: Enter takes what is suggested, and ends the questions

@@ -160,10 +160,14 @@ class CellFace(Face):
 
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""
-        printer = CellPrinter(as_json=as_json)
-        for lines in LogTail(self.services, job.id, since, rank=rank).pages():
+        from ..commands.views.job import silent
+
+        printer, tail = CellPrinter(as_json=as_json), LogTail(self.services, job.id, since, rank=rank)
+        for lines in tail.pages():
             printer.write(lines)
         printer.close()
+        if not tail.next and not as_json:
+            print(silent(self.say, job), flush=True)
 
     def follow(self, job: Job, since: int, *, as_json: bool) -> Job:
         """The log until the job ends, with a bar where widgets are; interrupting the cell only stops looking."""

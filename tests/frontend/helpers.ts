@@ -84,6 +84,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       on_cpu: null,
       placed: null,
       would_stop: null,
+      unanswered: [],
       limits: null,
       settings: { variables: [], code: '' },
       differs: [],

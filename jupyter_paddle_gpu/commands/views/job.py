@@ -39,6 +39,11 @@ def submitted(say: Speech, job: Job) -> str:
     return "\n".join((say("Job {id} was submitted.", id=job.id), *said))
 
 
+def silent(say: Speech, job: Job) -> str:
+    """What is said in place of a log that has no lines."""
+    return say("Job {id} has printed nothing so far: {state}.", id=job.id, state=state(say, job))
+
+
 class JobsView(TableView):
     """A list of jobs, the newest first.
 

@@ -6,7 +6,7 @@ import msgspec
 
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.comparison import ComparisonView
-from jupyter_paddle_gpu.commands.views.job import JobView, submitted
+from jupyter_paddle_gpu.commands.views.job import JobView, silent, submitted
 from jupyter_paddle_gpu.commands.views.usage import driver_peak, used
 from jupyter_paddle_gpu.domain.changes import CellDifference
 from jupyter_paddle_gpu.domain.decisions import Limits
@@ -48,6 +48,13 @@ def test_where_it_would_stop_is_said_until_it_has_ended():
     assert lines[:2] == ["Job a was submitted.", "The notebook would stop: KeyError: 'label'"]
     assert lines[2:] == ["Open question: BATCH."]
     assert submitted(Speech("zh_CN"), job).startswith("作业 a 已提交。\n")
+
+
+def test_a_log_without_lines_has_a_sentence_in_its_place():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    job = Job(id="a", spec=spec, state="queued", created=0, updated=0)
+    assert silent(Speech("en"), job) == "Job a has printed nothing so far: waiting."
+    assert silent(Speech("zh_CN"), job) == "作业 a 目前还没有输出：等待中。"
 
 
 def test_limits_are_said_with_their_source():
