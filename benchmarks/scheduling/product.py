@@ -42,9 +42,9 @@ class Queue:
         devices: as they are when nobody has them.
     """
 
-    def __init__(self, devices: Iterable[Device]) -> None:
+    def __init__(self, devices: Iterable[Device], policy: Policy) -> None:
         self.devices = tuple(devices)
-        self.policy = Policy(prefer="score", default_share="estimate")
+        self.policy = policy
         self._ledgers: dict[str, Ledger] = defaultdict(Ledger)
         self._runs: dict[str, list[Job]] = defaultdict(list)
         self._expected: dict[str, float | None] = {}

@@ -1,7 +1,8 @@
 """One place under one scheduler, from the first task's arrival to the last one's end.
 
 `fifo`, `kueue` and `slurm` are models of what people have: whole cards, asked for by kind or by none, without a look at
-memory. `rules` and `learned` are this product (`product.py`): its fair order, its account, its expectations, its turns.
+memory. `rules` and `learned` are this product (`product.py`): its fair order, its account, its expectations, its turns;
+`packed` is the same with `prefer: least_free`, the smallest room that fits.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from jupyter_paddle_gpu.domain.learned import LearnedRun
 from jupyter_paddle_gpu.jobs.scheduling.timeline import Timeline
 from jupyter_paddle_gpu.matching.learned.experience import Experience
 from jupyter_paddle_gpu.matching.learned.proof import prove, replay
+from jupyter_paddle_gpu.matching.policy import Policy
 
 from .product import Queue
 from .workload import NOISE, REFERENCE, Place, Task
 
-PRODUCT = ("rules", "learned")
-SCHEDULERS = ("fifo", "kueue", "slurm", "rules", "learned")
+SCORED = Policy(prefer="score", default_share="estimate")
+PRODUCT = {"rules": SCORED, "packed": Policy(prefer="least_free", default_share="estimate"), "learned": SCORED}
+"""This product, by its policy."""
+SCHEDULERS = ("fifo", "kueue", "slurm", *PRODUCT)
 DEPTH = 40
 """Waiting tasks that one pass of the models looks at; Slurm's `bf_max_job_test` is such a bound."""
 OOM_SECONDS, AGAIN_SECONDS = 120.0, 300.0
@@ -93,7 +97,7 @@ class State:
     used: dict[str, int] = field(default_factory=dict)
     learnt: set[str] = field(default_factory=set)
     history: list[LearnedRun] = field(default_factory=list)
-    queue: Queue = field(default_factory=lambda: Queue(()))
+    queue: Queue = field(default_factory=lambda: Queue((), SCORED))
     devices: dict[str, Device] = field(default_factory=dict)
     failures: int = 0
     work: float = 0.0
@@ -107,7 +111,7 @@ class State:
 def simulate(place: Place, scheduler: str, seed: int) -> Outcome:
     """Go from event to event: an arrival, an end, a task that is asked for again."""
     state = State(place, scheduler, seed, devices={one.id: one for one in place.devices})
-    state.queue = Queue(place.devices)
+    state.queue = Queue(place.devices, PRODUCT.get(scheduler, SCORED))
     state.milli = dict.fromkeys(state.devices, 0)
     state.used = dict.fromkeys(state.devices, 0)
     events: list[tuple[float, int, int, Task | Run]] = []

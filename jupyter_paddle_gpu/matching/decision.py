@@ -89,7 +89,7 @@ def decide(
             return _unseen(case, missing, known=bool(real))
         candidates = [here[name] for name in choice.device_ids]
     else:
-        candidates = usable(real, policy, case.wanted)
+        candidates = _suited(real, offer, policy, case.wanted)
     asked = None if choice.anyway else need
     return _on_devices(case._replace(seats=_seats(asked, candidates, policy, choice, offer)), ways, smaller)
 
@@ -115,10 +115,16 @@ def openings(need: Need | None, offer: Offer, policy: Policy, choice: Choice) ->
     count = len(choice.device_ids) or choice.gpus or 1
     # Of named ones that are gone no other takes the place.
     named = [here[name] for name in choice.device_ids if name in here]
-    wanted = named if choice.device_ids else usable(here.values(), policy, count)
+    wanted = named if choice.device_ids else _suited(here.values(), offer, policy, count)
     seats = _seats(None if choice.anyway else need, wanted, policy, choice, offer)
     possible = tuple(seat.device.id for seat in seats if seat.possible)
     return possible, frozenset(seat.device.id for seat in seats if seat.starts)
+
+
+def _suited(devices: Iterable[Device], offer: Offer, policy: Policy, count: int) -> list[Device]:
+    """Those that may be chosen by themselves."""
+    suits = offer.suits
+    return usable(devices, policy, count) if suits is None else [one for one in devices if suits(one, count)]
 
 
 def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Device | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -11,6 +11,9 @@ from ..domain.devices import Device, DeviceHolder, DeviceLink
 from ..domain.jobs import reasons
 from ..domain.messages import Message, Param
 from . import waiting
+
+Suits = Callable[[Device, int], bool]
+"""What `candidates.usable` says of a device among all that there are, for so many devices."""
 
 
 class JobName(NamedTuple):
@@ -30,6 +33,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         links: how each two of the devices are joined.
         kept: device id -> the job ahead in this queue for which it is kept; whoever comes later may not start on it.
         ahead: a job of this queue that waits for any of these devices; empty: none does.
+        suits: whether a device may be chosen by itself for a job that wants so many, where that was looked at already.
         left: job -> seconds until it is thought to end, of those that have a device.
         jobs: what is known of the jobs in `taken`, `kept` and `ahead`.
         trouble: why not all devices can be seen just now; it passes.
@@ -47,6 +51,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     ahead: str = ""
     left: Mapping[str, float] = {}
     jobs: Mapping[str, JobName] = {}
+    suits: Suits | None = None
     trouble: Message | None = None
     assigned: bool = False
     memory: int | None = None

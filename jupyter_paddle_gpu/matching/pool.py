@@ -88,7 +88,7 @@ class Pool:
         self.taken: Mapping[str, str] = {} if taken is None else taken
         self.held: Mapping[str, DeviceHolder] = {} if held is None else held
         self.shared: Mapping[str, tuple[DeviceHolder, ...]] = {} if shared is None else shared
-        self.place = {device.id: place for place, device in enumerate(self.devices)}
+        self.place: dict[str, int] = {device.id: place for place, device in enumerate(self.devices)}
         fit_for_one = usable(self.devices, policy)
         whole = {device.id for device in usable(fit_for_one, policy, 2)}
         self._key_of: dict[int, tuple[object, ...]] = {}
@@ -112,6 +112,7 @@ class Pool:
         return Offer(
             devices=tuple(devices),
             links=self.links,
+            suits=self.suits,
             taken={name: self.taken[name] for name in names if name in self.taken},
             held={name: self.held[name] for name in names if name in self.held},
             shared={name: self.shared[name] for name in names if name in self.shared},
@@ -152,6 +153,11 @@ class Pool:
     def kind_of(self, name: str) -> tuple[object, ...] | None:
         """What a device has in common with its like; None of one that is not chosen by itself."""
         return self._key_of.get(self.place.get(name, -1))
+
+    def suits(self, device: Device, count: int) -> bool:
+        """Whether a device may be chosen by itself for a job that wants so many."""
+        key = self._key_of.get(self.place.get(device.id, -1))
+        return key is not None and (count < 2 or bool(key[-1]))
 
     def seat(self, need: Need | None, device: Device, choice: Choice) -> Seat:
         """A device, were it empty of jobs."""

@@ -23,6 +23,10 @@ from .room import Room, Supply, Wish
 
 ANOTHERS = "*"
 """Instead of an engine's name: a job of another store, of which only its place in the order is known."""
+MOST_PLANNED = 100
+"""So many waiting jobs of a pool have their devices kept for them, and their start foretold; who waits behind them has
+a place, and starts on what they leave. Slurm's `bf_max_job_test` is such a bound: each plan makes the next one longer,
+and what is foretold of the hundredth is of little worth."""
 HELD = Message(
     code="held",
     text="Held: it does not start until you release it.",
@@ -253,7 +257,7 @@ class _State:
             return Turn(job, True, device_ids=decision.device_ids, shares=decision.shares, starts=self.now)
         self.waiting[supply.pool] += 1
         place, starts = self.waiting[supply.pool], None
-        if decision.device_ids:  # else it waits for what is not here
+        if decision.device_ids and place <= MOST_PLANNED:  # else it waits for what is not here, or far behind
             starts = self.room.wait(supply, wish)
             if not choice.device_ids:
                 self.any_wanted.setdefault(supply.pool, job.id)

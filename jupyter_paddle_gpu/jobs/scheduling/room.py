@@ -214,6 +214,7 @@ class Room:
             shared={one: found for one in names if one in self.shared and (found := self._beside(one, wish.job))},
             left=self.left,
             jobs=self.jobs,
+            suits=self._index(supply).pool.suits,
             trouble=supply.trouble,
             assigned=supply.assigned,
             judged=supply.judged or supply.devices is None,

@@ -39,6 +39,7 @@ def plan(
     policy: Policy | None = None,
     trouble: Message | None = None,
     own: dict[str, Supply] | None = None,
+    known: queue.Known = queue.Known(),  # noqa: B008  # a value
 ) -> dict[str, queue.Turn]:
     found = queue.turns(
         queued,
@@ -56,6 +57,7 @@ def plan(
         settings=settings or JobSettings(),
         now=100.0,
         policy=policy,
+        known=known,
     )
     return {turn.job.id: turn for turn in found}
 
@@ -104,6 +106,18 @@ def test_ones_own_jobs_are_named_beside_others_and_by_their_notebooks() -> None:
         [job("a", 1), theirs, job("b", 1)], devices=[gpu(0)], own={queue.ANOTHERS: Supply(devices=(gpu(0),))}
     )["b"].reason
     assert behind and behind.render() == "Waits behind job x of alice, which waits for a device."
+
+
+def test_of_many_that_wait_the_first_are_planned_and_the_others_start_on_what_they_leave() -> None:
+    many = [job(f"w{at}", 1, need=50) for at in range(queue.MOST_PLANNED + 5)]
+    known = queue.Known({"x": 1000.0, **{one.id: 60.0 for one in many}})
+    runs = msgspec.structs.replace(job("x", ids=("g0",)), state="running", started=0.0)
+    small = job("small", 1, need=5)
+    turns = plan([*many, small], active=(runs,), claims={"g0": "x"}, devices=[gpu(0), gpu(1, 10)], known=known)
+    foretold = [turns[one.id].starts is not None for one in many]
+    assert foretold == [True] * queue.MOST_PLANNED + [False] * 5
+    assert [turns[one.id].place for one in many[-5:]] == [queue.MOST_PLANNED + more for more in range(1, 6)]
+    assert started(turns) == {"small": ("g1",)}, "it delays nobody"
 
 
 def test_most_free_memory_first() -> None:
