@@ -9,6 +9,7 @@ of earlier runs.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from ..report import RESULTS, save, show
 
 _OPEN = frozenset(("needs_input", "no_package"))
 """How a notebook ends of which a question is left."""
+_OF_MACHINE = re.compile(r"/\S*/site-packages/")
 MOST_QUESTIONS = 3
 """Answers that a person is willing to give."""
 
@@ -72,7 +74,7 @@ def read(service: EstimateService, path: Path, folder: Path) -> Reading:
         answers |= new
         is_assumed = is_assumed or any(_is_assumed(one) for one in estimate.questions if one.name in new)
     found = _reading(path, estimate, answers, time.monotonic() - started)
-    found.open = [one.replace(f"{folder}/", "") for one in found.open]
+    found.open = [_OF_MACHINE.sub("", one.replace(f"{folder}/", "")) for one in found.open]
     found.assumed = is_assumed or "answers_assumed" in found.notes
     return found
 

@@ -40,8 +40,8 @@ SECONDS = 20.0
 MOST_BYTES = 1 << 30
 """Estimates above this are not run."""
 TIMEOUT = 180
-_FOLDER = re.compile(r"/\S*/work/")
-"""The temporary folder `work` in which a notebook is run, as its errors name it."""
+_FOLDER = re.compile(r"/\S*/(?:work|site-packages)/")
+"""The temporary folder `work` in which a notebook is run, and that of libraries, as errors name them."""
 _ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _NAMED = re.compile(r"(\w+)=((?:\w+\[[\d,]*\]\s*)+)")
 
@@ -220,6 +220,8 @@ def _run(cells: list[str], made: dict[str, Any], *, said: str = "") -> str:
             for name in {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)
                          and isinstance(one.ctx, ast.Store)} & made.keys():  # fmt: skip
                 names[name] = _made(name, made[name])
+        if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+            pyplot.close("all")  # as a kernel does behind each cell: what a figure shows is let go of
     return f"no {said}: {problem}" if said else problem
 
 
