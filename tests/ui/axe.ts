@@ -78,6 +78,8 @@ interface IGlance {
   /** Pixels from the panel's top to Submit and to the first job. */
   submit: number;
   job: number;
+  /** Pixels that lie below the panel's lower edge, to be scrolled to. */
+  below: number;
 }
 
 /** What a look at the panel has to take in, without what only screen readers and lists hold, and without a program's own lines. */
@@ -103,7 +105,11 @@ export async function glance(panel: Locator): Promise<IGlance> {
       words: count(/[\p{L}][\p{L}’'-]*/gu),
       all: count(/\S*[\p{L}\d]\S*/gu),
       submit: from('.jp-PaddleGpu-submit'),
-      job: from('.jp-PaddleGpu-job')
+      job: from('.jp-PaddleGpu-job'),
+      below: [...node.querySelectorAll('.jp-PaddleGpu-body, .jp-PaddleGpu-foot')].reduce(
+        (sum, one) => sum + one.scrollHeight - one.clientHeight,
+        0
+      )
     };
   });
 }

@@ -196,7 +196,8 @@ export class LabServer {
         `--LabApp.workspaces_dir=${join(this.folder, 'workspaces')}`
       ],
       {
-        cwd: this.folder,
+        // Others may write where they were started and look for it in the root.
+        cwd: this._options.elsewhere ? this.root : this.folder,
         stdio: process.env.PADDLE_GPU_UI_LOG ? 'inherit' : ['ignore', this._log, this._log],
         env: {
           ...process.env,

@@ -13,7 +13,6 @@ import { execFileSync } from 'child_process';
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { CARDS } from '../cards';
 import { ended, expect, openNotebook, test } from '../fixtures';
 import { LabServer, notebook } from '../server';
 import { save } from './measure';
@@ -28,6 +27,16 @@ for step in range(1, 21):
     print(f"step {step}/20 loss {2 * math.exp(-step * LEARNING_RATE * 8 / BATCH_SIZE):.4f}", flush=True)
     time.sleep(0.2)
 print("the end")`;
+
+const GIB = 2 ** 30;
+/** One in use, one full, one free. All answer: where one is lost, nvdashboard shows none. */
+const CARDS = [
+  'count 3',
+  `used 0 ${20 * GIB}`,
+  `used 1 ${80 * GIB}`,
+  `process 1 1 ${79 * GIB}`,
+  'used 2 0'
+];
 
 test.use({ serverOptions: { cards: CARDS } });
 
