@@ -37,7 +37,8 @@ def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
     folder = clones / variant.repository.rpartition("/")[2] if variant.repository else PROGRAMS
     command = [str(Path(sys.executable).with_name("jupyter")), "paddle-gpu", "estimate", "--json"]
     command += ["--device", log.card or CARD, variant.script, "--", *variant.arguments]
-    environment = {**os.environ, "PYTHONPATH": ".", "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
+    paths = os.pathsep.join((".", os.environ.get("PYTHONPATH", "")))
+    environment = {**os.environ, "PYTHONPATH": paths, "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
     done = subprocess.run([*NICE, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     try:
         answer: dict[str, Any] = json.loads(done.stdout)

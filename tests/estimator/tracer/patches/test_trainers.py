@@ -54,6 +54,15 @@ data = Own("data/pictures", "data/pictures/train.txt")
 """
     + TRAIN
 )
+SEVERAL = CLASSES.replace(
+    "class Own(common.CommonDataset):\n    pass",
+    """
+class Own(common.CommonDataset):
+    def __getitem__(self, index):
+        return super().__getitem__(index)[0], np.array(self.labels[index].split(","))
+Own.__module__, Own.__qualname__ = "ppcls.data.dataloader.multilabel_dataset", "MultiLabelDataset"
+""",
+)
 MASKS = (
     MODULES
     + """
@@ -128,7 +137,7 @@ CHECKPOINT = """
 def load_pretrain_weight(model, path):
     raise RuntimeError("no network")
 """
-SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES}
+SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES, "several": SEVERAL}
 INPUTS = {
     "classes": ["uint8[4, 3, 24, 32]", "int64[4]"],
     "masks": ["uint8[4, 3, 64, 64]", "int64[4, 64, 64]"],
@@ -151,3 +160,8 @@ def test_batches_are_those_of_the_programs_own_transforms(traced, name):
     row = traced[name]
     assert (row["status"], row["inputs"]) == ("ok", INPUTS[name])
     assert row["notes"] == (["weights_absent"] if name == "weights" else ["dataset_made_up"])
+
+
+def test_labels_that_hang_on_the_models_classes_are_asked_for(traced):
+    row = traced["several"]
+    assert (row["status"], [one["why"] for one in row["questions"]]) == ("needs_input", ["batch_unseen"])

@@ -34,7 +34,7 @@ class Format:
 def filled(data_set: Any) -> bool:
     """Whether the format of a data set is known; it has samples then."""
     names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(data_set).__mro__}
-    row = next((one for one in FORMATS if one.kind in names), None)
+    row = None if _UNTOLD & names else next((one for one in FORMATS if one.kind in names), None)
     if row is not None:
         row.fill(data_set)
     return row is not None
@@ -82,3 +82,6 @@ FORMATS = (
     Format("ppcls.data.dataloader.common_dataset.CommonDataset", _classification),
     Format("ppcls.data.dataloader.face_dataset.AdaFaceDataset", _faces),
 )
+_UNTOLD = frozenset(("ppcls.data.dataloader.multilabel_dataset.MultiLabelDataset",))
+"""Those of which the data set alone does not say what a sample is: the labels of a picture are as many as the classes
+of the model. Their batch is asked for."""
