@@ -27,7 +27,7 @@ NAMED = {
     "length": re.compile(
         r"(?i)^(max|seq|sequence|sentence|sent|text|pad|src|tgt|source|target|context|input|time|window|padded)?_?"
         r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|"
-        r"^(maxlen|time_steps|n_steps|look_back|block|block_?size|context)$"
+        r"^(maxlen|time_steps|n(um)?_steps|look_back|block|block_?size|context)$"
     ),
     "points": re.compile(r"(?i)^(max|num|n)_?(point|points|pts)$"),
 }

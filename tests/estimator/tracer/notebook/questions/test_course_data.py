@@ -73,7 +73,25 @@ for kind in (paddle.optimizer.SGD, paddle.optimizer.Adam):
     train(kind)
 """
 )
+REVIEWS = (
+    HEAD
+    + """
+def load(size, num_steps=6):
+    rows, labels = np.load('absent.npy'), np.load('labels.npy')
+    return paddle.io.DataLoader(paddle.io.TensorDataset([rows, labels]), batch_size=size)
+batch_size, num_steps = 4, 6
+train_iter = load(batch_size, num_steps)
+net = nn.Sequential(nn.Embedding(50, 8), nn.Flatten(), nn.Linear(8 * num_steps, 2))
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+for X, y in train_iter:
+    l = nn.functional.cross_entropy(net(X), y)
+    l.backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
 SOURCES = {
+    "steps": REVIEWS,
     "its loop is the package's": HELPER + SMALL + "course.train(net, train_iter, test_iter, loss, 3, trainer)",
     "its data is the package's": HELPER + SMALL + OWN_LOOP,
     "crops": CROPS,
@@ -81,6 +99,7 @@ SOURCES = {
 }
 ANSWERS = {
     "its data is the package's": {"train_iter": "float32[8,1,28,28] int64[8,1]"},
+    "steps": {"loader": "int64[4,6] int64[4,1]"},
     "crops": {"train_iter": "float32[16,3,40,56] int64[16,40,56]"},
     "a number in a tuple": {"feature_dim": 256, "loader": "float32[4,256] float32[4,1]"},
 }
