@@ -85,12 +85,12 @@ export function duration(seconds: number, trans: TranslationBundle): string {
   return trans.__('%1 d %2 h', Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24);
 }
 
-/** A span of time as a stopwatch has it, for axes: `0:07`, `0:01.5`, `12:30`, `1:02:00`. */
+/** A span of time for axes, from a minute on as a stopwatch has it: `1.5 s`, `7 s`, `12:30`, `1:02:00`. */
 export function stopwatch(seconds: number): string {
   const s = Math.max(0, Math.round(seconds));
-  const tenths = Math.round(seconds * 10);
-  if (tenths % 10 && tenths < 600) {
-    return `0:${(tenths / 10).toFixed(1).padStart(4, '0')}`;
+  const tenths = Math.max(0, Math.round(seconds * 10));
+  if (tenths < 600) {
+    return `${tenths / 10} s`;
   }
   const two = (part: number) => String(part).padStart(2, '0');
   const [hours, minutes] = [Math.floor(s / 3600), Math.floor(s / 60) % 60];

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
-from . import channel, ending, processes, space
+from . import channel, ending, event_files, processes, space
 from .ranks import Others
 from .spec import Spec
 
@@ -29,6 +29,8 @@ a few writes."""
 _SET_PIPE_SIZE = 1031
 """fcntl's F_SETPIPE_SZ on Linux; Python knows the name from 3.10 on."""
 _INTERRUPT_AFTER = 0.35
+_LOOK_SECONDS = 1.0
+"""How often is looked at what the notebook's programs have open: a walk through /proc takes some milliseconds."""
 _BESIDE = "beside"
 """Why a process is stopped that trains with one that has failed."""
 _KILL_AFTER = 0.7
@@ -53,7 +55,8 @@ class Session:
         self._stop_reason: Optional[str] = None
         self._stop_at = 0.0
         self._stop_step = 0
-        self._sampled_at = 0.0
+        self._sampled_at = self._looked_at = 0.0
+        self._event_files = event_files.OpenFiles()
         self._failure: Optional[Dict[str, Any]] = None
         self._error_reason = ""
         self._full_at = -1e9  # when /dev/shm was seen full last
@@ -283,6 +286,8 @@ class Session:
             self._facts.update(message.get("facts") or {})
             self._completed = bool(message["completed"])
         else:
+            if message["kind"] == "event_files":
+                self._event_files.told(message["viewer"], message["folder"])
             self._recorder.message(message)
 
     def _answer(self, letter: bytes) -> None:
@@ -325,6 +330,7 @@ class Session:
     def _check_limits(self) -> None:
         now, limits = time.monotonic(), self._spec.limits
         self._look_at_shared_memory()
+        self._look_at_programs()
         if self._spec.seconds and now - self._started > self._spec.seconds:
             self.stop("time_limit")
         if self._spec.memory_bytes and now - self._sampled_at > limits.sample_seconds:
@@ -336,6 +342,14 @@ class Session:
                 self._stop_at, self._stop_step = now, 3
                 self._kill_child()
                 self._others.kill()
+
+    def _look_at_programs(self) -> None:
+        """Whether a program that the notebook has started writes curves for a viewer."""
+        now = time.monotonic()
+        if self._pid and now - self._looked_at > _LOOK_SECONDS:
+            self._looked_at = now
+            for found in self._event_files.look(processes.descendants(self._pid)):
+                self._recorder.message(found)
 
     def _look_at_shared_memory(self) -> None:
         """What a process had there may be gone a moment after its end."""

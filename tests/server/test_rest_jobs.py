@@ -256,6 +256,7 @@ async def test_a_job_is_taken_along_on_a_page_in_an_archive_as_a_table(api, subm
         "no link is followed"
     )
     assert packed.getinfo("checkpoints/best.bin").file_size == 3 << 20
+    assert packed.getinfo("checkpoints/best.bin").date_time[0] > 1980, "unpacked with the date of its file"
 
 
 async def test_notes_and_stars_stay_with_the_job(api, submit, ended):

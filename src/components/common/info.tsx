@@ -8,10 +8,19 @@ import { Prose } from './pieces';
 /** Room before the sign that keeps it on the line of the last word. */
 export const NO_BREAK = '\u00a0';
 
+/** Pixels between an explanation and the edge. */
+const EDGE = 6;
+
 export function Info(props: { about: string; children: string }): JSX.Element {
   const { trans } = useApp();
   const [open, setOpen] = React.useState(false);
   const id = React.useId();
+  const bubble = React.useRef<HTMLSpanElement>(null);
+  React.useLayoutEffect(() => {
+    if (open && bubble.current) {
+      keepWithin(bubble.current);
+    }
+  }, [open]);
   return (
     <span
       className="jp-PaddleGpu-info"
@@ -37,9 +46,18 @@ export function Info(props: { about: string; children: string }): JSX.Element {
       >
         <span aria-hidden="true">ⓘ</span>
       </button>
-      <span id={id} className="jp-PaddleGpu-bubble" role="status" hidden={!open}>
+      <span ref={bubble} id={id} className="jp-PaddleGpu-bubble" role="status" hidden={!open}>
         {open && <Prose text={props.children} />}
       </span>
     </span>
   );
+}
+
+/** It stands centered below its sign; beside the edge of what it is part of it is moved aside, so that nothing is cut. */
+function keepWithin(bubble: HTMLElement): void {
+  const { left, right } = bubble.getBoundingClientRect();
+  const frame = (bubble.closest('.jp-PaddleGpu') ?? document.body).getBoundingClientRect();
+  const beyond =
+    Math.max(0, right - frame.right + EDGE) || Math.min(0, left - frame.left - EDGE);
+  bubble.style.marginLeft = `${-beyond}px`;
 }

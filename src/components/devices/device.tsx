@@ -135,7 +135,7 @@ export function Host(props: { host: IHostSample; estimate: IEstimate | null }): 
   const share = (size: number) => (100 * size) / host.memory_total;
   return (
     <div className="jp-PaddleGpu-device">
-      <div className="jp-PaddleGpu-row">
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <b>{trans.__('This machine')}</b>
         <span
           className="jp-PaddleGpu-name jp-PaddleGpu-muted"

@@ -18,7 +18,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
   const { behind } = model.notebook;
   return (
     <div className="jp-PaddleGpu-head">
-      <div className="jp-PaddleGpu-row">
+      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <h1
           className="jp-PaddleGpu-name"
           title={

@@ -10,7 +10,15 @@ import { join, resolve } from 'path';
 import { expect, openPanel, settled, test } from '../fixtures';
 import { PAGE_STATES } from '../states/pages';
 import { furnish, type IState, PANEL_STATES } from '../states/panel';
-import { COMFORTABLE, NARROW, setLanguage, setTheme, setWidth, WIDE } from './pictures';
+import {
+  COMFORTABLE,
+  command,
+  NARROW,
+  setLanguage,
+  setTheme,
+  setWidth,
+  WIDE
+} from './pictures';
 
 const DOCS = resolve(__dirname, '..', '..', '..', 'docs');
 const SHEETS = join(DOCS, 'images', 'states');
@@ -28,6 +36,8 @@ const ONLY = process.env.STATES ?? '';
 
 const widths = ({ part }: IState) => (part === PANEL ? PANEL_WIDTHS : PAGE_WIDTHS);
 const file = ({ name }: IState) => name.replace(/[^a-z]+/g, '-');
+/** What scrolls is shown as far as it is in the window. */
+const shownAs = ({ part }: IState) => (part.includes(':not(') ? '#jp-main-dock-panel' : part);
 const isWanted = ({ name }: IState) => name.includes(ONLY);
 const picture = (state: IState, language: string, theme: string, width: number) =>
   join(TAKEN, `${file(state)}.${language}.${theme}.${width}.png`);
@@ -46,7 +56,7 @@ async function take(page: Page, state: IState, language: string): Promise<void> 
       await page.mouse.move(500, 5);
       await settled(page);
       await page
-        .locator(state.part)
+        .locator(shownAs(state))
         .first()
         .screenshot({ path: picture(state, language, theme, width) });
     }
@@ -66,6 +76,7 @@ for (const language of LANGUAGES) {
     await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
     await openPanel(page);
     await setWidth(page, page.locator(PANEL), COMFORTABLE);
+    await command(page, 'application:toggle-left-area');
     for (const state of [...PANEL_STATES, ...PAGE_STATES]) {
       await state.reach({ page, server });
       if (isWanted(state)) {

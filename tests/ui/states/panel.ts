@@ -82,11 +82,19 @@ export function furnish({ root, folder }: LabServer): void {
   execFileSync(KERNEL, ['-m', 'venv', '--without-pip', bare]);
   const kernel = join(folder, 'share', 'jupyter', 'kernels', 'bare');
   mkdirSync(kernel, { recursive: true });
-  const start = `import os, sys; os.execv(${JSON.stringify(KERNEL)}, [${JSON.stringify(KERNEL)}, "-m", "ipykernel_launcher", "-f", sys.argv[1]])`;
+  const python = join(folder, 'bare-python');
+  writeFileSync(
+    python,
+    `#!/bin/sh
+case "$*" in *ipykernel_launcher*) exec ${KERNEL} "$@" ;; esac
+exec ${join(bare, 'bin', 'python')} "$@"
+`,
+    { mode: 0o755 }
+  );
   writeFileSync(
     join(kernel, 'kernel.json'),
     JSON.stringify({
-      argv: [join(bare, 'bin', 'python'), '-c', start, '{connection_file}'],
+      argv: [python, '-m', 'ipykernel_launcher', '-f', '{connection_file}'],
       display_name: 'Bare',
       language: 'python'
     })
@@ -237,7 +245,7 @@ export const PANEL_STATES: readonly IState[] = [
     }
   },
   {
-    name: 'no Paddle',
+    name: 'without Paddle',
     part: PANEL,
     reach: async scene => {
       await estimate(scene, 'bare.ipynb');

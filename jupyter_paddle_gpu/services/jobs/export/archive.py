@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,8 +83,11 @@ def _packed(packed: zipfile.ZipFile, outlet: _Outlet, root: Path, path: Path, na
     except OSError:  # not there, or a link
         return
     with file:
-        left = os.fstat(file.fileno()).st_size
-        with packed.open(zipfile.ZipInfo(name), "w", force_zip64=True) as entry:
+        known = os.fstat(file.fileno())
+        left = known.st_size
+        # A date of its own, or it is unpacked as of 1980, before which ZIP knows none.
+        written = max(time.localtime(known.st_mtime)[:6], (1980, 1, 1, 0, 0, 0))
+        with packed.open(zipfile.ZipInfo(name, written), "w", force_zip64=True) as entry:
             while left > 0 and (data := file.read(min(CHUNK, left))):
                 entry.write(data)
                 left -= len(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from ....domain.jobs.metrics import MetricCurve
+from ....domain.messages import Translate
 
 WIDTH, HEIGHT = 320, 150
 LEFT, RIGHT, TOP, BOTTOM = 52, 8, 10, 22
@@ -12,7 +13,7 @@ POINTS = 400
 """Points that are drawn: more than the picture has pixels."""
 
 
-def curve_picture(curve: MetricCurve) -> str:
+def curve_picture(curve: MetricCurve, translate: Translate) -> str:
     """An SVG figure: over epochs where all points tell them, else over seconds."""
     places = [at for at in curve.epochs if at is not None]
     by_epoch = len(places) == len(curve.values)
@@ -31,12 +32,12 @@ def curve_picture(curve: MetricCurve) -> str:
         return TOP + (1 - (value - low) / ((high - low) or 1)) * (HEIGHT - TOP - BOTTOM)
 
     line = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in points)
-    unit = "epochs" if by_epoch else "s"
+    unit = translate("{value} epochs") if by_epoch else "{value} s"
     texts = (
         (LEFT - 4, TOP + 4, "end", f"{high:.4g}"),
         (LEFT - 4, HEIGHT - BOTTOM, "end", f"{low:.4g}"),
         (LEFT, HEIGHT - 6, "start", f"{first:.3g}"),
-        (WIDTH - RIGHT, HEIGHT - 6, "end", f"{last:.4g} {unit}"),
+        (WIDTH - RIGHT, HEIGHT - 6, "end", unit.format(value=f"{last:.4g}")),
     )
     words = "".join(
         f'<text x="{left}" y="{top}" text-anchor="{anchor}" font-size="10" fill="#57606a">{text}</text>'

@@ -105,7 +105,7 @@ def _cost(job: Job) -> str:
 
 
 def _curves(curves: Sequence[MetricCurve], translate: Translate) -> str:
-    drawn = "".join(curve_picture(curve) for curve in curves if len(curve.values) > 1)
+    drawn = "".join(curve_picture(curve, translate) for curve in curves if len(curve.values) > 1)
     return f'<h2>{translate("Curves")}</h2><div class="curves">{drawn}</div>' if drawn else ""
 
 
