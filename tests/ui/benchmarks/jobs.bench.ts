@@ -50,7 +50,9 @@ test('five hundred jobs are listed', async ({ page, browser, server }) => {
   });
   const rows = await view.locator('tbody tr').count();
   // Where things stand is asked before: finding a button by its name among 500 rows takes the page longer than sorting.
-  const heading = await view.getByRole('button', { name: 'Final' }).boundingBox();
+  const final = view.getByRole('button', { name: 'Final' });
+  await final.scrollIntoViewIfNeeded();
+  const heading = await final.boundingBox();
   const sort = await cost(browser, page, async () => {
     await page.mouse.click((heading?.x ?? 0) + 5, (heading?.y ?? 0) + 5);
     await page.waitForTimeout(1_000);
