@@ -17,6 +17,8 @@ FURTHER = 6
 is better."""
 MOST = 9
 """Questions that are looked for one behind the other."""
+_PICTURE = 3
+"""Commas of a picture's shape: NCHW."""
 Result = dict[str, Any]
 
 
@@ -76,7 +78,8 @@ def suggested(
 class Order:
     """The order in which candidates are tried: as they come, but for those of an input that a model seems to refuse
     whatever label stands beside it. Where with two labels the program came as far and ended with the same words, the
-    input's other labels are tried last."""
+    input's other labels are tried last. That holds for pictures: labels of a sequence fail alike in the loss as well,
+    and a shorter sequence would fit by chance."""
 
     def __init__(self, candidates: list[Candidate]) -> None:
         self._candidates = candidates
@@ -95,7 +98,7 @@ class Order:
     def told(self, answer: Any, found: Result) -> None:
         """What came of a candidate that was tried."""
         stop, reached, given = found.get("stop"), found.get("reached"), _input(answer)
-        if given and stop is not None and reached is not None:
+        if given.count(",") >= _PICTURE and stop is not None and reached is not None:
             end = reached, stop["cell"], stop["line"], stop["error"]
             ends = self._ends.setdefault(given, set())
             if end in ends:
