@@ -179,10 +179,24 @@ def _taken(loop: ast.For, name: str) -> int:
     most = 0
     for node in ast.walk(loop):
         match node:
-            case ast.Assign(targets=[ast.Tuple(elts=elts)], value=ast.Name(id=held)) if held == name:
+            case ast.Assign(targets=[ast.Tuple(elts=elts)], value=value) if _goes_through(value, name):
                 return len(elts)
             case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=int() as index)) if held == name:
                 most = max(most, index + 1)
             case ast.Subscript(value=ast.Name(id=held), slice=ast.Tuple()) if held == name:
                 return 1  # `batch[:, :-1]`: one array
     return most
+
+
+def _goes_through(value: ast.expr, name: str) -> bool:
+    """Whether a value has one thing for each of a name's: `batch`, `[one.astype("int64") for one in batch]`."""
+    match value:
+        case ast.Name(id=held):
+            return held == name
+        case ast.ListComp(generators=[ast.comprehension(iter=ast.Name(id=held), ifs=[])]):
+            return held == name
+        case ast.GeneratorExp(generators=[ast.comprehension(iter=ast.Name(id=held), ifs=[])]):
+            return held == name
+        case ast.Call(func=ast.Name(id="map"), args=[_, ast.Name(id=held)]):
+            return held == name
+    return False

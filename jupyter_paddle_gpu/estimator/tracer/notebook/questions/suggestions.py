@@ -75,6 +75,7 @@ def _completed(
     given: list[Array], source: dict[Array, str], found: Hints, size: int
 ) -> Iterator[tuple[str, list[Array]]]:
     """Batches of which the program's own code says a part; the rest is what the first layer takes, and labels."""
+    yield from _of_one_length(found)
     choices: list[list[Array]] = []
     for number, part in enumerate(found.partly):
         if part is None or (number and None in part[1]):
@@ -86,6 +87,17 @@ def _completed(
         choices.append([(dtype, sizes)] if None not in shape else list(dict.fromkeys(known)))
     if choices and all(choices):
         yield from ((source.get(one[0], CELLS), list(one)) for one in product(*choices))
+
+
+def _of_one_length(found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """Batches of which the program's code says all but how long a sequence of ids is: what stands beside it (a mask, a
+    label for each id) is as long."""
+    parts = [part for part in found.partly if part is not None]
+    open_sides = [shape.count(None) for _, shape in parts]
+    is_of_ids = any(dtype == "int64" and None in shape for dtype, shape in parts)
+    if is_of_ids and len(parts) == len(found.partly) and open_sides.count(1) > 1 and max(open_sides) == 1:
+        for source, length in _lengths(found):
+            yield source, [(dtype, tuple(length if side is None else side for side in shape)) for dtype, shape in parts]
 
 
 def _matches(shape: Shape, known: tuple[int | None, ...]) -> bool:

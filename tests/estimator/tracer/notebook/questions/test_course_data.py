@@ -90,14 +90,47 @@ for X, y in train_iter:
     trainer.clear_grad()
 """
 )
+MASKED = (
+    HEAD
+    + """
+rows = [line.split() for line in open('absent.txt').read().split('\\n')]
+class Windows(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return rows[i][0], rows[i]
+    def __len__(self):
+        return len(rows)
+def collate(samples):
+    most = max(len(context) for _, context in samples)
+    centers, contexts, masks, labels = [], [], [], []
+    for center, context in samples:
+        centers += [center]
+        contexts += [context + [0] * (most - len(context))]
+        masks += [[1] * len(context) + [0] * (most - len(context))]
+        labels += [[1] * len(context) + [0] * (most - len(context))]
+    return (paddle.to_tensor(centers).reshape((-1, 1)), paddle.to_tensor(contexts),
+            paddle.to_tensor(masks, dtype='float32'), paddle.to_tensor(labels, dtype='float32'))
+pairs = paddle.io.DataLoader(Windows(), batch_size=8, collate_fn=collate)
+words, near = nn.Embedding(50, 4), nn.Embedding(50, 4)
+trainer = paddle.optimizer.Adam(parameters=[*words.parameters(), *near.parameters()])
+for batch in pairs:
+    center, context, mask, label = [one for one in batch]
+    score = paddle.bmm(words(center), near(context).transpose((0, 2, 1))).reshape(label.shape)
+    l = nn.functional.binary_cross_entropy_with_logits(score, label, weight=mask)
+    l.backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
 SOURCES = {
     "steps": REVIEWS,
     "its loop is the package's": HELPER + SMALL + "course.train(net, train_iter, test_iter, loss, 3, trainer)",
     "its data is the package's": HELPER + SMALL + OWN_LOOP,
     "crops": CROPS,
     "a number in a tuple": SEVERAL,
+    "as long as the ids": MASKED,
 }
 ANSWERS = {
+    "as long as the ids": {"pairs": "int64[8,1] int64[8,128] float32[8,128] float32[8,128]"},
     "its data is the package's": {"train_iter": "float32[8,1,28,28] int64[8,1]"},
     "steps": {"loader": "int64[4,6] int64[4,1]"},
     "crops": {"train_iter": "float32[16,3,40,56] int64[16,40,56]"},
