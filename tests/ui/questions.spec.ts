@@ -30,7 +30,7 @@ test('a file is asked for by its name, and the answer gives the figure', async (
   await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
   const field = panel.locator('input[data-kind="path"]');
   await expect(field).toBeVisible({ timeout: 180_000 });
-  await expect(panel.getByText('rows_csv')).toBeVisible();
+  await expect(panel.locator('code').getByText('rows_csv')).toBeVisible();
   await expect(panel.getByText('“/absent/rows.csv”')).toBeVisible();
   await field.fill(here);
   await field.press('Enter');
