@@ -237,14 +237,17 @@ export class LabServer {
     }
   }
 
-  /** What the server has said of its own mistakes: from each traceback on, so many lines. */
-  mistakes(lines = 40): string {
+  /** What the server has said of its own mistakes: from each of the last tracebacks on, so many lines. */
+  mistakes(lines = 40, most = 3): string {
     if (process.env.PADDLE_GPU_UI_LOG) {
       return '';
     }
     const log = readFileSync(join(this.folder, 'server.log'), 'utf8').split('\n');
-    const first = log.findIndex(line => line.includes('Traceback'));
-    return first < 0 ? '' : log.slice(first, first + lines).join('\n');
+    const found = log.flatMap((line, at) => (line.includes('Traceback') ? [at] : []));
+    return found
+      .slice(-most)
+      .map(at => log.slice(at, at + lines).join('\n'))
+      .join('\n');
   }
 
   /** End the server as a power cut would. */
