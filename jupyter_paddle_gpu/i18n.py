@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def translator(language: str) -> Translate:
     return _translator(tag)
 
 
-@cache
+@lru_cache(64)  # a tag is what a client writes
 def _translator(tag: str) -> Translate:
     path = LOCALE_FOLDER / tag / "LC_MESSAGES" / f"{DOMAIN}.json"
     if not re.fullmatch(r"\w+", tag) or not path.is_file():

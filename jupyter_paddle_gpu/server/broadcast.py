@@ -32,6 +32,8 @@ class Broadcast:
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._lock = threading.Lock()
+        # One list after the other: eight threads that make theirs at once keep the interpreter from the event loop.
+        self._lists = threading.Lock()
         self._samples: dict[Translate, tuple[Inventory, bytes]] = {}  # by language
         self._rows: dict[RowKey, msgspec.Raw] = {}
 
@@ -46,7 +48,8 @@ class Broadcast:
     def made(self, event: Event, translate: Translate) -> bytes:
         """The message of any event as JSON. Some take milliseconds, so it is called in a thread."""
         if event["type"] == "jobs":
-            return msgspec.json.encode({**event, "jobs": self.rows(event["jobs"](), translate)})
+            with self._lists:
+                return msgspec.json.encode({**event, "jobs": self.rows(event["jobs"](), translate)})
         with self._lock:  # of many who want the same at once one makes it
             if (known := self.ready(event, translate)) is not None:
                 return known

@@ -6,6 +6,8 @@ In the panel there are no options; there is a dialog behind *Change…*, a list,
 
 from __future__ import annotations
 
+from functools import cache
+
 from ..domain.messages import Translate
 from ..i18n import translator
 
@@ -95,6 +97,10 @@ IN_PANEL = {
 
 
 def page_translator(language: str) -> Translate:
-    """As `i18n.translator`, for a reader in front of a page."""
-    translate = translator(language)
+    """As `i18n.translator`, for a reader in front of a page: one function a language, by which made JSON is kept."""
+    return _in_panel(translator(language))
+
+
+@cache
+def _in_panel(translate: Translate) -> Translate:
     return lambda template: translate(IN_PANEL.get(template, template))

@@ -11,9 +11,10 @@ import pytest
 from jupyter_paddle_gpu.domain.devices import HostSample, Inventory
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
 from jupyter_paddle_gpu.domain.messages import Message, Translate, untranslated
-from jupyter_paddle_gpu.i18n import to_json, translator
+from jupyter_paddle_gpu.i18n import to_json
 from jupyter_paddle_gpu.server import broadcast
 from jupyter_paddle_gpu.server.broadcast import AT_ONCE, Broadcast, Event
+from jupyter_paddle_gpu.server.panel_words import page_translator as translator  # each page asks for its own
 
 HOST = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
 
@@ -52,6 +53,7 @@ def test_a_job_is_written_once_for_each_change_and_language(monkeypatch: pytest.
     for _ in range(3):
         told = msgspec.json.decode(made.made({"type": "jobs", "jobs": lambda: (first, other)}, english))
         assert made.made({"type": "job", "job": first}, english) == made.ready({"type": "job", "job": first}, english)
+        english = translator("en")
     assert written == ["a", "b"]
     assert told == {"type": "jobs", "jobs": [to_json(first, english), to_json(other, english)]}
     assert made.ready({"type": "job", "job": changed}, english) is None

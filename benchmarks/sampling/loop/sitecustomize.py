@@ -1,7 +1,9 @@
 """Put into a server's process by PYTHONPATH: how long its event loop is away from its sockets.
 
-The file that LOOP_FILE names holds four doubles: the longest round of the loop in seconds of wall time and of processor
-time, and how many rounds were longer than 10 ms of either. Whoever reads it sets it back to zeros.
+The file that LOOP_FILE names holds six doubles: the longest round of the loop in seconds of wall time, of processor
+time, and of wall time without what its thread waited for a processor that other programs had (the kernel counts that,
+`/proc/thread-self/schedstat`: run_delay of sched-stats.rst, in ns), then how many rounds were longer than 10 ms of
+each. Whoever reads it sets it back to zeros.
 Where LOOP_SLOW names a file, callbacks that took more than 3 ms of processor time are written into it, each with the
 lines of code at which it was seen.
 """
@@ -20,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-FORM = struct.Struct("4d")
+FORM = struct.Struct("6d")
 LONG = 0.010
 SLOW = 0.003
 
@@ -29,7 +31,13 @@ def _watch() -> None:
     with Path(os.environ["LOOP_FILE"]).open("r+b") as file:
         kept = mmap.mmap(file.fileno(), FORM.size)
     once = asyncio.base_events.BaseEventLoop._run_once  # type: ignore[attr-defined]
-    woke = [0.0, 0.0]
+    woke = [0.0, 0.0, 0.0]
+    counted = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+
+    def now() -> tuple[float, float, float]:
+        """Wall time, processor time, wall time less what the main thread waited for a processor."""
+        wall = time.perf_counter()
+        return wall, time.thread_time(), wall - int(os.pread(counted, 80, 0).split()[1]) / 1e9
 
     def run_once(loop: Any) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -40,16 +48,15 @@ def _watch() -> None:
 
             def selected(timeout: float | None = None) -> Any:
                 found = select(timeout)
-                woke[:] = time.perf_counter(), time.thread_time()
+                woke[:] = now()
                 return found
 
             loop._selector.select = selected
         once(loop)
-        wall, processor = time.perf_counter() - woke[0], time.thread_time() - woke[1]
-        most, busiest, late, heavy = FORM.unpack_from(kept)
-        FORM.pack_into(
-            kept, 0, max(most, wall), max(busiest, processor), late + (wall > LONG), heavy + (processor > LONG)
-        )
+        took = [end - begin for end, begin in zip(now(), woke, strict=True)]
+        known = FORM.unpack_from(kept)
+        longest = [max(pair) for pair in zip(known[:3], took, strict=True)]
+        FORM.pack_into(kept, 0, *longest, *(n + (one > LONG) for n, one in zip(known[3:], took, strict=True)))
 
     asyncio.base_events.BaseEventLoop._run_once = run_once  # type: ignore[attr-defined]
 
