@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from .domain.decoding import convert
 from .domain.messages import Message, Translate, untranslated
 
 DOMAIN = "jupyter_paddle_gpu"
@@ -60,7 +61,7 @@ _MESSAGE_FIELDS = frozenset(Message.__struct_fields__)
 def _render(value: Any, translate: Translate) -> Any:
     if isinstance(value, dict):
         if value.keys() == _MESSAGE_FIELDS:
-            message = msgspec.convert(value, Message)
+            message = convert(value, Message)
             return {
                 "code": message.code,
                 "message": message.render(translate),

@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from ..domain.decoding import decoder
+
 T = TypeVar("T")
 
 
@@ -27,7 +29,7 @@ class Slots(Generic[T]):
 
     def __init__(self, magic: bytes, kind: type[T], *, size: int, empty: T) -> None:
         self._magic, self._size, self._empty = magic, size, empty
-        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
+        self._decoder: msgspec.json.Decoder[T] = decoder(kind)
 
     @property
     def file_bytes(self) -> int:

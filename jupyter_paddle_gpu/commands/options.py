@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..domain.declarations import WhatIf
+from ..domain.decoding import convert
 from ..domain.notebooks import FactValue
 from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
 from .speech import Speech
@@ -184,9 +185,8 @@ def for_jobs(function: F) -> F:
 
 def request(sets: dict[str, FactValue], **asked: Any) -> EstimateRequest:
     """The request that the options say."""
-    import msgspec
 
-    return msgspec.convert({"answers": sets, **asked}, EstimateRequest)
+    return convert({"answers": sets, **asked}, EstimateRequest)
 
 
 def submission(

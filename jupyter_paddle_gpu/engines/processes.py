@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from ..domain.decoding import decode
 from . import own_files
 
 
@@ -28,7 +29,7 @@ class Identity(msgspec.Struct, frozen=True):
 def read_identity(path: Path) -> Identity | None:
     """The identity in a job folder; None where no runner got so far."""
     try:
-        return msgspec.json.decode(own_files.read(path), type=Identity)
+        return decode(own_files.read(path), Identity)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from ..domain.decoding import decode
+
 Standing = Literal["documented", "reported"]
 _FILE = Path(__file__).with_name("catalogue.json")
 
@@ -37,7 +39,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def load_catalogue() -> Catalogue:
     """The catalogue that is shipped."""
-    return msgspec.json.decode(_FILE.read_bytes(), type=Catalogue)
+    return decode(_FILE.read_bytes(), Catalogue)
 
 
 def current_registries() -> tuple[str, ...]:

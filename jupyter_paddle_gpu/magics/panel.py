@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from ..domain.decoding import decode
+
 MIME = "application/vnd.jupyter-paddle-gpu+json"
 
 
@@ -59,7 +61,7 @@ def trace(name: str, request: str) -> Reply:
     from .live import trace_live
 
     try:
-        traced = trace_live(_names(), (name,), msgspec.json.decode(request, type=EstimateRequest))
+        traced = trace_live(_names(), (name,), decode(request, EstimateRequest))
     except PaddleGpuError as error:
         return Reply({"error": to_json(error.message, translator(terminal_language()))})
     return Reply({"trace": base64.b64encode(zlib.compress(msgspec.json.encode(traced))).decode()})

@@ -14,6 +14,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.extension.handler import ExtensionHandlerMixin
 from tornado import web
 
+from ..domain.decoding import decode
 from ..domain.errors import PaddleGpuError
 from ..domain.messages import Translate
 from ..i18n import to_json
@@ -79,7 +80,7 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
                 limit=self.context.max_body_bytes,
             )
         try:
-            return msgspec.json.decode(self.request.body.strip() or b"{}", type=kind)
+            return decode(self.request.body.strip() or b"{}", kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:  # ValidationError is a DecodeError
             raise PaddleGpuError(
                 "bad_body",

@@ -14,6 +14,7 @@ from jupyter_server.extension.handler import ExtensionHandlerMixin
 from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from ..domain.decoding import decode
 from ..domain.errors import PaddleGpuError
 from .base import RESOURCE, encode_plain
 from .bodies import Subscription
@@ -69,7 +70,7 @@ class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, Jup
     async def on_message(self, message: str | bytes) -> None:
         """Take a new subscription in place of the old one."""
         try:
-            wanted = msgspec.json.decode(message, type=Subscription)
+            wanted = decode(message, Subscription)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             refusal = PaddleGpuError(
                 "bad_subscription",

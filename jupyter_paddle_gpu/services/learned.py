@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..domain.decoding import decode
 from ..domain.errors import PaddleGpuError
 from ..domain.learned import LearnedReport, LearnedRun, Proof, Replayed
 from ..matching.learned.experience import Experience, is_measured
@@ -44,7 +45,7 @@ class History:
         found: dict[str, LearnedRun] = {}
         for line in self._lines():
             try:
-                run = msgspec.json.decode(line, type=LearnedRun)
+                run = decode(line, LearnedRun)
             except msgspec.MsgspecError:  # half a line of a process that died, or of a newer version
                 continue
             found.setdefault(run.job, run)

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ...domain.calibrations import CalibrationReport, CalibrationRow
+from ...domain.decoding import decode
 from ...domain.devices import Accelerator, Device
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
@@ -116,7 +117,7 @@ def measure(interpreter: Interpreter, source: str, device: str, look: Look) -> T
             assert process.stdin is not None and process.stdout is not None
             process.stdin.write(msgspec.json.encode({"source": source, "device": device}) + b"\n")
             process.stdin.flush()
-            truth = msgspec.json.decode(process.stdout.readline(), type=Truth)
+            truth = decode(process.stdout.readline(), Truth)
             return msgspec.structs.replace(truth, driver=taken(before, look(time.time()), truth.pid))
         except (BrokenPipeError, msgspec.DecodeError):
             process.kill()

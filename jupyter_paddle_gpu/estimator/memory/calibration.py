@@ -24,6 +24,7 @@ from pathlib import Path
 import msgspec
 from jupyter_core.paths import jupyter_data_dir
 
+from ...domain.decoding import decode
 from ...domain.estimates import DeviceTerms
 from .overheads import WORKSPACE_SHARE, WORKSPACE_SHARE_SPREAD
 
@@ -119,7 +120,7 @@ class Calibration:
 
     def _read(self) -> dict[str, tuple[Observation, ...]]:
         try:
-            everything = msgspec.json.decode(self.path.read_bytes(), type=dict[str, tuple[Observation, ...]])
+            everything = decode(self.path.read_bytes(), dict[str, tuple[Observation, ...]])
         except (OSError, msgspec.DecodeError):  # none yet, or damaged: then the published ranges hold
             return {}
         return {text: seen for text, seen in everything.items() if text.count("|") == 2}

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ...domain.decoding import convert
 from ...domain.messages import Message
 from .. import messages
 from ..memory.assemble import cpu_peak
@@ -63,7 +64,7 @@ def examine(worker: Worker, folder: Path) -> Trust:
     measured = worker.request("measure", {**request, "measured_batch": 8}, folder)
     if measured.kind != "answer":  # nothing to compare with; the trace is all there is
         return Trust(True, unpatched)
-    truth = max(msgspec.convert(measured.value, Measured).phases.values(), default=0)
+    truth = max(convert(measured.value, Measured).phases.values(), default=0)
     found = _peak(traced.value) if traced.kind == "answer" else 0
     difference = abs(found - truth) / max(truth, 1)
     agrees = difference <= TOLERANCE
@@ -78,7 +79,7 @@ def examine(worker: Worker, folder: Path) -> Trust:
 
 def _peak(value: Any) -> int:
     try:
-        trace = msgspec.convert(value, Trace)
+        trace = convert(value, Trace)
     except msgspec.ValidationError:
         return 0
     return cpu_peak(trace).likely if trace.status == "ok" else 0

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ...devices.makers.registry import makers
+from ...domain.decoding import convert
 from ...domain.descriptions import is_description
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
@@ -174,7 +175,7 @@ class Traces:
             outcome = worker.request("measure", {**asked, "batch_name": name, "measured_batch": batch}, folder)
             if outcome.kind != "answer":
                 break
-            runs[batch] = msgspec.convert(outcome.value, Measured)
+            runs[batch] = convert(outcome.value, Measured)
             if not runs[batch].changed:  # every batch size would give this step again
                 break
             if not runs[batch].sees_phases and batch == BATCHES[0]:
@@ -225,7 +226,7 @@ def _untraceable(trace: Trace | None) -> bool:
 
 def _read(outcome: Outcome) -> Traced:
     try:
-        trace = msgspec.convert(outcome.value, Trace)
+        trace = convert(outcome.value, Trace)
         if trace.host is not None:
             host = msgspec.structs.replace(trace.host, grown=outcome.grown)
             trace = msgspec.structs.replace(trace, host=host)

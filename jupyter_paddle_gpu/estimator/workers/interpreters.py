@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ...devices.makers.registry import makers
+from ...domain.decoding import decode
 from ...domain.errors import PaddleGpuError
 
 PROBE_SECONDS = 30.0
@@ -142,7 +143,7 @@ def _plainly_read(kernel_name: str) -> _Specification | None:
         file = Path(folder, kernel_name.lower(), "kernel.json")
         if file.is_file():
             try:
-                found = msgspec.json.decode(file.read_bytes(), type=_Specification)
+                found = decode(file.read_bytes(), _Specification)
             except (OSError, msgspec.DecodeError):
                 return None
             return None if "kernel_provisioner" in found.metadata else found
@@ -212,7 +213,7 @@ def _probe(
     if command == (sys.executable,) and not any(name.startswith("PYTHON") for name, _ in environment):
         said: dict[str, Any] = {}
         exec(_script(), said)  # this very Python: another process of it would say the same, later
-        return msgspec.json.decode(said["said"], type=_Probed)
+        return decode(said["said"], _Probed)
     try:
         done = subprocess.run(
             [*command, "-c", _script() + "print(said)"],
@@ -226,6 +227,6 @@ def _probe(
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     try:
-        return msgspec.json.decode(done.stdout.strip().splitlines()[-1], type=_Probed)
+        return decode(done.stdout.strip().splitlines()[-1], _Probed)
     except (IndexError, msgspec.DecodeError):
         return (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]

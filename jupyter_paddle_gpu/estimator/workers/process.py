@@ -12,9 +12,8 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 from typing import IO, Any
 
-import msgspec
-
 from ...devices.makers.registry import makers
+from ...domain.decoding import convert
 from ...domain.errors import PaddleGpuError
 from ..zygote.protocol import FrameError, read_frame, write_frame
 from .interpreters import Interpreter
@@ -115,7 +114,7 @@ class Process:
         with contextlib.suppress(OSError, FrameError, ValueError):
             while (reply := read_frame(descriptor)) is not None:
                 if "ready" in reply:
-                    self._greeting.set_result(msgspec.convert(reply["ready"], Greeting))
+                    self._greeting.set_result(convert(reply["ready"], Greeting))
                     continue
                 with self._lock:
                     future = self._futures.pop(reply["id"], None)

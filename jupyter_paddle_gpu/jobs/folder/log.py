@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from ...domain.decoding import decoder
 from ...domain.jobs.job import LogLine, LogPage, Phrase
 from ...domain.messages import Message
 from ...engines import own_files
@@ -27,7 +28,7 @@ _BLOCK = 1 << 20
 _READERS = 64
 """How many indexes are kept; each is a few kilobytes for a million lines."""
 
-_decoder = msgspec.json.Decoder(LogLine)
+_decoder = decoder(LogLine)
 
 
 class LogReader:

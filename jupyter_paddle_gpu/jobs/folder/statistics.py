@@ -7,6 +7,7 @@ import os
 
 import msgspec
 
+from ...domain.decoding import decoder
 from ...domain.jobs.statistics import JobStatistics, StatisticsPoint, summarize, thinned
 from ...engines import own_files
 from ...engines.base import JobFolder
@@ -14,7 +15,7 @@ from ...engines.base import JobFolder
 FILE_BYTES = 8 << 20
 """Largest file that is read: a job could write anything there."""
 
-_decoder = msgspec.json.Decoder(StatisticsPoint)
+_decoder = decoder(StatisticsPoint)
 
 
 class History:

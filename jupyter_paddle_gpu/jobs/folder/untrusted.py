@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+from ...domain.decoding import convert, decoder
 from ...domain.jobs.job import CellFailure, JobResult
 
 _LARGEST = 2**53
@@ -47,7 +48,7 @@ class Event(msgspec.Struct, frozen=True):
     folder: Annotated[str, msgspec.Meta(max_length=4096)] = ""
 
 
-_event = msgspec.json.Decoder(Event)
+_event = decoder(Event)
 
 
 def event(line: bytes) -> Event | None:
@@ -92,7 +93,7 @@ def _tolerant(kind: type[S], raw: dict[str, Any], **defaults: Any) -> S:
         if value is None:
             continue
         try:
-            found[field.name] = msgspec.convert(value, field.type, strict=False)
+            found[field.name] = convert(value, field.type, strict=False)
         except msgspec.ValidationError:
             continue
     return kind(**found)

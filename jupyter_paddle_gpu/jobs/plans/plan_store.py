@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
+from ...domain.decoding import decode
 from ...domain.errors import PaddleGpuError
 from ..store.database import Connection, Database
 from ..store.job_store import next_revision
@@ -61,7 +62,7 @@ class PlanStore(Generic[P]):
         rows = self._database.read(
             lambda connection: connection.execute(query + " ORDER BY id DESC", (self._kind,)).fetchall()
         )
-        return tuple(msgspec.json.decode(data, type=self._row) for (data,) in rows)
+        return tuple(decode(data, self._row) for (data,) in rows)
 
     def get(self, plan_id: str) -> P:
         """One of them. Raises `PaddleGpuError` (`no_such_plan`, 404)."""
@@ -103,12 +104,12 @@ class PlanStore(Generic[P]):
                 status=404,
                 id=plan_id[:80],
             )
-        return msgspec.json.decode(found[0], type=self._row)
+        return decode(found[0], self._row)
 
     def _encoded(self, plan: P) -> bytes:
         """A row that cannot be read again would hide all others: it is refused. Raises `msgspec.ValidationError`."""
         data = msgspec.json.encode(plan)
-        msgspec.json.decode(data, type=self._row)
+        decode(data, self._row)
         return data
 
 

@@ -28,6 +28,9 @@ SPARE_BYTES = 512 << 10
 """Room within SQLite's files; a change of a row takes some 20 KiB of the journal, which begins anew when it is full."""
 REFILL_SECONDS = 5.0
 """Between two looks at whether reserve and room are whole."""
+LOCKED_SECONDS = 0.01
+"""Between two tries to open a file that somebody else is opening."""
+_LOCKED_TEXT = "database is locked"
 _FULL_TEXTS = ("database or disk is full", "disk I/O error", "unable to open database file")
 """Python 3.10 has no error codes of SQLite. The last two have other causes as well: then the disk is asked."""
 
@@ -127,11 +130,22 @@ class Database:
             self._path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )
         try:
-            self._insist(connection, _set_up)
+            self._set_up(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _set_up(self, connection: Connection) -> None:
+        """Where two open a new file at once, SQLite refuses one of them the change to its journal and does not wait."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                return self._insist(connection, _journal)
+            except sqlite3.OperationalError as error:
+                if str(error) != _LOCKED_TEXT or time.monotonic() > deadline:
+                    raise
+            time.sleep(LOCKED_SECONDS)
 
     # ---- the reserve
 
@@ -183,7 +197,7 @@ class Database:
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
-def _set_up(connection: Connection) -> None:
+def _journal(connection: Connection) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from ...domain.decoding import decode
 from ...domain.devices import DeviceShare
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import ENDED, Job, JobState, check_move
@@ -249,7 +250,7 @@ def _encode(job: Job) -> bytes:
 
 
 def _decode(data: bytes) -> Job:
-    return msgspec.json.decode(data, type=Job)
+    return decode(data, Job)
 
 
 _kept = lru_cache(1024)(_decode)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ...domain.decoding import convert
 from ...domain.errors import PaddleGpuError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def traced(trace: dict[str, Any]) -> Trace:
     from ...estimator.trace import Trace
 
     try:
-        return msgspec.convert(trace, Trace)
+        return convert(trace, Trace)
     except msgspec.ValidationError:
         raise _bad_trace() from None
 

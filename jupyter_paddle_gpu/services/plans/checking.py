@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...domain.decisions import RefusedError
+from ...domain.decoding import convert
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
 from ...domain.notebooks import FactValue
@@ -87,7 +88,7 @@ def of_trial(base: Submission, dimensions: Sequence[Dimension], values: dict[str
     hundred notices, and the sweep's own end is told."""
     asked = {one.name: values[one.name] for one in dimensions if one.what_if}
     answers = {one.name: values[one.name] for one in dimensions if not one.what_if}
-    request = msgspec.convert(
+    request = convert(
         {**msgspec.to_builtins(base.request), **asked, "answers": {**base.request.answers, **answers}},
         type(base.request),
     )

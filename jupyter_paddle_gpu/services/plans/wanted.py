@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from ...domain.decisions import Outcome
+from ...domain.decoding import convert
 from ...domain.jobs.job import WantedResources
 from ...domain.messages import Message
 from ...domain.notebooks import FactValue
@@ -30,7 +31,7 @@ def kept(submission: Submission) -> dict[str, Any]:
 
 def unkept(plain: dict[str, Any]) -> Submission:
     """The submission again."""
-    return msgspec.convert(plain, Kept)
+    return convert(plain, Kept)
 
 
 class SweepRequest(msgspec.Struct, frozen=True, kw_only=True):

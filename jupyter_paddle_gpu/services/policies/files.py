@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from ...domain.containers.references import parse_pattern, parse_reference
+from ...domain.decoding import convert
 from ...domain.errors import PaddleGpuError
 from ...engines.engine_type import EngineType
 from ...images.catalogue import load_catalogue
@@ -264,7 +265,7 @@ def _section(raw: Any, path: PolicyFile, name: str, known: Any, less: frozenset[
 
 def _convert(raw: dict[str, Any], path: PolicyFile, name: str, kind: type[T]) -> T:
     try:
-        return msgspec.convert(raw, kind)
+        return convert(raw, kind)
     except msgspec.ValidationError as error:
         at = _AT.search(str(error))
         field = f"{name}.{at[1]}" if at else name

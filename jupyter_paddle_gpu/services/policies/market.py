@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from ...devices.catalogue import find
+from ...domain.decoding import decode
 from ...domain.errors import PaddleGpuError
 from ...matching.policy import Policy
 
@@ -41,7 +42,7 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
 def load(data_folder: Path) -> Market:
     """What was kept; nothing where nothing was, or where it cannot be read."""
     try:
-        return msgspec.json.decode((data_folder / FILE).read_bytes(), type=Market)
+        return decode((data_folder / FILE).read_bytes(), Market)
     except (OSError, msgspec.MsgspecError):
         return Market()
 

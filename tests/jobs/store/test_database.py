@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -117,3 +120,25 @@ def test_the_reserve_is_made_whole_again(small_disk: Callable[[int], Path], monk
     monkeypatch.setattr(database, "REFILL_SECONDS", 0.0)
     store.add(job("last"))
     assert reserve.stat().st_size == RESERVE_BYTES
+
+
+def test_two_who_open_a_new_store_at_once_both_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite refuses one of them the change to a write-ahead log, and does not wait however long it was told to."""
+    file = tmp_path / "jobs.sqlite"
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("CREATE TABLE spare (data BLOB)")
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM spare").fetchall()
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **options: connect(path, **{**options, "timeout": 0}))
+    refused = []
+
+    def sleep(seconds: float) -> None:
+        refused.append(seconds)
+        other.execute("ROLLBACK")
+
+    monkeypatch.setattr(database, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+    store = JobStore(file)
+    assert len(refused) == 1 and store.select() == ()
+    store.close()
+    other.close()
