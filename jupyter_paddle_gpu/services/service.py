@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from .jobs.explaining import JobExplained
     from .jobs.export.exports import Exports
     from .jobs.placing import Site
-    from .jobs.submitting import Desk, Settled
+    from .jobs.submitting import Settled
+    from .jobs.taking import Desk
     from .metrics import Metrics
     from .plans.plans import Plans
     from .policies.files import Policies
@@ -377,7 +378,7 @@ class Services(Machine):
 
     def desk(self, source: NotebookSource | None = None) -> Desk:
         """What a submission is settled with; of a notebook with the policy beside it."""
-        from .jobs.submitting import Desk
+        from .jobs.taking import Desk
 
         policies = self._policies_of(source)
         return Desk(self.engines, self._devices_now, policies, self.estimates, self.standing, self.claims)

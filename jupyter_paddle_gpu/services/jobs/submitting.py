@@ -2,68 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from ...domain.bounds import check_request, check_resources
-from ...domain.decisions import Choice, Decision, Need, Placed, RefusedError, need_of
-from ...domain.devices import Inventory
+from ...domain.decisions import Decision, Placed
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
-from ...domain.jobs.job import JobSpec, Resources
+from ...domain.jobs.job import JobSpec
 from ...domain.notebooks import LAUNCHED, Fact, NotebookFacts
 from ...domain.what_ifs import EstimateRequest, for_job
-from ...engines.base import Engine
-from ...engines.capabilities import (
-    accelerators,
-    host_bytes_of,
-    inventory_of,
-    limits_follow_estimate,
-    limits_of,
-    options_of,
-    takes_options,
-)
-from ...matching.decision import decide
-from ...matching.offer import Offer
-from ...matching.policy import Policy
-from ...matching.shares import wanted_share
-from ...matching.ways import ways_now, ways_out
+from ...engines.capabilities import limits_follow_estimate, options_of
 from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
 from ..policies.files import Policies
 from ..requests import Submission
-from .placing import Standings, check_share, choice_of, engine_name, granted, limited, offer_of, whole_devices
+from .taking import Desk, Place
 from .unanswered import unanswered
 
 if TYPE_CHECKING:
-    from ...claims.claims import Claims
     from ...domain.notebooks import NotebookSource
 
 RUNS_FOLDER = "paddle-gpu-runs"
 """Beside the notebook: where executed notebooks are published."""
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What a submission is settled with.
-
-    Attributes:
-        engines: by name, the default first.
-        inventory: this machine's devices now.
-        estimates: those that were shown, and new ones.
-        standing: what a job for an engine with these devices finds behind this store's own.
-    """
-
-    engines: Mapping[str, Engine]
-    inventory: Callable[[], Inventory]
-    policies: Policies
-    estimates: Estimating
-    standing: Standings
-    claims: Claims | None = None
 
 
 class Settled(NamedTuple):
@@ -98,6 +60,59 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     if submission.resources is not None:
         check_resources(submission.resources)
     facts = inspect_notebook(source)
+    _check_runs(source, facts)
+    place = Place(desk, submission, runs=runs)
+    answers = answers_for_job(facts, submission.request.answers)
+    _check_precision(submission, desk.policies)
+
+    place.choose()
+    request, where = _request(submission.request, on_gpu=place.on_gpu), place.where()
+    copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
+    for refusal in changed.refused:
+        raise PaddleGpuError.of(refusal.why, status=422)
+    found = None
+    if submission.estimate is not False and facts.loop != "none":
+        wanted = submission.estimate or place.on_gpu or limits_follow_estimate(place.engine)
+        found = _estimate(desk.estimates, source, copy, request, where, may_run=wanted and runs)
+    estimate = found if found is not None and found.status == "ok" else None
+    taken = place.taken(estimate)
+
+    copied = _launched(inspect_notebook(copy), request)
+    spec = JobSpec(
+        name=submission.name or source.path.stem,
+        notebook=str(source.path),
+        output=str(source.folder / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
+        folder=str(source.folder),
+        engine=place.name,
+        kernel_name=source.kernel_name,
+        python=_python(source.kernel_name),
+        image=submission.image,
+        resources=taken.resources,
+        processes=_processes(copied, request, taken.resources.gpus),
+        sets=answers.sets,
+        changes=changed.says,
+        environment={**answers.environment, **submission.environment},
+        token=submission.token,
+        need=taken.need,
+        insisted=taken.insisted,
+        on_cpu=taken.decision.reason if taken.decision.outcome == "cpu" else None,
+        placed=Placed(outcome=taken.decision.outcome, reason=taken.decision.reason.code),
+        would_stop=found.stop.says(behind=estimate is not None) if found and found.stop else None,
+        unanswered=unanswered(found),
+        limits=taken.decision.limits,
+        plan=submission.plan,
+        trial=submission.trial,
+        priority=submission.priority,
+        settings=read_settings(copy, copied, answers.sets),
+        notify=_notify(desk.policies.notices, submission.notify),
+        options={**options_of(place.engine, copied), **submission.options},
+        **_foretold(estimate),
+    )
+    return Settled(spec, copy.content, taken.decision)
+
+
+def _check_runs(source: NotebookSource, facts: NotebookFacts) -> None:
+    """Refuse (422) a notebook without code."""
     if not any(cell.source.strip() for cell in facts.cells):
         raise PaddleGpuError(
             "nothing_to_run",
@@ -106,98 +121,21 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
             status=422,
             name=source.path.name,
         )
-    name = engine_name(desk.engines, submission.engine)
-    engine = desk.engines[name]
-    inventory = inventory_of(engine, desk.inventory)
-    _check_unused(engine, submission)
-    answers = answers_for_job(facts, submission.request.answers)
-    policy, asked = desk.policies.matching, submission.resources
-    _check_precision(submission, desk.policies)
 
-    # What others have now is for who only asks: a job that is made takes its place in the queue, which knows.
-    def offered(share: float | None) -> Offer:
-        standing = None if runs or not accelerators(inventory) else desk.standing(name, inventory, share)
-        others, claims = ((), None) if runs else (desk.engines.values(), desk.claims)
-        return offer_of(engine, inventory, others, claims, standing)
 
-    choice, share = _chosen(engine, inventory, submission, policy)
-    offer = offered(choice.share)
-    on_gpu = decide(None, offer, policy, choice).outcome != "cpu"
-    where = Where(lambda: inventory, choice, host_bytes=partial(host_bytes_of, engine, asked or Resources(), inventory))
-    request = _request(submission.request, on_gpu=on_gpu)
-    copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
-    for refusal in changed.refused:
-        raise PaddleGpuError.of(refusal.why, status=422)
-    wanted = submission.estimate or on_gpu or limits_follow_estimate(engine)
-    shown = submission.estimate is not False and facts.loop != "none"
-    found = _estimate(desk.estimates, source, copy, request, where, may_run=wanted and runs) if shown else None
-    estimate = found if found is not None and found.status == "ok" else None
-    need, insisted = _need(submission, estimate), None
-    if on_gpu and engine.supported_features().shares:
-        usual = wanted_share(share, need, inventory.devices, policy)
-        if usual != share:
-            share, choice, offer = usual, msgspec.structs.replace(choice, share=usual), offered(usual)
-    resources = _resources(asked, (choice.gpus or 1) if on_gpu else 0, choice.device_ids, share if on_gpu else None)
-    limits = limits_of(engine, resources, estimate, whole_devices(inventory))
-    offer, host = limited(offer, limits, estimate, resources), estimate.allocated_peak_bytes if estimate else None
-
-    def decided(choice: Choice) -> Decision:
-        return decide(
-            need,
-            offer,
-            policy,
-            choice,
-            lambda limit: ways_out(estimate, limit),
-            smaller=lambda room: ways_now(estimate, room),
-            host=host,
-        )
-
-    decision = decided(choice)
-    if decision.outcome == "refuse":
-        if not submission.anyway:
-            raise RefusedError(decision)
-        insisted = decision.reason
-        decision = decided(msgspec.structs.replace(choice, anyway=True))
-    decision = granted(engine, decision, limits, estimate, resources)
-    resources = msgspec.structs.replace(resources, shm_bytes=decision.shared_memory_bytes)
-    copied = _launched(inspect_notebook(copy), request)
-    spec = JobSpec(
-        name=submission.name or source.path.stem,
-        notebook=str(source.path),
-        output=str(source.folder / RUNS_FOLDER / (source.path.stem + "-{id}.ipynb")),
-        folder=str(source.folder),
-        engine=name,
-        kernel_name=source.kernel_name,
-        python=_python(source.kernel_name),
-        image=submission.image,
-        resources=resources,
-        processes=_processes(copied, request, resources.gpus),
-        sets=answers.sets,
-        changes=changed.says,
-        environment={**answers.environment, **submission.environment},
-        token=submission.token,
-        estimated_peak_bytes=estimate.peak_bytes if estimate else None,
-        estimated_allocated_bytes=estimate.allocated_peak_bytes if estimate else None,
-        estimated_device=(estimate.device or "") if estimate else "",
-        estimated_paddle_version=(estimate.paddle_version or "") if estimate else "",
-        estimated_terms=estimate.terms if estimate and estimate.evidence == "trace" else None,
-        estimated_batch_size=estimate.batch_size if estimate else None,
-        estimated_largest_batch=estimate.fits[0].largest_batch if estimate and estimate.fits else None,
-        need=need,
-        insisted=insisted,
-        on_cpu=decision.reason if decision.outcome == "cpu" else None,
-        placed=Placed(outcome=decision.outcome, reason=decision.reason.code),
-        would_stop=found.stop.says(behind=estimate is not None) if found and found.stop else None,
-        unanswered=unanswered(found),
-        limits=decision.limits,
-        plan=submission.plan,
-        trial=submission.trial,
-        priority=submission.priority,
-        settings=read_settings(copy, copied, answers.sets),
-        notify=_notify(desk.policies.notices, submission.notify),
-        options={**options_of(engine, copied), **submission.options},
-    )
-    return Settled(spec, copy.content, decision)
+def _foretold(estimate: Estimate | None) -> dict[str, Any]:
+    """What stands beside the measured figures when the job has ended."""
+    if estimate is None:
+        return {}
+    return {
+        "estimated_peak_bytes": estimate.peak_bytes,
+        "estimated_allocated_bytes": estimate.allocated_peak_bytes,
+        "estimated_device": estimate.device or "",
+        "estimated_paddle_version": estimate.paddle_version or "",
+        "estimated_terms": estimate.terms if estimate.evidence == "trace" else None,
+        "estimated_batch_size": estimate.batch_size,
+        "estimated_largest_batch": estimate.fits[0].largest_batch if estimate.fits else None,
+    }
 
 
 def _check_precision(submission: Submission, policies: Policies) -> None:
@@ -213,38 +151,11 @@ def _check_precision(submission: Submission, policies: Policies) -> None:
         )
 
 
-def _chosen(
-    engine: Engine, inventory: Inventory, submission: Submission, policy: Policy
-) -> tuple[Choice, float | None]:
-    """The person's choice of devices, and the share of them as it was asked for."""
-    asked = submission.resources
-    gpus, ids, share = (None, (), None) if asked is None else (asked.gpus, asked.device_ids, asked.share)
-    if ids and gpus is None:
-        gpus = len(ids)
-    check_share(engine, share, policy)
-    return choice_of(engine, inventory, submission.request, gpus, ids, share=share), share
-
-
 def _notify(policy: NoticePolicy, asked: tuple[str, ...] | None) -> tuple[str, ...]:
     """Who is told. Raises `PaddleGpuError` (400) where nobody can be."""
     names = policy.usual if asked is None else asked
     policy.check(names)
     return names
-
-
-def _check_unused(engine: Engine, submission: Submission) -> None:
-    """Refuse what an engine would leave aside without a word: an image without containers, options without any."""
-    unused = sorted(submission.options) if not takes_options(engine) else []
-    if submission.image and not engine.supported_features().containers:
-        unused.insert(0, "image")
-    if unused:
-        raise PaddleGpuError(
-            "option_unknown",
-            "The engine {engine} knows no “{option}”.",
-            hint="Leave it out, or choose an engine that knows it.",
-            engine=engine.name,
-            option=unused[0][:100],
-        )
 
 
 def _python(kernel_name: str) -> str:
@@ -275,18 +186,6 @@ def _processes(facts: NotebookFacts, request: EstimateRequest, gpus: int) -> int
     if facts.distribution is None or facts.distribution.value not in LAUNCHED:
         return 1
     return gpus or request.devices or 1
-
-
-def _need(submission: Submission, estimate: Estimate | None) -> Need | None:
-    """What the job needs of each of its devices: what the person asks for, else the estimate."""
-    asked = submission.resources.gpu_memory_bytes if submission.resources is not None else None
-    return Need(low=asked, high=asked) if asked else need_of(estimate)
-
-
-def _resources(asked: Resources | None, gpus: int, device_ids: tuple[str, ...], share: float | None) -> Resources:
-    """The limits that were asked for, with the devices that were settled."""
-    limits = {name: getattr(asked, name) for name in Resources.__struct_fields__} if asked is not None else {}
-    return Resources(**{**limits, "gpus": gpus, "device_ids": device_ids, "share": share})
 
 
 def _estimate(

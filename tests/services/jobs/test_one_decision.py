@@ -22,7 +22,8 @@ from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.notices.settings import NoticePolicy
 from jupyter_paddle_gpu.services import Submission
 from jupyter_paddle_gpu.services.jobs.placing import Site, place
-from jupyter_paddle_gpu.services.jobs.submitting import Desk, Settled, settle
+from jupyter_paddle_gpu.services.jobs.submitting import Settled, settle
+from jupyter_paddle_gpu.services.jobs.taking import Desk
 from tests.matching.situations import HOST
 from tests.strategies.placing import choices, devices, estimates, policies
 
