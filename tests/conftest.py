@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.warm_python import WarmPython
 from tests.work import wait_until
@@ -30,6 +31,9 @@ settings.register_profile(
     "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None
 )
 settings.load_profile("tests")
+# Hypothesis draws strings and numbers that stand in the sources of whatever modules are loaded, too, and has no setting
+# that turns this off: examples would follow from each change anywhere, and from the tests that ran before.
+pytest.MonkeyPatch().setattr(providers, "_get_local_constants", lambda: providers._local_constants)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

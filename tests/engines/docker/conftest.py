@@ -8,7 +8,6 @@ import sys
 import sysconfig
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -206,34 +205,19 @@ def until(condition: Callable[[], Any]) -> Any:
 
 
 @pytest.fixture
-def stocked(daemon: PrivateDaemon, image_archive: Path) -> PrivateDaemon:
-    """The shared daemon with its image. One that has lost it gets it again, so that one fault is not that of all tests
-    behind it, and tells what it did before."""
-    client = daemon.api()
-    try:
-        client.inspect_image(IMAGE)
-    except docker.errors.ImageNotFound:
-        did = (daemon.folder / "log").read_text(errors="replace").splitlines()[-60:]
-        warnings.warn("\n".join([f"{IMAGE} was gone from the daemon, whose last words were:", *did]), stacklevel=1)
-        make_image(client, IMAGE, archive=image_archive)
-    client.close()
-    return daemon
-
-
-@pytest.fixture
-def bench(stocked: PrivateDaemon, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path, stocked.host)
+def bench(daemon: PrivateDaemon, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path, daemon.host)
     yield made
     made.close()
 
 
 @pytest.fixture
-def make_bench(stocked: PrivateDaemon, tmp_path: Path) -> Iterator[Callable[..., Bench]]:
+def make_bench(daemon: PrivateDaemon, tmp_path: Path) -> Iterator[Callable[..., Bench]]:
     """A bench with other settings."""
     made: list[Bench] = []
 
     def make(**settings: Any) -> Bench:
-        made.append(Bench(tmp_path / f"b{len(made)}", stocked.host, **settings))
+        made.append(Bench(tmp_path / f"b{len(made)}", daemon.host, **settings))
         return made[-1]
 
     (tmp_path / "b0").mkdir()
@@ -243,10 +227,10 @@ def make_bench(stocked: PrivateDaemon, tmp_path: Path) -> Iterator[Callable[...,
 
 
 @pytest.fixture
-def place(stocked: PrivateDaemon, tmp_path: Path) -> Iterator[Any]:
+def place(daemon: PrivateDaemon, tmp_path: Path) -> Iterator[Any]:
     """A data folder with servers on it that can be killed."""
     from place import Place
 
-    made = Place(tmp_path, stocked.host)
+    made = Place(tmp_path, daemon.host)
     yield made
     made.close()

@@ -20,12 +20,12 @@ NOWHERE = "127.0.0.1:9/paddlepaddle/paddle"
 
 
 @pytest.fixture
-def place(stocked, tmp_path, request):
+def place(daemon, tmp_path, request):
     """Where the default image's registry cannot be reached, and the stand-in's images are allowed.
 
     A test's parameter: more settings of the engine.
     """
-    docker = {"host": stocked.host, "networks": ["none"], "registry_timeout": 5, "context_bytes": 1 << 20}
+    docker = {"host": daemon.host, "networks": ["none"], "registry_timeout": 5, "context_bytes": 1 << 20}
     docker |= getattr(request, "param", {})
     images = {"allowed": ["stand-in/*", "127.0.0.1:*/*"], "registries": [NOWHERE]}
     (tmp_path / "policy.json").write_text(json.dumps({"docker": docker, "images": images}))
