@@ -187,7 +187,7 @@ class Unseen(Arithmetic):
         if variant is not None and name in made_up.PICTURE | made_up.ARRAY:
             return made_up.method(variant, name, self._converted if name == "astype" else self, self.__dict__["_dtype"])
         if variant is not None and name in made_up.LISTS:
-            return lambda *_, **__: list(self)
+            return lambda *_, **__: made_up.MadeUpList(self)
         return self._part(name)
 
     def _converted(self, dtype: Any = None, *_: Any, **__: Any) -> Unseen:

@@ -30,6 +30,10 @@ def tensor_of(data: Any) -> Any:
     known = session.of(AbsentData)
     name = known.own_name(seen) or assigned() or known.name_of(seen)
     text = known.description(name)
+    if text is None and known.follows and (count := _repeated(data)):
+        known.followed[name] = f"int64[{count}]"
+        known.guessed.add(name)
+        return unknown(np.zeros(count, np.int64))
     if text is None and known.is_lazy:
         known.uncounted[name] = None
         return Unseen(seen if isinstance(data, Unseen) else None)
@@ -37,6 +41,12 @@ def tensor_of(data: Any) -> Any:
         is_of_step = not seen.__dict__["_is_asked"]
         raise NeededError(known.need(Need(name, "batch", "tensor_unseen", *place(), is_of_step=is_of_step)))
     return unknown(next(iter(described(text))))
+
+
+def _repeated(data: Any) -> int:
+    """How often a list repeats one value: `[vocabulary["<bos>"]] * size` are so many numbers; 0 where it does not."""
+    is_plain = isinstance(data, (list, tuple)) and len(data) > 1 and isinstance(data[0], Unseen)
+    return len(data) if is_plain and all(one is data[0] for one in data) else 0
 
 
 def _numbers(data: Any) -> Any:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
 from paddle.vision.transforms import functional_pil
 
-from .variants import Variant
+from .variants import Variant, present, unpacked_into
 
 _MODE = "RGB"
 _COLOURS = 3
@@ -19,6 +21,30 @@ ARRAY = frozenset(("reshape", "astype", "transpose"))
 
 LISTS = frozenset(("split", "splitlines", "readlines", "tolist", "keys", "values", "items", "namelist"))
 """Methods that give a list."""
+
+
+class MadeUpList(list[Any]):
+    """What `line.split()` gives: as long as the variant says, or as the names are many that it is unpacked into."""
+
+    def __iter__(self) -> Iterator[Any]:
+        count = unpacked_into(sys._getframe(1))
+        items = list.__iter__(self)
+        return items if count is None or not self else islice(cycle(items), count)
+
+
+class MadeUpLength(int):
+    """How long a made-up list is: whether that is what the program wants (`len(parts) == 2`) is a condition on data."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        variant = present()
+        if variant is None or not isinstance(other, int) or int.__eq__(self, other) or not other:
+            return int.__eq__(self, other)
+        return variant.holds
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 def picture(variant: Variant) -> Any:

@@ -20,6 +20,7 @@ from ... import call_stack
 from ...patches.absent_modules import AbsentModule, AbsentModuleError
 from ...patches.data.own_datasets import names_absent_path
 from ...patches.environment import DownloadNeeded, StaticGraphError
+from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
@@ -86,9 +87,16 @@ def _raises(statement: ast.stmt, line: int) -> bool:
     return isinstance(statement, ast.Raise) and statement.lineno == line
 
 
+def is_refusal(problem: BaseException, session: Session) -> bool:
+    """Whether Paddle refuses what it was given, and that was no data of unknown content."""
+    return session.is_refusal(problem) and not took_unseen(problem)
+
+
 def took_unseen(problem: BaseException) -> bool:
     """Whether Paddle was handed data of unknown content: what it says of that is no refusal."""
     step = problem.__traceback__
+    while step is not None and not call_stack.is_cell(step.tb_frame.f_code.co_filename):
+        step = step.tb_next  # what runs the cells holds all that they have bound
     while step is not None:
         is_paddle = step.tb_frame.f_code.co_filename.startswith((call_stack.PADDLE, call_stack.TRACER))
         if is_paddle and any(holds_unseen(value) for value in list(step.tb_frame.f_locals.values())[:_LOOKED_AT]):

@@ -1,5 +1,5 @@
-"""Generators of a notebook that can begin anew: one that failed for want of its data is asked again with samples made
-up (`patches/data/followed`)."""
+"""Functions of a notebook that can be run anew: a generator that failed for want of its data, and what gave a loader of
+data that is not here, are asked again with samples made up (`patches/data/followed`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,28 @@ import functools
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
-READER = "__reader__"
-"""The name under which cells find `Reader`."""
+import paddle
+
+from ...patches.data import makings
+from ...undecided import variants
+
+READER, MAKER = "__reader__", "__maker__"
+"""The names under which cells find `Reader` and `maker`."""
+
+
+def maker(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function: how the loaders were made that it gives is remembered."""
+
+    @functools.wraps(function)
+    def making(*args: Any, **kwargs: Any) -> Any:
+        given = function(*args, **kwargs)
+        # Held any longer, a tensor would count in the estimate.
+        has_tensor = any(isinstance(one, paddle.Tensor) for one in (*args, *kwargs.values()))
+        if variants.present() is None and not has_tensor:
+            makings.remember(given, functools.partial(function, *args, **kwargs))
+        return given
+
+    return making
 
 
 class Reader:

@@ -229,7 +229,7 @@ class CellRun:
 
     def _absorbs(self, problem: BaseException) -> bool:
         """Whether a statement within a function is passed by: data keeps it from running that is not here."""
-        is_refusal = self._session.is_refusal(problem) and not absorbing.took_unseen(problem)
+        is_refusal = absorbing.is_refusal(problem, self._session)
         if self._deadline.stopped or is_refusal or not absorbing.may_be_passed(problem):
             return False
         index = absorbing.cell_of(problem)
@@ -291,7 +291,7 @@ class CellRun:
                 self._ask(cell, problem, "program", {"target": target})
             case _ if absent_modules.AbsentModule.__name__ in str(problem):
                 self.ask_absent()
-            case _ if absorbing.is_of_data(problem):
+            case _ if absorbing.is_of_data(problem) and not absorbing.is_refusal(problem, self._session):
                 self._session.of(StepWatch).asked()
             case _:
                 params = {"error": type(problem).__name__, "message": said(problem)}

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...session import current
 from ...undecided import made_up, variants
-from ...undecided.absent_data import AbsentData, unseen_length
+from ...undecided.absent_data import AbsentData, Unseen, unseen_length
 from ...undecided.needs import NeededError
 from . import absorbing
 
@@ -31,7 +31,9 @@ def length_of(value: Any, said: str) -> Any:
         said: what the cell calls the value.
     """
     try:
-        return len(value)
+        length = len(value)
+        is_made_up = variants.present() is not None and isinstance(value, (made_up.MadeUpList, Unseen))
+        return made_up.MadeUpLength(length) if is_made_up else length
     except (NeededError, TypeError) as problem:
         session = current()
         if session is None or not (isinstance(problem, NeededError) or absorbing.holds_unseen(value)):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from ...patches.data import followed
+from ...patches.data import followed, makings
 from ...patches.data import loader as data_loader
 from ...session import Session, current
 from ...step.steps import StepWatch
@@ -29,6 +29,8 @@ UNNAMED = "__unseen_named__"
 """The name under which cells find `named`."""
 DESCRIBED = "__as_described__"
 """The name under which a loop that trains finds `as_described`."""
+OPENED = "__opened__"
+"""The name under which functions find `opened`."""
 BATCHES = "__batches__"
 """The name under which a loop that trains finds `batches`."""
 ROUNDS = "__rounds__"
@@ -62,12 +64,15 @@ class Within(ast.NodeTransformer):
             outer, self._own = self._own, _local(node)
             node.body = self._each(node.body)
             self._own = outer
-            if not node.decorator_list and any(isinstance(one, _YIELDS) for one in _parts(node)):
-                node.decorator_list = [ast.copy_location(ast.Name(readers.READER, ast.Load()), node)]
+            if not node.decorator_list and (kept_as := _kept_as(node)):
+                node.decorator_list = [ast.copy_location(ast.Name(kept_as, ast.Load()), node)]
         elif isinstance(node, ast.ClassDef):
             node.body = [self._inside(part) for part in node.body]
         elif isinstance(node, ast.With):
             node.body = self._each(node.body)
+            for item in node.items if self._own is not None else ():
+                if item.optional_vars is not None:
+                    item.context_expr = _opened(item.context_expr)
         elif isinstance(node, ast.If):
             node.body, node.orelse = self._each(node.body), self._each(node.orelse)
         elif isinstance(node, _LOOPS) and self._sites.held(node).trains:
@@ -77,6 +82,8 @@ class Within(ast.NodeTransformer):
                 _ask(node)
         elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in absorbing.own(node)):
             node.body = self._each(node.body)  # a reader's
+        if isinstance(node, ast.For) and self._own is not None and _opens(node.iter):
+            node.iter = _opened(node.iter)
         return node
 
     def _each(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -103,6 +110,20 @@ class Within(ast.NodeTransformer):
         assert isinstance(guarded, ast.Try)
         guarded.body = [node]
         return guarded
+
+
+def _opens(items: ast.expr) -> bool:
+    """Whether a loop goes through what a call opens: `open(path)`, `csv.reader(open(path))`."""
+    return any(isinstance(part, ast.Call) and name_of(part.func) == "open" for part in ast.walk(items))
+
+
+def _opened(node: ast.expr) -> ast.expr:
+    """What is opened, of unknown content where it is not here: what is done with it tells more than that it failed."""
+    if any(isinstance(part, _ONCE) for part in ast.walk(node)):
+        return node
+    lazily = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
+    call = ast.Call(ast.Name(OPENED, ast.Load()), [lazily, ast.Name(ABSORBS, ast.Load())], [])
+    return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
 def _iterated(loop: ast.stmt) -> frozenset[str]:
@@ -132,6 +153,15 @@ def _parts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST
             yield statement
         else:
             yield from absorbing.own(statement)
+
+
+def _kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """What remembers how a function is run: a generator, one that gives something; empty where nothing does."""
+    parts = list(_parts(function))
+    if any(isinstance(one, _YIELDS) for one in parts):
+        return readers.READER
+    gives = any(isinstance(one, ast.Return) and one.value is not None for one in parts)
+    return readers.MAKER if gives and not function.name.startswith("__") else ""
 
 
 def _local(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
@@ -218,6 +248,21 @@ def _of_batch(name: str, loop: ast.For) -> list[ast.expr]:
     return [ast.Constant(name), ast.Constant("to_tensor" in body or "to_variable" in body)]
 
 
+def opened(make: Callable[[], Any], absorbs: Callable[[BaseException], bool]) -> Any:
+    """What a function opens; data of unknown content where that is not here.
+
+    Args:
+        make: opens it.
+        absorbs: whether the program may go on behind an error.
+    """
+    try:
+        return make()
+    except Exception as problem:
+        if not absorbs(problem):
+            raise
+        return Unseen()
+
+
 def named(name: str) -> Unseen:
     """Data of unknown content that a function has under a name of its own."""
     return Unseen(name=name)
@@ -276,7 +321,7 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     try:
         items = made = make()
         # Data of unknown content is an iterator to Python as well: what its own items are a reader's code would say.
-        if not isinstance(items, Unseen) and (isinstance(items, Iterator) or _is_own(items)):
+        if not isinstance(items, Unseen) and (isinstance(items, Iterator) or makings.is_own(items)):
             items = iter(made)
             held = list(islice(items, 1))
     except BaseException as problem:
@@ -284,15 +329,10 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
             raise
         return _followed(session, make, name, is_numpy)
     if isinstance(items, Unseen):
-        return _described(session, session.of(AbsentData).name_of(items) or name, is_numpy)
+        return _followed(session, make, session.of(AbsentData).name_of(items) or name, is_numpy)
     if absorbing.holds_unseen(held):
         return _followed(session, make, name, is_numpy)
     return _all(held, items) if isinstance(items, Iterator) else items
-
-
-def _is_own(items: Any) -> bool:
-    """Whether it is a loader of the program's own class."""
-    return type(items).__module__ == "__main__" and hasattr(type(items), "__iter__")
 
 
 def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Iterator[Any]:
@@ -332,11 +372,13 @@ def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
 
 
 NAMES = {
+    OPENED: opened,
     UNNAMED: named,
     DESCRIBED: as_described,
     BATCHES: batches,
     ROUNDS: rounds,
     readers.READER: readers.Reader,
+    readers.MAKER: readers.maker,
     **stand_ins.NAMES,
 }
 """What cells find here."""

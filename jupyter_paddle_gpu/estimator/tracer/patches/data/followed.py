@@ -8,7 +8,9 @@ things it has and of which types.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -21,6 +23,7 @@ from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.unknowns import unknown
 from ...undecided.variants import PAIRS, Variant, Variants
+from . import makings
 from .batches import DISTINCT_SAMPLES, Made, made, repeated
 from .own_datasets import anew
 
@@ -53,13 +56,32 @@ def of_loader(runtime: Tensors, loader: Any, size: int, name: str = "") -> Any |
     while type(data_set) is UnseenData:
         data_set = data_set.data
     is_own = isinstance(data_set, UnseenData) or not type(data_set).__module__.startswith("paddle.")
-    if not isinstance(data_set, paddle.io.Dataset) or not is_own:
-        return None
-    found = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, data_set, size)), name)
-    if found is not None and not isinstance(found, Partial):
-        return found
-    other = _alike(runtime, lambda: made(runtime, _collated(runtime, loader, anew(data_set), size)), name)
-    return found if other is None else other
+    ways: list[Callable[[], Any]] = []
+    if isinstance(data_set, paddle.io.Dataset) and is_own:
+        ways += [lambda: _collated(runtime, loader, data_set, size)]
+        ways += [lambda: _collated(runtime, loader, anew(data_set), size)]
+    ways += [partial(_first_of, runtime, making, size) for making in makings.of(loader)]
+    return _first_known(runtime, ways, name)
+
+
+def _first_known(runtime: Tensors, ways: Iterable[Callable[[], Any]], name: str) -> Any | Partial | None:
+    """What the first way gives by which a batch is known; else what is known of a part of it."""
+    best: Partial | None = None
+    for way in ways:
+        found = _alike(runtime, lambda way=way: made(runtime, way()), name)  # type: ignore[misc]
+        if found is not None and not isinstance(found, Partial):
+            return found
+        best = best if found is None else found
+    return best
+
+
+def _first_of(runtime: Tensors, make: Callable[[], Any], size: int = 0) -> Any:
+    """The first batch of a loader, or the first item of a reader, that is made for this."""
+    items = make()
+    if not isinstance(items, paddle.io.DataLoader):
+        return _first(items)
+    sampler = getattr(items, "batch_sampler", None)
+    return _collated(runtime, items, items.dataset, size or getattr(sampler, "batch_size", None) or 0)
 
 
 def of_reader(session: Session, make: Callable[[], Any], name: str = "") -> Any | Partial | None:
@@ -70,7 +92,10 @@ def of_reader(session: Session, make: Callable[[], Any], name: str = "") -> Any 
         name: as in `of_loader`.
     """
     assert isinstance(session, Tensors)
-    return _alike(session, lambda: made(session, _first(make())), name)
+    ways: list[Callable[[], Any]] = [lambda: _first(make())]
+    with suppress(Exception):  # what keeps it from being made is told of elsewhere
+        ways += [partial(_first_of, session, making) for making in makings.of(make())]
+    return _first_known(session, ways, name)
 
 
 def _first(items: Any) -> Any:
@@ -157,7 +182,8 @@ def _collated(runtime: Tensors, loader: Any, data_set: Any, size: int) -> Any:
         samples = list(islice(iter(data_set), min(wanted, DISTINCT_SAMPLES)))
     else:
         kind: Any = next(one for one in type(data_set).__mro__ if one is not UnseenData and "__getitem__" in vars(one))
-        samples = [kind.__getitem__(data_set, number) for number in range(min(wanted, DISTINCT_SAMPLES))]
+        few = min(wanted, DISTINCT_SAMPLES, _length(data_set))
+        samples = [kind.__getitem__(data_set, number) for number in range(few)]
     if not samples:
         return None
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
@@ -166,6 +192,14 @@ def _collated(runtime: Tensors, loader: Any, data_set: Any, size: int) -> Any:
     if collate is default_collate_fn:
         return repeated(runtime, _columns(samples), wanted)
     return collate([samples[number % len(samples)] for number in range(wanted)])
+
+
+def _length(data_set: Any) -> int:
+    """How many samples it says that it has; as many as are looked at where it does not say it."""
+    try:
+        return len(data_set) or DISTINCT_SAMPLES
+    except Exception:  # it is the program's own code, and has no data
+        return DISTINCT_SAMPLES
 
 
 def _columns(samples: list[Any]) -> Any:

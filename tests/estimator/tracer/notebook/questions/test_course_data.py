@@ -121,7 +121,51 @@ for batch in pairs:
     trainer.clear_grad()
 """
 )
+TRANSLATION = (
+    HEAD
+    + """
+class Vocab:
+    def __init__(self, lines):
+        self.words = ['<pad>', '<bos>', *sorted({word for line in lines for word in line})]
+        self.numbers = {word: number for number, word in enumerate(self.words)}
+    def __len__(self):
+        return len(self.words)
+    def __getitem__(self, words):
+        return [self[word] for word in words] if isinstance(words, list) else self.numbers.get(words, 0)
+def read(path):
+    with open(path) as file:
+        return file.read()
+def tokenize(text):
+    source, target = [], []
+    for line in text.split('\\n'):
+        parts = line.split('\\t')
+        if len(parts) == 2:
+            source.append(parts[0].split(' '))
+            target.append(parts[1].split(' '))
+    return source, target
+def array(lines, vocab, steps):
+    rows = [vocab[line] for line in lines]
+    return paddle.to_tensor([row[:steps] + [vocab['<pad>']] * (steps - len(row)) for row in rows])
+def load(size, steps):
+    source, target = tokenize(read('absent.txt'))
+    one, other = Vocab(source), Vocab(target)
+    rows = paddle.io.TensorDataset([array(source, one, steps), array(target, other, steps)])
+    return paddle.io.DataLoader(rows, batch_size=size), one, other
+train_iter, source, target = load(4, 9)
+net = nn.Sequential(nn.Embedding(len(source), 8), nn.Linear(8, len(target)))
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+def train(loader, vocab):
+    for X, Y in loader:
+        bos = paddle.to_tensor([vocab['<bos>']] * Y.shape[0]).reshape([-1, 1])
+        l = nn.functional.cross_entropy(net(X), paddle.concat([bos, Y[:, :-1]], 1))
+        l.backward()
+        trainer.step()
+        trainer.clear_grad()
+train(train_iter, target)
+"""
+)
 SOURCES = {
+    "a loader with its vocabularies": TRANSLATION,
     "steps": REVIEWS,
     "its loop is the package's": HELPER + SMALL + "course.train(net, train_iter, test_iter, loss, 3, trainer)",
     "its data is the package's": HELPER + SMALL + OWN_LOOP,
@@ -130,6 +174,7 @@ SOURCES = {
     "as long as the ids": MASKED,
 }
 ANSWERS = {
+    "a loader with its vocabularies": {"len_source": 10000, "len_target": 10000},
     "as long as the ids": {"pairs": "int64[8,1] int64[8,128] float32[8,128] float32[8,128]"},
     "its data is the package's": {"train_iter": "float32[8,1,28,28] int64[8,1]"},
     "steps": {"loader": "int64[4,6] int64[4,1]"},
@@ -164,3 +209,9 @@ def test_each_question_has_a_suggestion(asked, name):
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_suggestions_give_a_figure(answered, name):
     assert (answered[name]["status"], answered[name]["questions"]) == ("ok", [])
+
+
+def test_a_loader_is_followed_to_the_function_that_gives_it(answered):
+    found = answered["a loader with its vocabularies"]
+    assert found["inputs"] == ["int64[4, 9]", "int64[4, 9]", "int64[4]"]  # the last one `bos`
+    assert "data_followed" in found["notes"]
