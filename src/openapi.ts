@@ -960,8 +960,7 @@ export interface components {
          * @description A number in a cell that sizes the batch: writing another one there changes the step's inputs.
          *
          *     Attributes:
-         *         cell: index among all cells, from 0.
-         *         line: line in that cell, from 1.
+         *         cell, line: index among all cells, from 0, and line in that cell, from 1.
          *         column, end: bytes of that line, in UTF-8, between which the number stands.
          *         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
          *             `argument` (of a call), `literal`.
@@ -1214,6 +1213,7 @@ export interface components {
          *         id: the identity to claim and to hand to an engine (NVML UUID; `simulated-…` for a simulated one).
          *         index: the vendor's index on this machine.
          *         short_name: its name without what every card of its maker is called; empty: there is none.
+         *         kind: Paddle's word for its maker's devices, as in `npu:0`.
          *         utilization: share of the last sample interval in which a kernel ran, 0 to 100.
          *         temperature: degrees Celsius; `power` and `power_limit` in watts.
          *         compute_capability: (major, minor), NVIDIA only.
@@ -1234,6 +1234,8 @@ export interface components {
             name: string;
             /** @default  */
             short_name: string;
+            /** @default gpu */
+            kind: string;
             /** @default null */
             memory_total: number | null;
             /** @default null */
@@ -1469,13 +1471,13 @@ export interface components {
          *         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
          *             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
          *         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
-         *         device_number, checked: as for `Verdict`.
+         *         device_title, checked: as for `Verdict`.
          */
         DeviceScore: {
             device_id: string;
             device_name: string;
             /** @default  */
-            device_number: string;
+            device_title: string;
             /** @enum {unknown} */
             state: "chosen" | "possible" | "ruled_out";
             /** @default null */
@@ -1732,6 +1734,8 @@ export interface components {
             target: "cpu" | "gpu";
             /** @default null */
             device: string | null;
+            /** @default true */
+            device_checked: boolean;
             /** @default null */
             parameters: number | null;
             /** @default null */
@@ -2028,13 +2032,13 @@ export interface components {
         };
         /**
          * Fit
-         * @description The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does.
-         *
-         *     Attributes:
-         *         high_bytes: the most that the driver would show at that batch; None where it was not kept.
+         * @description The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does. The
+         *     driver would show `high_bytes` at most at that batch; None where that was not kept. `checked`: as of `Device`.
          */
         Fit: {
             device: string;
+            /** @default true */
+            checked: boolean;
             limit_bytes: number;
             largest_batch: number | null;
             /** @default null */
@@ -2132,6 +2136,7 @@ export interface components {
          * @description A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
          *
          *     Attributes:
+         *         device_names: what each of `device_ids` was called when it was given, by id.
          *         shares: of the memory of each of `device_ids`; empty: they are its own as a whole.
          *         attempts: how often it was started; more than one after a passing fault.
          *         not_before: earliest time of the next attempt.
@@ -2160,6 +2165,10 @@ export interface components {
             handle: Record<string, never>;
             /** @default [] */
             device_ids: string[];
+            /** @default {} */
+            device_names: {
+                [key: string]: components["schemas"]["Message"];
+            };
             /** @default [] */
             shares: components["schemas"]["DeviceShare"][];
             /**
@@ -2297,6 +2306,7 @@ export interface components {
          *         environment: further environment variables.
          *         token: idempotency token: a second submit with the same one returns the first job.
          *         estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
+         *         device_names: what the devices that the person chose are called, by id: one may be gone when its turn comes.
          *         estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
          *         estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
          *             estimate; None where the step was not traced, or for the CPU.
@@ -2358,6 +2368,10 @@ export interface components {
             token: string;
             /** @default  */
             rerun_of: string;
+            /** @default {} */
+            device_names: {
+                [key: string]: components["schemas"]["Message"];
+            };
             /** @default null */
             estimated_peak_bytes: number | null;
             /** @default null */
@@ -3703,7 +3717,7 @@ export interface components {
          *         fit: `fits`, `tight` (only within the estimate's range), `short` (not now; `missing_bytes` lack),
          *             `never` (not even on the empty card), `unknown` (no estimate or no figures).
          *         free_bytes: memory to be had now under the threshold; `needed_bytes` the estimate's upper bound.
-         *         device_number: its number on this machine, `Device.number`; empty: it is not here.
+         *         device_title: what it is called on this machine, `GPU 0`; empty: it is not here.
          *         seconds_per_step: lower bound by roofline (FLOPs over peak rate, bytes over bandwidth), where figures exist.
          *         checked: False: what is known of such devices was not checked on hardware.
          */
@@ -3711,7 +3725,7 @@ export interface components {
             device_id: string;
             device_name: string;
             /** @default  */
-            device_number: string;
+            device_title: string;
             /** @enum {unknown} */
             fit: "fits" | "never" | "short" | "tight" | "unknown";
             reason: components["schemas"]["Message"];

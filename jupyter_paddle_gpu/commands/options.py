@@ -168,7 +168,9 @@ def for_fits(function: F) -> F:
 def for_devices(function: F) -> F:
     """Which devices a job is to have, and how much of each."""
     gpus = click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
-    ids = click.option("--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others.")
+    ids = click.option(
+        "--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others: id, 0, npu:0."
+    )
     share = click.option(
         "--share",
         callback=parse_share,

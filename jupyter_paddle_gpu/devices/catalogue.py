@@ -45,7 +45,8 @@ def usual() -> tuple[Accelerator, ...]:
 def find(name: str) -> Accelerator | None:
     """The row for a name as a person or a driver writes it (`A100`, `nvidia a100-sxm4-80gb`, `RTX4090`).
 
-    A name that leaves the edition open gives the one with the least memory: what fits there fits the others.
+    A name that leaves the edition open gives the row that does so too, else the one with the least memory: what fits
+    there fits the others.
     A slice (MIG) gives its card. None for a card that is not known, however similar its name.
     """
     wanted = _parse(name.split(" MIG ")[0])
@@ -56,7 +57,7 @@ def find(name: str) -> Accelerator | None:
         and (not wanted.form or not own.form or own.form == wanted.form)
         and (wanted.memory is None or own.memory is None or _same(own.memory, wanted.memory))
     ]
-    return min(found, key=lambda card: card.memory_bytes, default=None)
+    return min(found, key=lambda card: (bool(_parse(card.name).form != wanted.form), card.memory_bytes), default=None)
 
 
 @lru_cache(maxsize=1024)
@@ -86,6 +87,8 @@ def _parse(name: str) -> _Name:
     noise = set(_NOISE)
     for maker in makers().rows.values():
         noise.update(maker.brands)
+        if maker.editions and (edition := re.search(maker.editions, rest)):
+            form = edition[1]
         for pattern, replacement in maker.spellings:
             rest = re.sub(pattern, replacement, rest)
     words = frozenset(word for word in re.split(r"[^a-z0-9]+", rest) if word)

@@ -205,6 +205,8 @@ class Maker:
         families: words at the beginning of its models' names, behind its own, that a narrow line leaves out.
         brands: words (lower case) that sheets and drivers put around a model's own name; none tells two models apart.
         spellings: (pattern, replacement) in a lower-case name, so that two ways to write one model become the same.
+        editions: pattern of the part of a lower-case name that tells editions of a model apart (one group); who leaves
+            it out means all of them.
         words: what a process prints when its runtime or driver fails.
         lost: (device id, the driver's words) -> the reason of a job whose card failed.
         outdated: the reason of a job whose program needs a newer driver.
@@ -236,6 +238,7 @@ class Maker:
     families: tuple[str, ...] = ()
     brands: tuple[str, ...] = ()
     spellings: tuple[tuple[str, str], ...] = ()
+    editions: str = ""
     words: DriverWords = UNKNOWN_WORDS
     lost: Callable[[str, str], Message] = reasons.device_lost
     outdated: Message = OUTDATED

@@ -12,7 +12,7 @@ from ..domain.devices import DeviceHistory, Inventory
 from .history import KEPT_SECONDS, History
 from .holders import Held, nobody, with_holders
 from .host import HostReader
-from .makers.registry import makers, with_short_name
+from .makers.registry import makers, with_names
 from .processes import numbered_by_host
 from .reader import Reader
 from .sampler import DEFAULT_INTERVAL, Sampler
@@ -84,7 +84,7 @@ class DeviceService:
         with self._reading:
             readings = [reader.read() for reader in self._readers]
             devices = tuple(device for reading in readings for device in reading.devices)
-            devices = tuple(with_short_name(device) for device in devices)
+            devices = tuple(with_names(device) for device in devices)
             devices = tuple(with_holders(device, held, on_host=self._on_host) for device in devices)
             problems = tuple(problem for reading in readings for problem in reading.problems)
             if any(not device.simulated for device in devices):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -67,12 +68,14 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         gpus: how many devices; None: one where one is here; 0: the CPU.
         device_ids: these devices and no others, by the identity under which they are claimed.
+        names: what they were called when they were chosen, by id, for when one is not here.
         anyway: to be started though it will not fit: the person was told and insists.
         share: of each device's memory, as `Resources.share` says it; None: whole devices.
     """
 
     gpus: int | None = None
     device_ids: tuple[str, ...] = ()
+    names: Mapping[str, Message] = {}
     share: float | None = None
     anyway: bool = False
 

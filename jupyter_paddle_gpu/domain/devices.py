@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
 
+from .errors import PaddleGpuError
 from .messages import Message
 
 Vendor = str
@@ -134,6 +136,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
         id: the identity to claim and to hand to an engine (NVML UUID; `simulated-…` for a simulated one).
         index: the vendor's index on this machine.
         short_name: its name without what every card of its maker is called; empty: there is none.
+        kind: Paddle's word for its maker's devices, as in `npu:0`.
         utilization: share of the last sample interval in which a kernel ran, 0 to 100.
         temperature: degrees Celsius; `power` and `power_limit` in watts.
         compute_capability: (major, minor), NVIDIA only.
@@ -153,6 +156,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     vendor: Vendor
     name: str
     short_name: str = ""
+    kind: str = "gpu"
     memory_total: int | None = None
     memory_used: int | None = None
     memory_free: int | None = None
@@ -178,6 +182,47 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     def number(self) -> str:
         """Its number on this machine; of a slice as NVIDIA_VISIBLE_DEVICES has it, `4:1`."""
         return str(self.index) if self.slice is None else f"{self.index}:{self.slice}"
+
+    @property
+    def title(self) -> str:
+        """Its maker's word and its number: `GPU 0` and `NPU 0` stand beside each other on a machine of two makers."""
+        return f"{self.kind.upper()} {self.number}"
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """What people call it who do not write its id: with its maker's word, as in Paddle, or without."""
+        return f"{self.kind}:{self.number}", self.number
+
+
+_WORD = re.compile(r"^([a-z]+)\s*:?\s*(?=\d)")
+
+
+def device_called(text: str, devices: Iterable[Device]) -> Device | None:
+    """The device of an id, a number (`1`, `4:1`) or a number with its maker's word (`npu:1` as in Paddle, `NPU 1` as it
+    is shown); a simulated one where no real one is meant.
+
+    Raises:
+        PaddleGpuError: `device_ambiguous` (409) for a number that several makers' devices have.
+    """
+    known = list(devices)
+    if (exact := next((one for one in known if one.id == text), None)) is not None:
+        return exact
+    plain = _WORD.sub(r"\1:", text.strip().lower())
+    meant = [one for one in known if plain in one.spellings]
+    found = [one for one in meant if not one.simulated] or meant[:1]
+    found = [one for one in found if one.parent is None] or found  # slices without a number have that of their card
+    if len(found) > 1:
+        words = [one.spellings[0] for one in found]
+        raise PaddleGpuError(
+            "device_ambiguous",
+            "“{device}” may be any of {devices}.",
+            hint="Say which by its maker's word, as `{example}`, or by its id.",
+            status=409,
+            device=text[:80],
+            devices=", ".join(f"{one.title} ({one.name})" for one in found),
+            example=found[0].id if len(set(words)) < len(words) else words[-1],
+        )
+    return found[0] if found else None
 
 
 Holders = Mapping[str, tuple[DeviceHolder, ...]]

@@ -115,8 +115,7 @@ class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A number in a cell that sizes the batch: writing another one there changes the step's inputs.
 
     Attributes:
-        cell: index among all cells, from 0.
-        line: line in that cell, from 1.
+        cell, line: index among all cells, from 0, and line in that cell, from 1.
         column, end: bytes of that line, in UTF-8, between which the number stands.
         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
             `argument` (of a call), `literal`.
@@ -240,13 +239,11 @@ LARGEST_BATCH = 1 << 20
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
-    """The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does.
-
-    Attributes:
-        high_bytes: the most that the driver would show at that batch; None where it was not kept.
-    """
+    """The largest batch that stays under `limit_bytes` on an accelerator; None where not even one sample does. The
+    driver would show `high_bytes` at most at that batch; None where that was not kept. `checked`: as of `Device`."""
 
     device: str
+    checked: bool = True
     limit_bytes: int
     largest_batch: int | None
     high_bytes: int | None = None
@@ -353,6 +350,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that the figure is for, one a device (the one that holds most); None where nothing is distributed."""
     target: Target = "gpu"
     device: str | None = None
+    device_checked: bool = True
     parameters: int | None = None
     trainable_parameters: int | None = None
     allocated_peak_bytes: int | None = None

@@ -30,14 +30,14 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         fit: `fits`, `tight` (only within the estimate's range), `short` (not now; `missing_bytes` lack),
             `never` (not even on the empty card), `unknown` (no estimate or no figures).
         free_bytes: memory to be had now under the threshold; `needed_bytes` the estimate's upper bound.
-        device_number: its number on this machine, `Device.number`; empty: it is not here.
+        device_title: what it is called on this machine, `GPU 0`; empty: it is not here.
         seconds_per_step: lower bound by roofline (FLOPs over peak rate, bytes over bandwidth), where figures exist.
         checked: False: what is known of such devices was not checked on hardware.
     """
 
     device_id: str
     device_name: str
-    device_number: str = ""
+    device_title: str = ""
     fit: Fit
     reason: Message
     free_bytes: int | None = None
@@ -74,12 +74,12 @@ class DeviceScore(msgspec.Struct, frozen=True, kw_only=True):
         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.
-        device_number, checked: as for `Verdict`.
+        device_title, checked: as for `Verdict`.
     """
 
     device_id: str
     device_name: str
-    device_number: str = ""
+    device_title: str = ""
     state: Standing
     ruled_out: Message | None = None
     score: float | None = None

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -102,9 +103,7 @@ class EstimateService:
         estimate = self._estimate(
             facts, folder, request, accelerator, rewrite, devices=devices, host_bytes=host_bytes, seen=seen
         )
-        return msgspec.structs.replace(
-            estimate, device=accelerator.name if accelerator else request.device, target=request.target or "gpu"
-        )
+        return msgspec.structs.replace(estimate, **_device(request, accelerator), target=request.target or "gpu")
 
     def of_trace(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None = None) -> Estimate:
         """The estimate of a step that was traced elsewhere, such as of live objects in a kernel."""
@@ -113,7 +112,7 @@ class EstimateService:
         return msgspec.structs.replace(
             estimate,
             live=True,
-            device=accelerator.name if accelerator else request.device,
+            **_device(request, accelerator),
             target=request.target or "gpu",
             seconds=round(sum(trace.seconds.values()), 3),
         )
@@ -290,7 +289,9 @@ class EstimateService:
         one = changed.among.id if changed.among is not None else estimate.training
         meant = msgspec.structs.replace(request, training=one) if len(estimate.trainings) > 1 else request
         steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
-        return Details(meant, steps, self.settings.details_seconds).add_to(estimate, name, limit, devices)
+        return Details(meant, steps, self.settings.details_seconds).add_to(
+            estimate, name, limit, devices, checked=accelerator is None or accelerator.checked
+        )
 
     def _answer(
         self, facts: NotebookFacts, traced: Traced, request: EstimateRequest, accelerator: Accelerator | None
@@ -360,3 +361,10 @@ def _with_run(estimate: Estimate, facts: NotebookFacts, request: EstimateRequest
 
 def _memory(accelerator: Accelerator) -> int:
     return accelerator.usable_bytes or accelerator.memory_bytes
+
+
+def _device(request: EstimateRequest, accelerator: Accelerator | None) -> dict[str, Any]:
+    """What an estimate says of the device that it is for."""
+    if accelerator is None:
+        return {"device": request.device}
+    return {"device": accelerator.name, "device_checked": accelerator.checked}

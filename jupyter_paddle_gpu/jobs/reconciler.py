@@ -156,6 +156,7 @@ class Reconciler:
                 now,
                 state="preparing",
                 device_ids=turn.device_ids,
+                device_names=self.planner.names(turn),
                 shares=turn.shares,
                 price=self.planner.price(turn),
                 # It still stands while this one tries whether the engine answers again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..domain.bounds import device_twice
-from ..domain.devices import Device, divided
+from ..domain.devices import Device, device_called, divided
 from ..domain.errors import PaddleGpuError
 from .filters import ruled_out
 from .policy import Policy
@@ -33,8 +33,11 @@ def is_failed(device: Device) -> bool:
 
 
 def is_excluded(device: Device, policy: Policy) -> bool:
-    """Whether the policy keeps a device from being chosen by itself: by id, name or index."""
-    return bool({device.id, device.name, str(device.index), device.number} & set(policy.excluded))
+    """Whether the policy keeps a device from being chosen by itself: by id, name or number, with its maker's word or
+    without."""
+    if not policy.excluded:
+        return False
+    return bool({device.id, device.name, str(device.index), *device.spellings} & set(policy.excluded))
 
 
 def allowed_bytes(device: Device, policy: Policy) -> int | None:
@@ -54,13 +57,12 @@ def room_bytes(device: Device, policy: Policy) -> int | None:
 
 
 def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
-    """The devices that a person named, by id or number, none twice. Raises `PaddleGpuError` for one that cannot be."""
+    """The devices that a person named, by id or number, none twice. Raises `PaddleGpuError` for one that cannot be,
+    or that may be several."""
     cut = divided(devices)
     found: list[Device] = []
     for name in chosen:
-        device = next((d for d in devices if d.id == name), None)
-        if device is None:
-            device = next((d for d in devices if d.number == name and not d.simulated), None)
+        device = device_called(name, devices)
         if device is None:
             raise PaddleGpuError(
                 "device_unknown",

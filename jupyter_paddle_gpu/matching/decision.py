@@ -241,18 +241,19 @@ def _unseen(case: _Case, missing: Sequence[str], *, known: bool) -> Decision:
     Args:
         known: whether there are others.
     """
-    ids = case.choice.device_ids
+    ids, names = case.choice.device_ids, case.choice.names
+    missed = names.get(missing[0], missing[0])
     if known or case.offer.trouble is not None:
-        reason = case.offer.trouble or sentences.gone(missing[0])
+        reason = case.offer.trouble or sentences.gone(missed)
         return Decision(outcome="wait", reason=reason, device_ids=ids)
     if not case.offer.judged:
         if case.choice.anyway:
-            return Decision(outcome="wait", reason=sentences.gone(missing[0]), device_ids=ids)
-        return Decision(outcome="refuse", reason=sentences.none_to_name(missing[0]), ways=(ON_CPU,), searched=True)
-    blocking = next(filter(None, map(case.offer.blocking, ids)), None)
+            return Decision(outcome="wait", reason=sentences.gone(missed), device_ids=ids)
+        return Decision(outcome="refuse", reason=sentences.none_to_name(missed), ways=(ON_CPU,), searched=True)
+    blocking = next(filter(None, (case.offer.blocking(one, names.get(one, "")) for one in ids)), None)
     if blocking is not None:
         return Decision(outcome="wait", reason=blocking, device_ids=ids)
-    return Decision(outcome="run", reason=sentences.your_choice_unseen(missing[0]), device_ids=ids)
+    return Decision(outcome="run", reason=sentences.your_choice_unseen(missed), device_ids=ids)
 
 
 def _impossible(case: _Case, ways: Ways) -> Decision:
@@ -294,7 +295,8 @@ def _wait(case: _Case) -> Decision:
     if failed is not None:  # it was named: no other will do
         return Decision(outcome="wait", reason=failed, device_ids=expected)
     if choice.device_ids or len(possible) == case.wanted == 1:  # no other will do
-        blocking = next(filter(None, map(offer.blocking, expected)), None)
+        names = {seat.device.id: sentences.named(seat.device) for seat in possible if seat.device.id in expected}
+        blocking = next(filter(None, (offer.blocking(one, names.get(one, "")) for one in expected)), None)
         if blocking is not None:
             return Decision(outcome="wait", reason=blocking, device_ids=expected)
     full = [seat for seat in possible if not seat.starts and offer.is_free(seat.device.id)]

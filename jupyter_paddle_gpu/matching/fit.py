@@ -65,7 +65,7 @@ def judge(
         if verdict.fit == "short" and (holder := _largest(device.processes)) is not None:
             verdict = _with_holder(verdict, holder)
     found = _completed(verdict, estimate, accelerator, simulated=device.simulated)
-    return _replaced(found, device_number=device.number, checked=device.checked)
+    return _replaced(found, device_title=device.title, checked=device.checked)
 
 
 def judge_model(accelerator: Accelerator, estimate: Estimate | None, policy: Policy) -> Verdict:

@@ -12,6 +12,7 @@ from ..domain.devices import Accelerator, Device, DeviceHolder, Inventory, divid
 from ..domain.estimates import Estimate, processes_of
 from ..domain.messages import Message
 from ..domain.placements import Placement, Verdict
+from . import sentences
 from .candidates import named
 from .decision import decide
 from .fit import judge, judge_model
@@ -59,13 +60,14 @@ def match(
         else judge(device, estimate, policy, find(device.name), promised=promised(device))
         for device in inventory.devices
     }
+    called = {device.id: sentences.named(device) for device in inventory.devices}
     seen = offer.whole() if choice.share is None else offer
     for name, holder in seen.held.items():
         if name in verdicts:
             verdicts[name] = _held(verdicts[name], holder)
     for name, job in seen.taken.items():
         if name in verdicts and verdicts[name].fit != "never":
-            reason = claimed(name, offer.called(job), offer.left.get(job))
+            reason = claimed(called[name], offer.called(job), offer.left.get(job))
             verdicts[name] = msgspec.structs.replace(verdicts[name], fit="short", reason=reason)
     decision = decide(
         need_of(estimate),
@@ -153,7 +155,7 @@ def _divided(device: Device) -> Verdict:
     return Verdict(
         device_id=device.id,
         device_name=device.name,
-        device_number=device.number,
+        device_title=device.title,
         fit="unknown",
         reason=reason,
         simulated=device.simulated,

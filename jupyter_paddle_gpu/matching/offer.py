@@ -57,12 +57,12 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     memory: int | None = None
     judged: bool = False
 
-    def blocking(self, device: str) -> Message | None:
-        """Who else has a device or waits for it; None where it is free."""
+    def blocking(self, device: str, named: Param = "") -> Message | None:
+        """Who else has a device (`named`: what it is called) or waits for it; None where it is free."""
         if (job := self.taken.get(device) or self.kept.get(device)) is not None:
-            return waiting.claimed(device, self.called(job), self.left.get(job))
+            return waiting.claimed(named or device, self.called(job), self.left.get(job))
         if (holder := self.held.get(device)) is not None:
-            return reasons.device_held(device, holder)
+            return reasons.device_held(named or device, holder)
         return None
 
     def called(self, job: str) -> Param:

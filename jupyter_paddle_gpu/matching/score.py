@@ -126,7 +126,7 @@ def _row(device: Device, found: DeviceScore | None, reason: Message | None, *, c
         found = DeviceScore(device_id=device.id, device_name=device.name, state="ruled_out", checked=device.checked)
     state: Standing = "chosen" if chosen else "possible" if reason is None else "ruled_out"
     reason = None if chosen else reason
-    return msgspec.structs.replace(found, state=state, ruled_out=reason, device_number=device.number)
+    return msgspec.structs.replace(found, state=state, ruled_out=reason, device_title=device.title)
 
 
 def _out(

@@ -32,11 +32,12 @@ ANYWAY = Message(
 )
 
 
-def named(device: Device) -> Param:
+def named(device: Device) -> Message:
     """What a device is called wherever a sentence speaks of it."""
+    params: dict[str, Param] = {"title": device.title, "name": device.name}
     if device.checked:
-        return device.name
-    return Message(code="unchecked", text="{device}, not checked on hardware", params={"device": device.name})
+        return Message(code="device", text="{title} ({name})", params=params)
+    return Message(code="unchecked", text="{title} ({name}, not checked on hardware)", params=params)
 
 
 def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: int) -> Message:
@@ -46,46 +47,46 @@ def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: in
         prefer: what the policy prefers among devices that fit.
         among: how many devices there were to choose from.
     """
-    params: dict[str, Param] = {"device": named(device), "index": device.number, "free": human(room or 0)}
+    params: dict[str, Param] = {"device": named(device), "free": human(room or 0)}
     if fit == "tight":
         return Message(
             code="chosen_tight",
-            text="GPU {index} ({device}) is chosen, but it may be too small: {free} can be had.",
+            text="{device} is chosen, but it may be too small: {free} can be had.",
             hint="A smaller batch is the safe side.",
             params=params,
         )
     if room is None:
         return Message(
             code="chosen_silent",
-            text="GPU {index} ({device}) is chosen, though it does not tell how much memory is free.",
+            text="{device} is chosen, though it does not tell how much memory is free.",
             params=params,
         )
     if fit == "unknown":
         return Message(
             code="chosen_unjudged",
-            text="GPU {index} ({device}) is chosen for its free memory, {free}; what the training needs is not known.",
+            text="{device} is chosen for its free memory, {free}; what the training needs is not known.",
             hint="Answer the open questions of the estimate.",
             params=params,
         )
     if among == 1:
-        return Message(code="chosen_only", text="GPU {index} ({device}) has room for it.", params=params)
+        return Message(code="chosen_only", text="{device} has room for it.", params=params)
     return msgspec.structs.replace(_PREFERRED.get(prefer, _FREEST), params=params)
 
 
 _FREEST = Message(
     code="chosen_freest",
-    text="GPU {index} ({device}) fits and has the most free memory: {free} can be had.",
+    text="{device} fits and has the most free memory: {free} can be had.",
 )
 _PREFERRED = {
     "score": Message(
         code="chosen_best",
-        text="GPU {index} ({device}) fits and serves the policy's aims best: {free} can be had.",
+        text="{device} fits and serves the policy's aims best: {free} can be had.",
     ),
     "least_free": Message(
         code="chosen_smallest",
-        text="GPU {index} ({device}) is the smallest room that fits: {free} can be had.",
+        text="{device} is the smallest room that fits: {free} can be had.",
     ),
-    "fastest": Message(code="chosen_fastest", text="GPU {index} ({device}) is the fastest of those that fit."),
+    "fastest": Message(code="chosen_fastest", text="{device} is the fastest of those that fit."),
 }
 
 
@@ -93,52 +94,52 @@ def by_the_rules(device: Device) -> Message:
     """What would have been chosen without what was learned."""
     return Message(
         code="by_the_rules",
-        text="By the rules it would have been GPU {index} ({device}).",
-        params={"device": named(device), "index": device.number},
+        text="By the rules it would have been {device}.",
+        params={"device": named(device)},
     )
 
 
 def your_choice(device: Device) -> Message:
     """A device that the person named, where it can start."""
-    params: dict[str, Param] = {"device": named(device), "index": device.number}
-    return Message(code="your_choice", text="GPU {index} ({device}) is your choice.", params=params)
+    params: dict[str, Param] = {"device": named(device)}
+    return Message(code="your_choice", text="{device} is your choice.", params=params)
 
 
 def your_choice_tight(device: Device, room: int) -> Message:
     """A device that the person named and that may just do."""
     return Message(
         code="your_choice_tight",
-        text="GPU {index} ({device}) is your choice, but it may be too small: {free} can be had.",
+        text="{device} is your choice, but it may be too small: {free} can be had.",
         hint="A smaller batch is the safe side.",
-        params={"device": named(device), "index": device.number, "free": human(room)},
+        params={"device": named(device), "free": human(room)},
     )
 
 
-def your_choice_unseen(device: str) -> Message:
+def your_choice_unseen(device: Param) -> Message:
     """A device that the person named, of which nothing is known here."""
     return Message(code="your_choice_unseen", text="Device {device} is your choice.", params={"device": device})
 
 
 def short(device: Device, need: int, room: int, *, only: bool) -> Message:
     """What has to become free. `only`: the person named it."""
-    params: dict[str, Param] = {"index": device.number, "device": named(device), "missing": human(need - room)}
+    params: dict[str, Param] = {"device": named(device), "missing": human(need - room)}
     hint = "A job waits in the queue until then; a smaller batch may start sooner."
     if only:
         return Message(
             code="your_choice_short",
-            text="GPU {index} ({device}) is your choice; it has room when {missing} more are free there.",
+            text="{device} is your choice; it has room when {missing} more are free there.",
             hint=hint,
             params=params,
         )
     return Message(
         code="chosen_later",
-        text="No device has room now; GPU {index} ({device}) will when {missing} more are free.",
+        text="No device has room now; {device} will when {missing} more are free.",
         hint=hint,
         params=params,
     )
 
 
-def none_to_name(device: str) -> Message:
+def none_to_name(device: Param) -> Message:
     """A device was named where there is none."""
     return Message(
         code="no_device_to_name",
@@ -159,10 +160,9 @@ def has_share(device: Device, part: DeviceShare) -> Message:
     """What of a device a job has."""
     return Message(
         code="has_share",
-        text="It has {share} of the {total} of GPU {index} ({device}), and others may have the rest.",
+        text="It has {share} of the {total} of {device}, and others may have the rest.",
         params={
             "device": named(device),
-            "index": device.number,
             "share": human(part.bytes),
             "total": human(part.total),
         },
@@ -173,9 +173,9 @@ def share_too_large(device: Device, part: DeviceShare) -> Message:
     """More than a device has for all shares together."""
     return Message(
         code="share_too_large",
-        text="A share of {share} was asked for; GPU {index} ({device}) has {most} for all shares together.",
+        text="A share of {share} was asked for; {device} has {most} for all shares together.",
         hint="Ask for less, or for whole devices.",
-        params={"device": named(device), "index": device.number, "share": human(part.bytes), "most": human(part.most)},
+        params={"device": named(device), "share": human(part.bytes), "most": human(part.most)},
     )
 
 
@@ -183,22 +183,21 @@ def share_too_small(need: Need, device: Device, part: DeviceShare) -> Message:
     """The training would run into the end of its share."""
     return Message(
         code="share_too_small",
-        text="Needs {needed}, and its share of GPU {index} ({device}) is {share}.",
+        text="Needs {needed}, and its share of {device} is {share}.",
         hint="Ask for a larger share, or for whole devices.",
         params={
             "device": named(device),
-            "index": device.number,
             "share": human(part.bytes),
             "needed": human(need.high),
         },
     )
 
 
-def gone(device: str) -> Message:
+def gone(device: Param) -> Message:
     """A device that was named is not here now."""
     return Message(
         code="device_gone",
-        text="Waits for device {device}, which is not here any more.",
+        text="Waits for {device}, which is not here any more.",
         hint="Stop the job and submit it for another device if it does not come back.",
         params={"device": device},
     )
@@ -232,9 +231,9 @@ def fits_nowhere(
     if only is not None:
         return Message(
             code="fits_not_there",
-            text="Needs {needed}; GPU {index} ({device}) has at most {free} free.",
+            text="Needs {needed}; {device} has at most {free} free.",
             hint=hint,
-            params={**params, "index": only.number, "device": named(only)},
+            params={**params, "device": named(only)},
         )
     if count > 1:
         return Message(

@@ -17,17 +17,17 @@ def called(job: str, name: str, owner: str) -> Param:
     return Message(code="job_of", text="{job} of {owner}", params={"job": job, "owner": owner}) if owner else job
 
 
-def claimed(device: str, job: Param, left: float | None = None) -> Message:
+def claimed(device: Param, job: Param, left: float | None = None) -> Message:
     """Another job of this queue has the device, or waits for it. `left`: seconds until it is thought to end."""
     if left is not None:
         return Message(
             code="waits_device",
-            text="Waits for device {device}, which job {job} has for about {left} more.",
+            text="Waits for {device}, which job {job} has for about {left} more.",
             params={"device": device, "job": job, "left": _about(left)},
         )
     return Message(
         code="waits_device",
-        text="Waits for device {device}, which job {job} has.",
+        text="Waits for {device}, which job {job} has.",
         params={"device": device, "job": job},
     )
 
@@ -50,8 +50,8 @@ def has_until(device: Device, job: Param, left: float) -> Message:
     """How long another job has a device, as far as its progress or its time limit says."""
     return Message(
         code="has_until",
-        text="Job {job} has GPU {index} ({device}) for about {left} more.",
-        params={"job": job, "index": device.number, "device": named(device), "left": _about(left)},
+        text="Job {job} has {device} for about {left} more.",
+        params={"job": job, "device": named(device), "left": _about(left)},
     )
 
 
@@ -59,8 +59,8 @@ def first_free(device: Device, job: Param, left: float) -> Message:
     """Of the devices that others have the one that is thought to be free first."""
     return Message(
         code="first_free",
-        text="GPU {index} ({device}) is thought to be free first, in about {left}, when job {job} ends.",
-        params={"job": job, "index": device.number, "device": named(device), "left": _about(left)},
+        text="{device} is thought to be free first, in about {left}, when job {job} ends.",
+        params={"job": job, "device": named(device), "left": _about(left)},
     )
 
 
@@ -68,8 +68,8 @@ def wait_for(device: Device, left: float) -> Message:
     """On a button: this device and no other, and until about when others have it."""
     return Message(
         code="wait_for",
-        text="Wait for GPU {index} (about {left})",
-        params={"index": device.number, "left": _about(left)},
+        text="Wait for {device} (about {left})",
+        params={"device": device.title, "left": _about(left)},
     )
 
 

@@ -96,7 +96,7 @@ def test_a_device_is_somebodys_until_he_is_dead_and_not_while_he_is_slow(people)
     assert people(1).sees() != {}
     taken = "from jupyter_paddle_gpu.domain.errors import PaddleGpuError\ntry:\n    claims.take('his', ('B', 'C'))\n"
     taken += "except PaddleGpuError as error:\n    print(error.message.render())"
-    assert people(1).run(taken) == "Waits for device B, which job mine of 61001 has."
+    assert people(1).run(taken) == "Waits for B, which job mine of 61001 has."
     assert people(2).sees() == {"A": "61001 mine", "B": "61001 mine"}, "who gets nothing has nothing"
     holder.kill()
     holder.wait()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_paddle_gpu.devices.catalogue import accelerators, find
+from jupyter_paddle_gpu.devices.catalogue import accelerators, covers, find
 
 MEMORY_CLOSE = 0.08
 """gpuhunt writes GB where others write GiB."""
@@ -76,7 +76,8 @@ def test_home_grown_cards_are_there() -> None:
         ("NVIDIA GeForce RTX 2080 Ti", "RTX 2080 Ti 11GB"),
         ("NVIDIA RTX A6000", "RTX A6000 48GB"),
         ("AMD Instinct MI210", "MI210 64GB"),
-        ("910B2C", "Ascend 910B 64GB"),
+        ("910B2C", "Ascend 910B2C 64GB"),
+        ("Ascend 910B4", "Ascend 910B4 32GB"),
         ("Ascend910B", "Ascend 910B 64GB"),
         ("a100", "A100 SXM 40GB"),
         ("a100 80g", "A100 SXM 80GB"),
@@ -118,3 +119,9 @@ def test_names_of_drivers_and_people_are_understood(name: str, expected: str) ->
 )
 def test_a_similar_name_of_another_card_finds_nothing(name: str) -> None:
     assert find(name) is None
+
+
+def test_an_edition_is_a_row_of_its_own_and_the_model_means_all_of_them() -> None:
+    assert [find(name).fp16 for name in ("910B2C", "Ascend910B3", "Ascend 910B")] == [353.9e12, 294.9e12, None]  # type: ignore[union-attr]
+    assert covers("Ascend 910B", "910B2C")
+    assert not covers("910B3", "910B2C")

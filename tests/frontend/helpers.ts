@@ -57,6 +57,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       python: '',
       image: '',
       processes: 1,
+      device_names: {},
       resources: {
         gpus: 0,
         device_ids: [],
@@ -103,6 +104,7 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
     reason: null,
     handle: {},
     device_ids: [],
+    device_names: {},
     shares: [],
     progress: {
       cell: null,

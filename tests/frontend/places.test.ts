@@ -15,6 +15,7 @@ const card = (index: number, used: number) =>
   ({
     id: `GPU-${index}`,
     index,
+    kind: 'gpu',
     simulated: false,
     processes: [],
     memory_used: used,

@@ -139,7 +139,7 @@ def test_a_wait_says_who_has_the_device_until_when_and_what_starts_sooner() -> N
     )
     decision = match(SMALL, Inventory(time=0, host=HOST, devices=here), offer=behind([], [running], here)).decision
     assert decision.outcome == "wait"
-    assert decision.reason.render() == "Waits for device GPU-0, which job first has for about 16 min more."
+    assert decision.reason.render() == "Waits for GPU 0 (Card), which job first has for about 16 min more."
     assert [note.params["job"] for note in decision.notes] == ["first"]
     assert [(way.gpus, way.label.render()) for way in decision.ways] == [(0, "Run on the CPU")]
     waiting = Job(id="second", spec=spec_of(gpus=1), state="queued", created=2.0, updated=2.0)

@@ -156,6 +156,21 @@ def test_the_persons_choice_wins_and_is_commented() -> None:
         assert (caught.value.code, caught.value.status) == refusal
 
 
+def test_of_two_makers_a_number_needs_the_makers_word() -> None:
+    here = inventory(device(0), device(0, id="ascend-0", vendor="ascend", kind="npu", name="910B2C", checked=False))
+    with pytest.raises(PaddleGpuError) as caught:
+        match(estimate(5), here, choice=Choice(device_ids=("0",)))
+    assert (caught.value.code, caught.value.status) == ("device_ambiguous", 409)
+    assert str(caught.value) == "“0” may be any of GPU 0 (Tesla T4), NPU 0 (910B2C)."
+    assert caught.value.message.render_hint() == "Say which by its maker's word, as `npu:0`, or by its id."
+    for word in ("npu:0", "NPU 0", "npu0", "ascend-0"):
+        placement = match(estimate(5), here, choice=Choice(device_ids=(word,)))
+        assert placement.device_ids == ("ascend-0",)
+        assert placement.reasons[0].render() == "NPU 0 (910B2C, not checked on hardware) is your choice."
+    kept_out = Policy(excluded=("gpu:0",))
+    assert match(estimate(5), here, policy=kept_out).device_ids == ("ascend-0",)
+
+
 def test_a_divided_card_gives_way_to_its_slices() -> None:
     whole = device(0)
     parts = [device(0, 10, id=f"MIG-{i}", parent="GPU-0", used=i) for i in range(2)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = frozenset({"at", "when", "cron", "zone", "as_saved"})
 """Options that make a schedule of a submit."""
-_FREE = re.compile(r"(?:gpu\s*)?(\S+?)(?:\s+(?:is\s+)?free)?", re.IGNORECASE)
+_FREE = re.compile(r"((?:[a-z]+\s+)?\S+?)(?:\s+(?:is\s+)?free)?", re.IGNORECASE)
 _COST = re.compile(r"cost\s*<\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
 
 

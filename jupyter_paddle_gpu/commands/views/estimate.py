@@ -81,7 +81,8 @@ class EstimateView(View):
             return say("The estimate needs an answer." if estimate.questions else "There is no figure for this.")
         if estimate.target == "cpu":
             return say("{peak} on the CPU", peak=size(estimate.peak_bytes))
-        return _on_device(estimate, estimate.device, say)
+        name = estimate.device and marked(say, estimate.device, checked=estimate.device_checked)
+        return _on_device(estimate, name, say)
 
     def _second(self, say: Speech) -> str:
         """What it takes on a GPU, where the answer is of the CPU; empty where nobody looked."""
@@ -129,10 +130,11 @@ class EstimateView(View):
 
     def _largest(self, say: Speech) -> list[str]:
         return [
-            say("{device}: not even one sample fits.", device=fit.device)
+            say("{device}: not even one sample fits.", device=name)
             if fit.largest_batch is None
-            else say("{device}: the largest batch that fits is {batch}.", device=fit.device, batch=fit.largest_batch)
+            else say("{device}: the largest batch that fits is {batch}.", device=name, batch=fit.largest_batch)
             for fit in self.data.fits
+            for name in (marked(say, fit.device, checked=fit.checked),)
         ]
 
     def _trainings(self, say: Speech) -> list[tuple[str, str, str, str, str]]:
@@ -316,7 +318,7 @@ def _fit_head(say: Speech) -> tuple[str, ...]:
 
 def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str, str]:
     name = marked(say, verdict.device_name, simulated=verdict.simulated, checked=verdict.checked)
-    return verdict.device_number or "–", name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
+    return verdict.device_title or "–", name, say(_FITS[verdict.fit]), size(verdict.free_bytes)
 
 
 def _note(say: Speech, note: Message) -> RenderableType:

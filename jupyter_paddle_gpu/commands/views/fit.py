@@ -8,7 +8,7 @@ from ...domain.estimates import LARGEST_BATCH, Estimate, Fit
 from ...domain.messages import Message
 from ..speech import Speech, size
 from .estimate import STATUS, EstimateView
-from .machine import TableView
+from .machine import TableView, marked
 
 
 class FitView(TableView):
@@ -51,4 +51,4 @@ def _row(say: Speech, fit: Fit) -> Sequence[str]:
         largest = say("not one sample")
     else:
         largest = f"{fit.largest_batch:,}" + " +" * (fit.largest_batch >= LARGEST_BATCH)
-    return fit.device, largest, size(fit.high_bytes), size(fit.limit_bytes)
+    return marked(say, fit.device, checked=fit.checked), largest, size(fit.high_bytes), size(fit.limit_bytes)

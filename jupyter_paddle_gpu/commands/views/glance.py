@@ -10,6 +10,7 @@ from html import escape
 
 from ...domain.estimates import Estimate, TimelinePoint
 from ..speech import Speech, count, size
+from .machine import marked
 
 KINDS: Mapping[str, tuple[str, str]] = {
     "parameters": ("Parameters", "var(--jp-brand-color1, #1976d2)"),
@@ -29,7 +30,8 @@ def html(estimate: Estimate, say: Speech, beside: str = "") -> str:
     """The glance; empty where there is no number. `beside`: what stands below the number instead of its range."""
     if estimate.peak_bytes is None:
         return ""
-    on = estimate.device or (say("on the CPU") if estimate.target == "cpu" else say("a GPU"))
+    named = estimate.device and marked(say, estimate.device, checked=estimate.device_checked)
+    on = named or (say("on the CPU") if estimate.target == "cpu" else say("a GPU"))
     low, high = estimate.low, estimate.high
     between = beside or (f"{size(low)} – {size(high)}" if low is not None and high is not None and low != high else "")
     facts = [

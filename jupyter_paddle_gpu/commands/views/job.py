@@ -152,7 +152,7 @@ class JobView(TableView):
             rows.append((say("Measured peak"), size(measured_bytes(job))))
             if each := result.rank_allocated_bytes:
                 rows.append((say("Of each process"), " · ".join(map(size, each))))
-        if self.statistics is not None and (words := used(say, self.statistics)):
+        if self.statistics is not None and (words := used(say, self.statistics, job.device_names)):
             rows.append((say("Used"), words))
         if job.state in FOLLOW_STATUS:
             rows.append((say("Executed notebook"), job.spec.output))
@@ -197,7 +197,9 @@ class DoneView(View):
 
 
 def _devices(say: Speech, job: Job) -> Iterator[str]:
-    """The devices' ids, each with the job's share of it."""
-    for device, part in zip_longest(job.device_ids, job.shares[: len(job.device_ids)]):
+    """What the devices are called, each with the job's share of it."""
+    for identity, part in zip_longest(job.device_ids, job.shares[: len(job.device_ids)]):
+        named = job.device_names.get(identity)
+        device = str(identity) if named is None else named.render(say.translate)
         share = None if part is None else say("{share} of {total}", share=size(part.bytes), total=size(part.total))
-        yield str(device) if share is None else f"{device} ({share})"
+        yield device if share is None else f"{device} ({share})"

@@ -82,7 +82,7 @@ class LiveView(InventoryView):
         if device.power is not None and device.power_limit is not None:
             power += f" / {device.power_limit:.0f} W"
         return [
-            Text(device.number),
+            Text(device.title),
             Text(device_name(say, device)),
             Text.assemble(_bar(used), f" {size(device.memory_used)} / {size(device.memory_total)}"),
             Text.assemble(_bar(load), " –" if load is None else f" {load:.0%}"),
@@ -107,7 +107,7 @@ def _headings(say: Speech) -> Sequence[str]:
 
 def _process(device: Device, process: DeviceProcess) -> Sequence[str]:
     return (
-        device.number,
+        device.title,
         str(process.pid),
         process.user or "–",
         size(process.memory_bytes) if process.memory_bytes is not None else "–",

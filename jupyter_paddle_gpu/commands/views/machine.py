@@ -128,7 +128,7 @@ def _device_row(say: Speech, device: Device) -> Sequence[str]:
     name = device_name(say, device)
     memory = f"{size(device.memory_used)} / {size(device.memory_total)}"
     load, heat, power = number(device.utilization, "%"), number(device.temperature, "°C"), number(device.power, "W")
-    return device.number, name, memory, load, heat, power, str(len(device.processes))
+    return device.title, name, memory, load, heat, power, str(len(device.processes))
 
 
 class CatalogueView(TableView):

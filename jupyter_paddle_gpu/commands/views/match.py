@@ -37,7 +37,7 @@ class MatchView(TableView):
         return [
             (
                 marks[row.state],
-                row.device_number or "–",
+                row.device_title or "–",
                 marked(say, row.device_name, checked=row.checked),
                 "–" if row.score is None else f"{row.score:.2f}",
                 _step(row),

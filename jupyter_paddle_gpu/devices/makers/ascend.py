@@ -39,9 +39,10 @@ MAKER = Maker(
     tools=("npu-smi",),
     asks=(npu_smi.TOOL,),
     brands=("huawei", "ascend"),
-    # "910b2c": the letter after the B names an edition of the same memory in the maker's own tool; a 910C it calls
-    # "Ascend910" or "910_93..".
-    spellings=((r"\bascend(?=\d)", "ascend "), (r"\b910b\d?c?\b", "910b"), (r"\b910_?93\d*\b", "910c")),
+    # "910b2c": what follows the B names an edition, which the maker's own tool says; a 910C it calls "Ascend910" or
+    # "910_93..".
+    spellings=((r"\bascend(?=\d)", "ascend "), (r"\b910b\d(-\d)?c?\b", "910b"), (r"\b910_?93\d*\b", "910c")),
+    editions=r"910(b\d(?:-\d)?c?)\b",
     container=DeviceNodes(
         nodes=("/dev/davinci{n}",),
         shared=("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"),

@@ -108,10 +108,12 @@ class Makers:
         return {} if least is None or not device_ids else self.of_device(device_ids[0]).limit(least)
 
 
-def with_short_name(device: Device) -> Device:
-    """A device with the name that a narrow line has for it."""
+def with_names(device: Device) -> Device:
+    """A device with the name that a narrow line has for it, and its maker's word for devices."""
     maker = makers().named(device.vendor)
-    return device if maker is None else msgspec.structs.replace(device, short_name=maker.short_name(device.name))
+    if maker is None:
+        return device
+    return msgspec.structs.replace(device, short_name=maker.short_name(device.name), kind=maker.set_device)
 
 
 def context_range(vendor: str | None, capability: tuple[int, int] | None) -> ContextRange:

@@ -92,6 +92,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         environment: further environment variables.
         token: idempotency token: a second submit with the same one returns the first job.
         estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
+        device_names: what the devices that the person chose are called, by id: one may be gone when its turn comes.
         estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
         estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
             estimate; None where the step was not traced, or for the CPU.
@@ -128,6 +129,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     environment: dict[str, str] = {}
     token: str = ""
     rerun_of: str = ""
+    device_names: dict[str, Message] = {}
     estimated_peak_bytes: int | None = None
     estimated_allocated_bytes: int | None = None
     estimated_device: str = ""
@@ -264,6 +266,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A row of the store. `handle` is the engine's own (pid, container id …); times in seconds since the epoch.
 
     Attributes:
+        device_names: what each of `device_ids` was called when it was given, by id.
         shares: of the memory of each of `device_ids`; empty: they are its own as a whole.
         attempts: how often it was started; more than one after a passing fault.
         not_before: earliest time of the next attempt.
@@ -287,6 +290,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Why it is where it is: what it waits for, or why it ended."""
     handle: dict[str, Any] = {}
     device_ids: tuple[str, ...] = ()
+    device_names: dict[str, Message] = {}
     shares: tuple[DeviceShare, ...] = ()
     progress: Progress = Progress()
     result: JobResult | None = None

@@ -63,18 +63,18 @@ def engine_away(reason: Message) -> Message:
     )
 
 
-def device_held(device: str, holder: DeviceHolder) -> Message:
+def device_held(device: Param, holder: DeviceHolder) -> Message:
     """A device that the engine gave to a job which this store does not know, or to a container of nobody's queue."""
     if not holder.owner:
         return Message(
             code=DEVICE_HELD,
-            text="Waits for device {device}, which the container {container} has.",
+            text="Waits for {device}, which the container {container} has.",
             hint="It starts by itself when that container has ended; `{command}` ends it.",
             params={"device": device, "container": holder.job, "command": holder.ends},
         )
     return Message(
         code=DEVICE_HELD,
-        text="Waits for device {device}, which job {job} of {owner} has.",
+        text="Waits for {device}, which job {job} of {owner} has.",
         hint="It starts by itself when that job has ended; `jupyter paddle-gpu gpus` lists the devices.",
         params={"device": device, "job": holder.job, "owner": holder.owner},
     )

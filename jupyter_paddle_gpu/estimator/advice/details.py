@@ -26,17 +26,20 @@ class Details:
         self._deadline = time.monotonic() + seconds
         self._late = False
 
-    def add_to(self, estimate: Estimate, device: str, limit: int | None, devices: int = 1) -> Estimate:
+    def add_to(
+        self, estimate: Estimate, device: str, limit: int | None, devices: int = 1, *, checked: bool = True
+    ) -> Estimate:
         """The estimate with its remedies and, for a device (or the CPU) with `limit` usable bytes, its largest batch.
 
         Args:
             limit: None: no device is meant.
             devices: how many there are to train together on.
+            checked: as of `Device`.
         """
         fits: tuple[Fit, ...] = ()
         if limit is not None:
             known = {estimate.batch_size: estimate.high} if estimate.batch_size and estimate.high else {}
-            fits = self._fit(device, limit, known)
+            fits = tuple(msgspec.structs.replace(one, checked=checked) for one in self._fit(device, limit, known))
         found = remedies(
             estimate,
             self._likely,

@@ -49,6 +49,7 @@ def _fit(high: HighOf, accelerator: Accelerator, usable_share: float, batches: s
         ) from None
     return Fit(
         device=accelerator.name,
+        checked=accelerator.checked,
         limit_bytes=limit,
         largest_batch=largest,
         high_bytes=None if largest is None else seen.get(largest),

@@ -10,10 +10,12 @@ import msgspec
 
 from ...domain.devices import Device, DeviceShare, Holders, Inventory, shares_of, whole_of
 from ...domain.jobs.job import ACTIVE, Job, Price
+from ...domain.messages import Message
 from ...engines.base import Engine
 from ...engines.capabilities import OwnDevices
 from ...matching.filters import price_of
 from ...matching.policy import Policy
+from ...matching.sentences import named
 from ..settings import JobSettings
 from ..store.job_store import JobStore
 from . import queue
@@ -101,6 +103,10 @@ class Planner:
     def price(self, turn: queue.Turn) -> Price | None:
         """An hour of the devices, or of the shares of them, that a turn of the last plan gives: `explain`'s prices."""
         return hour_of([self._devices.get(one) for one in turn.device_ids], turn.shares, self.policy)
+
+    def names(self, turn: queue.Turn) -> dict[str, Message]:
+        """What the devices are called that a turn of the last plan gives, by id."""
+        return {one: named(self._devices[one]) for one in turn.device_ids if one in self._devices}
 
     def note(self, plan: Plan) -> None:
         """This is how it is now: for who looks after the queue, and plans again and again."""

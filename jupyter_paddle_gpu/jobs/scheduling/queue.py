@@ -275,7 +275,8 @@ def choice_of(job: Job) -> Choice:
     wanted = job.spec.resources
     gpus = len(wanted.device_ids) or wanted.gpus
     share = wanted.share if is_shared(wanted.share) else None
-    return Choice(gpus=gpus, device_ids=wanted.device_ids, anyway=job.spec.insisted is not None, share=share)
+    anyway, names = job.spec.insisted is not None, job.spec.device_names
+    return Choice(gpus=gpus, device_ids=wanted.device_ids, names=names, anyway=anyway, share=share)
 
 
 def _is_for_engine(job: Job) -> bool:

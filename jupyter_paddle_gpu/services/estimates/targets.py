@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ...domain.devices import Accelerator, Device, Inventory
+from ...domain.devices import Accelerator, Device, Inventory, device_called
 from ...domain.errors import PaddleGpuError
 from ...domain.what_ifs import EstimateRequest
 
@@ -34,7 +34,7 @@ def resolve(
     none. The CPU target has none.
 
     Raises:
-        PaddleGpuError: `unknown_device` (400).
+        PaddleGpuError: `unknown_device` (400), `device_ambiguous` (409).
     """
     if request.target == "cpu":
         return None
@@ -43,9 +43,8 @@ def resolve(
     if not named:
         best = pick(real) or largest(real)
         return None if best is None else of_device(best, find)
-    for device in real:
-        if named in (device.id, device.number):
-            return of_device(device, find)
+    if (device := device_called(named, real)) is not None:
+        return of_device(device, find)
     if (known := find(named)) is not None:
         return known
     for device in real:

@@ -89,6 +89,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         image=submission.image,
         resources=taken.resources,
         processes=_processes(copied, request, taken.resources.gpus),
+        device_names=place.names(taken.resources.device_ids),
         sets=answers.sets,
         changes=changed.says,
         environment={**answers.environment, **submission.environment},

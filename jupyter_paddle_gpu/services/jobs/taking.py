@@ -20,6 +20,7 @@ from ...engines.capabilities import accelerators, host_bytes_of, inventory_of, l
 from ...matching.decision import decide
 from ...matching.offer import Offer
 from ...matching.policy import Policy
+from ...matching.sentences import named
 from ...matching.shares import wanted_share
 from ...matching.ways import ways_now, ways_out
 from ..estimates.estimating import Estimating, Where
@@ -81,6 +82,10 @@ class Place:
         asked = self._submission.resources or Resources()
         host_bytes = partial(host_bytes_of, self.engine, asked, self.inventory)
         return Where(lambda: self.inventory, self._choice, host_bytes=host_bytes)
+
+    def names(self, device_ids: tuple[str, ...]) -> dict[str, Message]:
+        """What devices are called, by id: one of them may be gone when the job's turn comes."""
+        return {device.id: named(device) for device in self.inventory.devices if device.id in device_ids}
 
     def _offered(self) -> Offer:
         """What others have now is for who only asks: a job that is made takes its place in the queue, which knows."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ...domain.devices import device_called
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import WantedResources
 from ...domain.messages import Message, Param
@@ -107,11 +108,10 @@ class Schedules:
         return next_dates(check_cron(cron), zone, now, SHOWN_DATES) if cron else (moment_of(at, zone, now),)
 
     def _device(self, text: str) -> str:
-        """The id of a device by id or index. Raises `PaddleGpuError` (`device_unknown`, 400)."""
-        devices = [device for device in self._tools.inventory().devices if not device.simulated]
-        for device in devices:
-            if text in (device.id, device.number):
-                return device.id
+        """The id of a device by id or number. Raises `PaddleGpuError` (`device_unknown`, 400; `device_ambiguous`)."""
+        real = (device for device in self._tools.inventory().devices if not device.simulated)
+        if (device := device_called(text, real)) is not None:
+            return device.id
         raise PaddleGpuError(
             "device_unknown",
             "There is no device {device} here.",
@@ -255,10 +255,8 @@ class Schedules:
                 text = "by `{cron}` in {zone}" if schedule.zone != local_zone() else "by `{cron}`"
                 return Message(code="by_cron", text=text, params={"cron": schedule.cron, "zone": schedule.zone})
             case "free":
-                number = next(
-                    (one.number for one in self._tools.inventory().devices if one.id == schedule.device), None
-                )
-                name = schedule.device if number is None else f"GPU {number}"
+                here = self._tools.inventory().devices
+                name = next((one.title for one in here if one.id == schedule.device), schedule.device)
                 return Message(code="when_free", text="when {device} is free", params={"device": name})
             case "cost":
                 params: dict[str, Param] = {"price": schedule.below or 0.0, "currency": self._tools.policy().currency}

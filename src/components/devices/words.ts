@@ -5,11 +5,11 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDevice } from '../../domain';
 import { duration } from '../../format';
 
-/** `GPU 1`; a simulated card beside a real one of the same number is told apart. */
+/** `GPU 1`, `NPU 1` by its maker's word; a simulated card beside a real one of the same number is told apart. */
 export function deviceName(device: IDevice, trans: TranslationBundle): string {
   return device.simulated
     ? trans.__('Simulated %1', deviceNumber(device))
-    : trans.__('GPU %1', deviceNumber(device));
+    : `${device.kind.toUpperCase()} ${deviceNumber(device)}`;
 }
 
 /** `4`; of a slice of a card (MIG) `4:1`, as NVIDIA's tools write it. */

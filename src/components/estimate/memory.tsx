@@ -9,6 +9,7 @@ import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Info } from '../common/info';
 import { Busy, Button, Chip, Note } from '../common/pieces';
+import { markedName } from '../devices/words';
 import { AskedFor } from './askedFor';
 import { BatchCurve } from './batchCurve';
 import { Breakdown } from './breakdown';
@@ -141,7 +142,9 @@ function Figure(props: {
         {model ? (
           <Target model={model} training={training} />
         ) : (
-          <span className="jp-PaddleGpu-muted">{estimate.device}</span>
+          <span className="jp-PaddleGpu-muted">
+            {markedName(estimate.device ?? '', estimate.device_checked, trans)}
+          </span>
         )}
         <span className="jp-PaddleGpu-row jp-PaddleGpu-wrap jp-PaddleGpu-basis">
           <span className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-figures">

@@ -31,7 +31,8 @@ export function Target(props: { model: PanelModel; training: Training }): JSX.El
   /** Without a choice: what a job of it would run on. */
   const usual = () => {
     if (!value && best) {
-      return trans.__('on %1', here ? markedName(shortName(here), here.checked, trans) : best);
+      const name = here ? shortName(here) : best;
+      return trans.__('on %1', markedName(name, estimate?.device_checked ?? true, trans));
     }
     const onCpu = value ? !hasGpu : estimate?.target !== 'gpu';
     return onCpu ? trans.__('CPU, where it would run') : trans.__('best device here');

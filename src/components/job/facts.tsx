@@ -3,7 +3,14 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import { type IDevice, type IJob, type INotice, isEnded, measuredPeak } from '../../domain';
+import {
+  type IDevice,
+  type IJob,
+  type IMessage,
+  type INotice,
+  isEnded,
+  measuredPeak
+} from '../../domain';
 import { bytes, duration, moment } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import {
@@ -49,7 +56,7 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
       trans.__('Where'),
       [
         engineTitle(spec.engine),
-        ...job.device_ids.map(id => deviceTitle(id, deviceOf(id), trans))
+        ...job.device_ids.map(id => deviceTitle(id, deviceOf(id), job.device_names[id], trans))
       ].join(' · ')
     ],
     [trans.__('Image'), spec.image],
@@ -105,15 +112,20 @@ function Told({ notices }: { notices: INotice[] }): JSX.Element {
   );
 }
 
-/** A device that is still here by its name, else by the end of its id: the whole one stands under Details. */
+/** A device that is still here by its name, else by what it was called when the job got it; of older jobs only the
+ *  end of its id is known: the whole one stands under Details. */
 export function deviceTitle(
   id: string,
   device: IDevice | undefined,
+  known: IMessage | undefined,
   trans: TranslationBundle
 ): string {
   if (device) {
     const name = markedName(shortName(device), device.checked, trans);
     return `${deviceName(device, trans)} ${name}`;
+  }
+  if (known) {
+    return known.message;
   }
   return id.length > 20 ? `…${id.slice(-6)}` : id;
 }

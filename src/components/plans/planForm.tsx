@@ -15,7 +15,7 @@ import type { Planner } from '../../models/plans/plans';
 import { useApp } from '../common/context';
 import { Note } from '../common/pieces';
 import { Typed } from '../common/typed';
-import { deviceName, deviceNumber, markedName, shortName } from '../devices/words';
+import { deviceName, markedName, shortName } from '../devices/words';
 import { severalHint, SweepOptions } from './sweepOptions';
 import { dateIn, writtenValue } from './words';
 
@@ -61,9 +61,7 @@ export function PlanForm(props: {
                 onChange={() =>
                   change({
                     when,
-                    ...(when === 'free' && !plan.device
-                      ? { device: String(free[0]?.index ?? '') }
-                      : {})
+                    ...(when === 'free' && !plan.device ? { device: free[0]?.id ?? '' } : {})
                   })
                 }
               />
@@ -131,7 +129,7 @@ function Way(props: {
           onChange={event => change({ device: event.target.value })}
         >
           {devices.map(device => (
-            <option key={device.id} value={deviceNumber(device)}>
+            <option key={device.id} value={device.id}>
               {deviceName(device, trans)} {markedName(shortName(device), device.checked, trans)}
             </option>
           ))}

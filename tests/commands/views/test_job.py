@@ -6,10 +6,12 @@ import msgspec
 
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.comparison import ComparisonView
+from jupyter_paddle_gpu.commands.views.estimate import EstimateView
 from jupyter_paddle_gpu.commands.views.job import JobView, silent, submitted
 from jupyter_paddle_gpu.commands.views.usage import driver_peak, used
 from jupyter_paddle_gpu.domain.changes import CellDifference
 from jupyter_paddle_gpu.domain.decisions import Limits
+from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Progress
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.domain.messages import Message
@@ -22,6 +24,8 @@ def test_devices_are_said_with_what_the_driver_tells():
     told = DeviceSummary(id="GPU-0", memory_peak_bytes=3 << 30, utilization_mean_percent=37.4)
     mute = DeviceSummary(id="GPU-1")
     assert used(say, StatisticsSummary(devices=(told, mute))) == "GPU-0 up to 3.00 GiB, busy for 37 %"
+    names = {"GPU-0": Message(code="device", text="{title} ({name})", params={"title": "NPU 0", "name": "910B2C"})}
+    assert used(say, StatisticsSummary(devices=(told,)), names).startswith("NPU 0 (910B2C) up to 3.00 GiB")
     assert used(say, StatisticsSummary()) == ""
     assert driver_peak(StatisticsSummary(devices=(told, mute))) == 3 << 30
     assert driver_peak(StatisticsSummary(devices=(mute,))) is driver_peak(None) is None
@@ -97,3 +101,30 @@ def test_who_submits_is_told_how_to_follow():
     told = [one.render() for one in JobView(job, begun=True).sentences(Speech("en"))]
     assert told == ["`jupyter paddle-gpu logs a --follow` shows what it prints, until it ends."]
     assert JobView(job).sentences(Speech("en")) == ()
+
+
+def test_a_device_of_a_maker_that_was_not_checked_is_marked_in_the_headline_too():
+    figures = {"status": "ok", "evidence": "trace", "peak_bytes": 1 << 30, "device": "Ascend 910B2C 64GB"}
+    estimate = Estimate(
+        **figures,
+        device_checked=False,
+        fits=(Fit(device="Ascend 910B2C 64GB", checked=False, limit_bytes=2, largest_batch=1),),
+    )
+    said = EstimateView(estimate)
+    assert said.headline(Speech("en")) == "1.00 GiB on Ascend 910B2C 64GB (not checked on hardware)"
+    assert "Ascend 910B2C 64GB (not checked on hardware): the largest batch" in said.html(Speech("en"))
+
+
+def test_a_jobs_devices_are_said_by_name():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    name = Message(code="device", text="{title} ({name})", params={"title": "GPU 1", "name": "Tesla T4"})
+    job = Job(
+        id="a",
+        spec=spec,
+        state="running",
+        created=0,
+        updated=0,
+        device_ids=("GPU-9", "GPU-8"),
+        device_names={"GPU-9": name},
+    )
+    assert ("Devices", "GPU 1 (Tesla T4), GPU-8") in JobView(job).rows(Speech("en"))

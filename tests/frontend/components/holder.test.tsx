@@ -20,6 +20,7 @@ function said(more: object): string[] {
   const device = {
     id: 'GPU-0',
     index: 0,
+    kind: 'gpu',
     name: 'T4',
     checked: true,
     simulated: false,

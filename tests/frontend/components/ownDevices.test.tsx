@@ -32,6 +32,7 @@ const inventory = (...names: string[]) => ({
     id: name,
     name,
     index,
+    kind: 'gpu',
     simulated: false,
     checked: true,
     memory_total: null,

@@ -75,7 +75,7 @@ def test_a_waiting_job_is_told_which_device_it_would_get_and_why_no_other(tmp_pa
     assert [said.code for said in MatchView(explained).sentences(Speech("en"))] == ["score_read"]
     unchecked = msgspec.structs.replace(cold, checked=False)
     (told,) = MatchView(msgspec.structs.replace(explained, devices=(unchecked,))).rows(Speech("en"))
-    assert told[1:3] == ("0", f"{cold.device_name} (not checked on hardware)")
+    assert told[1:3] == ("GPU 0", f"{cold.device_name} (not checked on hardware)")
     ended = msgspec.structs.replace(job, state="succeeded", device_ids=("GPU-0",))
     assert has_devices(ended, ()).code == "job_had"
     alone = msgspec.structs.replace(explained, devices=())
