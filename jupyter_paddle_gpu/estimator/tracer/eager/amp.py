@@ -209,6 +209,17 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     return casting(policy("O2" if level == "O2" else "O1", dtype, *lists, promotes=use_promote))
 
 
+def grad_scaler(runtime: Tensors, original: Any, scaler: Any, enable: bool = True, *args: Any, **kwargs: Any) -> None:
+    """`AmpScaler.__init__`: it switches itself off on a CPU; what programs read of one that is on is there, too.
+
+    Its figures are single elements; no step is left out for infinite gradients.
+    """
+    original(scaler, enable, *args, **kwargs)
+    if enable and runtime.target == "gpu":
+        scaler._scale = paddle.ones([1], "float32")
+        scaler._cache_found_inf = False
+
+
 def after_backward(runtime: Tensors) -> None:
     """`core.eager.set_master_grads`: gradients in the low type are cast to float32, one after another."""
     for parameter in runtime.of(Precision).master_grads:

@@ -120,6 +120,11 @@ def _count(session: Session, original: Replacement) -> int:
     return max(1, session.of(Processes).size) if _has_cuda(session, lambda: False) else int(original())
 
 
+def _current(session: Session, original: Replacement) -> str:
+    """`get_device`: what a build for GPUs begins with."""
+    return "gpu:0" if _has_cuda(session, lambda: False) else str(original())
+
+
 def _number(session: Session, original: Replacement, env: Any) -> int:
     """`ParallelEnv().dev_id`: a build without CUDA has none; of processes that train together this is the first."""
     return getattr(env, "_device_id", 0)
@@ -191,6 +196,7 @@ def patches() -> Iterator[Patch]:
             having = [owner for owner in owners if name in vars(owner)]
             yield from (Patch(owner, name, answer) for owner in having or (paddle.device,))
     yield Patch(paddle, "is_compiled_with_cuda", _has_cuda)
+    yield from (Patch(owner, "get_device", _current) for owner in (paddle, paddle.device))
     yield from (Patch(owner, "get_cudnn_version", _cudnn) for owner in (paddle, paddle.device))
     yield from (Patch(paddle.version, name, of) for name, of in (("cuda", _cuda_version), ("cudnn", _cudnn_version)))
     yield Patch(paddle, "set_flags", _flags)

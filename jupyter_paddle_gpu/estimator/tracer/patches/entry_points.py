@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import paddle
 from paddle import _C_ops, _legacy_C_ops
+from paddle.amp.grad_scaler import AmpScaler
 from paddle.autograd.py_layer import PyLayer
 from paddle.base import core
 from paddle.base.data_feeder import convert_dtype
@@ -179,6 +180,7 @@ _ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (paddle.tensor.creation, "_to_tensor_non_static", to_tensor),
     (paddle.amp, "auto_cast", amp.auto_cast),
     (paddle.amp, "decorate", amp.decorate),
+    (AmpScaler, "__init__", amp.grad_scaler),
     (PyLayer, "apply", pylayers.apply),
 )
 

@@ -152,6 +152,18 @@ for step in range(4):
     optimizer.step()
     optimizer.clear_grad()
 """
+ATTENTION = """
+import paddle
+from paddle.incubate import softmax_mask_fuse_upper_triangle as masked
+softmax = paddle.nn.functional.softmax
+query, key = paddle.nn.Linear(16, 16), paddle.nn.Linear(16, 16)
+optimizer = paddle.optimizer.SGD(parameters=[*query.parameters(), *key.parameters()])
+for step in range(4):
+    x = paddle.rand([2, 4, 32, 16])
+    {kind}(query(x).matmul(key(x), transpose_y=True)).matmul(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 LATER = "def later(model, data):\n    model.fit(data)\n"
 """Something that trains; without it nothing is asked for."""
 REQUESTS = {
@@ -159,6 +171,9 @@ REQUESTS = {
     "equation": {"cells": cells(EQUATION), "target": "gpu"},
     "one-card": {"cells": cells(NORMALISED.format(kind="BatchNorm2D")), "target": "gpu"},
     "over-cards": {"cells": cells(NORMALISED.format(kind="SyncBatchNorm")), "target": "gpu"},
+    "softmax": {"cells": cells(ATTENTION.format(kind="softmax")), "target": "gpu"},
+    "masked-softmax": {"cells": cells(ATTENTION.format(kind="masked")), "target": "gpu"},
+    "masked-no-card": {"cells": cells(ATTENTION.format(kind="masked")), "target": "cpu"},
     "no-card": {"cells": cells(NORMALISED.format(kind="SyncBatchNorm")), "target": "cpu"},
     "single": {"cells": cells("batch_size = 8", SINGLE, SINGLE_LOOP), "target": "cpu"},
     "beyond-data": {"cells": cells("batch_size = 10", NET, DROPS), "batch_size": 5000, "target": "cpu"},
@@ -346,6 +361,11 @@ def test_recompute_of_the_program_is_taken_out_as_by_hand(answers):
 def test_statistics_over_cards_take_what_those_of_one_take(answers):
     assert answers["over-cards"]["lives"] == answers["one-card"]["lives"]
     assert "sync_batch_norm` is not registered" in answers["no-card"]["stop"]["error"]
+
+
+def test_a_softmax_with_its_mask_takes_what_a_softmax_takes(answers):
+    assert answers["masked-softmax"]["lives"] == answers["softmax"]["lives"]
+    assert "only supports GPU" in answers["masked-no-card"]["stop"]["error"]
 
 
 def test_nothing_is_written_and_nothing_allocated(answers):

@@ -38,6 +38,8 @@ BEFORE = {
     "name": "print(paddle.device.cuda.get_device_name(), paddle.device.cuda.get_device_properties().total_memory)",
     "stream": "start = paddle.device.cuda.Event(); start.record(); paddle.device.cuda.current_stream().synchronize()",
     "versions": "assert paddle.get_cudnn_version() // 1000 and float(paddle.version.cuda()), paddle.version.cudnn()",
+    "current": "assert paddle.get_device() == paddle.device.get_device() == 'gpu:0'",
+    "scaler": "s = paddle.amp.GradScaler(); assert s._scale.item() and not s._cache_found_inf; del s",
     "flags": "paddle.set_flags({'FLAGS_cudnn_deterministic': 1, 'FLAGS_conv_workspace_size_limit': 512})",
     "pickled": "x = paddle.rand([3]); copy.copy(x); pickle.loads(pickle.dumps(x)); del x",
 }

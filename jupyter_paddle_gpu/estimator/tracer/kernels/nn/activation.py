@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...memory.arrays import Array
-from ...memory.operators import call
+from ...memory.operators import ORIGINAL_OPS, call
 from ...session import running
 from ..composing import scaled, times, zeros
 from ..rules import (
@@ -22,6 +22,7 @@ from ..rules import (
     Sparse,
     Strides,
     Tensors,
+    Traced,
     Wants,
     per_element,
 )
@@ -137,6 +138,14 @@ def _tanh_again(of: Tensors, wants: Wants) -> list[Any]:
 
 def _scale(attrs: Attributes, of: Tensors, wants: Wants) -> list[Any]:
     return [scaled(of["x"], 1.0)]
+
+
+def _masked_softmax(session: Traced, original: Any, x: Any) -> Any:
+    """On a GPU what softmax keeps and returns, in its input's type; a Paddle for CPUs has no kernel of it."""
+    name = "fused_softmax_mask_upper_triangle"
+    if session.target == "gpu":
+        return session.call(name, ORIGINAL_OPS["softmax"], (x, -1), {})
+    return session.call(name, ORIGINAL_OPS[name], (x,), {})
 
 
 def _mask(attrs: Attributes, operands: Arrays, place: Place) -> Array | None:
@@ -313,6 +322,11 @@ OPERATORS = (
         f"{_STRIDES}; operations counted in its formula",
         Rule(strides=Strides.KEPT, flops=per_element(4), asked=Asked.TYPE_OF_ONE),
         gradient=Rule(flops=per_element(3)),
+    ),
+    Operator(
+        "fused_softmax_mask_upper_triangle",
+        "`fusion/gpu/fused_softmax_mask_upper_triangle_kernel.cu`; on no list of mixed precision",
+        Rule(instead=_masked_softmax, flops=per_element(4)),
     ),
     Operator(
         "dropout",
