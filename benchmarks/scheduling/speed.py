@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import time
+from statistics import median
 
 import msgspec
 
@@ -14,6 +15,7 @@ from jupyter_paddle_gpu.domain.decisions import Choice, Need
 from jupyter_paddle_gpu.domain.devices import Device, DeviceShare
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.jobs.scheduling import queue
+from jupyter_paddle_gpu.jobs.scheduling.pools import Pools
 from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.decision import decide
@@ -32,6 +34,8 @@ CARDS = (
 )
 SIZES = (8, 64, 512, 2048, 10_000)
 JOBS = 1000
+PASSES = 5
+POLICY = Policy(prefer="score", prices={"T4": 0.2, "A10": 0.5})
 
 
 def curve() -> list[dict[str, float]]:
@@ -40,7 +44,7 @@ def curve() -> list[dict[str, float]]:
     for size in SIZES:
         devices, needs = _devices(size), _needs()
         row: dict[str, float] = {"devices": size}
-        for name, policy in (("freest", Policy()), ("score", Policy(prefer="score", prices={"T4": 0.2, "A10": 0.5}))):
+        for name, policy in (("freest", Policy()), ("score", POLICY)):
             pool = Pool(devices, policy)
             row[name] = _rate(lambda need, pool=pool: pool.decide(need, Choice(gpus=1)), needs)  # type: ignore[misc]
             few = needs[: max(3, 20_000 // size)]
@@ -56,10 +60,12 @@ def curve() -> list[dict[str, float]]:
 
 
 def _turns(devices: list[Device], needs: list[Need]) -> dict[str, float]:
-    """Turns a second of the queue, with the index made anew: on empty devices, and where others have all of them."""
+    """Turns a second of the queue, pass after pass: on empty devices, and where others have all of them.
+
+    Before each pass every device is read anew, and a hundredth of them (at least one) is used differently than before;
+    the median of the passes counts. `first`: the pass that makes the index.
+    """
     found: dict[str, float] = {}
-    supply = Supply(devices=tuple(devices))
-    policy = Policy(prefer="score", prices={"T4": 0.2, "A10": 0.5})
     for kind in ("whole", "shares"):
         draw = random.Random(2)
         waiting = [
@@ -69,19 +75,37 @@ def _turns(devices: list[Device], needs: list[Need]) -> dict[str, float]:
         others = [_holder(one, draw, share=kind == "shares") for one in devices]
         for state, active in (("starting", []), ("waiting", others)):
             known = {**seconds, **{one.id: draw.uniform(200, 8000) for one in active}}
-            began = time.process_time()
-            queue.turns(
-                waiting,
-                active,
-                claims={one.device_ids[0]: one.id for one in active if not one.shares},
-                supply=lambda engine: supply,
-                settings=JobSettings(),
-                now=1000.0,
-                policy=policy,
-                known=queue.Known(known),
-            )
-            found[f"queue, {kind}, {state}"] = len(waiting) / (time.process_time() - began)
+            pools, rates = Pools(), list[float]()
+            for _ in range(1 + PASSES):
+                supply = Supply(devices=_later(devices, draw))
+                claims = {one.device_ids[0]: one.id for one in active if not one.shares}
+                began = time.process_time()
+                queue.turns(
+                    waiting,
+                    active,
+                    claims=claims,
+                    supply=lambda engine, supply=supply: supply,  # type: ignore[misc]
+                    settings=JobSettings(),
+                    now=1000.0,
+                    policy=POLICY,
+                    known=queue.Known(known),
+                    pools=pools,
+                )
+                rates.append(len(waiting) / (time.process_time() - began))
+            found[f"queue, {kind}, {state}"] = median(rates[1:])
+            found[f"queue, {kind}, {state}, first"] = rates[0]
     return found
+
+
+def _later(devices: list[Device], draw: random.Random) -> tuple[Device, ...]:
+    """All devices as they are read anew, some of them used differently."""
+    found = [msgspec.structs.replace(one) for one in devices]
+    for at in draw.sample(range(len(found)), max(1, len(found) // 100)):
+        used = draw.randrange(found[at].memory_total or 1)
+        found[at] = msgspec.structs.replace(
+            found[at], memory_used=used, memory_free=(found[at].memory_total or 0) - used
+        )
+    return tuple(found)
 
 
 def _job(name: str, need: Need, share: float | None) -> Job:

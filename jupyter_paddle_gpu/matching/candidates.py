@@ -16,15 +16,17 @@ def usable(devices: Iterable[Device], policy: Policy, count: int = 1) -> list[De
     the policy excludes or rules out."""
     known = list(devices)
     cut = divided(known)
-    found = [
-        device
-        for device in known
-        if not (device.simulated or is_failed(device) or device.id in cut or is_excluded(device, policy))
-        and ruled_out(device, policy) is None
-    ]
+    found = [device for device in known if is_chosen(device, policy, cut)]
     if count > 1:  # CUDA gives a process one slice at most (MIG User Guide, "CUDA Device Enumeration")
         found = [device for device in found if device.parent is None]
     return found
+
+
+def is_chosen(device: Device, policy: Policy, cut: frozenset[str]) -> bool:
+    """Whether a device may be chosen by itself. `cut`: those that are divided into slices."""
+    if device.simulated or is_failed(device) or device.id in cut or is_excluded(device, policy):
+        return False
+    return ruled_out(device, policy) is None
 
 
 def is_failed(device: Device) -> bool:
@@ -49,10 +51,10 @@ def room_bytes(device: Device, policy: Policy) -> int | None:
     """How much can be had now: what is free, and not beyond the share that may be planned for; None where it does not
     tell."""
     free, total = device.memory_free, device.memory_total
-    if free is None and total is not None:
-        free = total - (device.memory_used or 0)
-    if free is None or total is None:
+    if total is None:
         return free
+    if free is None:
+        free = total - (device.memory_used or 0)
     return max(0, min(free, policy.allowed(total) - (total - free)))
 
 

@@ -40,6 +40,7 @@ class _Case(NamedTuple):
     choice: Choice
     policy: Policy
     seats: Sequence[Seat] = ()
+    told: bool = True
 
     @property
     def wanted(self) -> int:
@@ -66,6 +67,7 @@ def decide(
     *,
     smaller: Ways = lambda limit: None,
     host: int | None = None,
+    told: bool = True,
 ) -> Decision:
     """What becomes of a training here and now.
 
@@ -75,10 +77,12 @@ def decide(
         ways: asked where it fits nowhere, with the bytes into which it would have to fit.
         smaller: asked where it has to wait for memory, with the bytes that are free now.
         host: bytes that a step takes of the machine's memory where it runs on the CPU.
+        told: whether anybody reads more than the outcome and its reason; else there are no notes, and no ways out of a
+            wait.
     """
     if choice.share is None and offer.shared:
         offer = offer.whole()
-    case = _Case(need, offer, choice, policy)
+    case = _Case(need, offer, choice, policy, told=told)
     if (reason := without_device(offer.devices, policy, choice)) is not None:
         return _on_cpu(case, reason, host, ways)
     real = [device for device in offer.devices if not device.simulated]
@@ -156,12 +160,15 @@ def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
         return Decision(outcome="run", reason=sentences.ASSIGNED)
     best = _best(case)
     if len(best) < case.wanted:
-        return _with_ways_out(case, _wait(case), smaller)
+        return _with_ways_out(case, _wait(case), smaller) if case.told else _wait(case)
     ids = case.choice.device_ids or tuple(seat.device.id for seat in best)
     parts = {seat.device.id: seat.part for seat in best}
     shares = tuple(part for name in ids if (part := parts[name]) is not None)
+    reason = _why(case, best[-1])
+    if not case.told:
+        return Decision(outcome="run", device_ids=ids, shares=shares, reason=reason)
     notes = (*(sentences.has_share(seat.device, seat.part) for seat in best[:1] if seat.part), *_learned(case, best))
-    return Decision(outcome="run", device_ids=ids, shares=shares, reason=_why(case, best[-1]), notes=notes)
+    return Decision(outcome="run", device_ids=ids, shares=shares, reason=reason, notes=notes)
 
 
 def _best(case: _Case) -> list[Seat]:
@@ -186,7 +193,9 @@ def _seats(need: Need | None, devices: Sequence[Device], policy: Policy, choice:
 
     def order(one: Seat) -> tuple[float, float]:
         found = scored.get(one.device.id)
-        return _preference(one, policy) if found is None else (-(found.score or 0.0), 0.0)
+        if found is None:
+            return _preference(one, policy)
+        return -found, -float(one.room or 0)  # of equals the emptiest
 
     seats.sort(key=lambda one: (not one.possible, _ORDER[one.fit], order(one), one.device.index))
     return seats
@@ -259,7 +268,8 @@ def _unseen(case: _Case, missing: Sequence[str], *, known: bool) -> Decision:
 def _impossible(case: _Case, ways: Ways) -> Decision:
     """Of a training that these devices could not serve if all of them were free."""
     need, count, seats = case.need, case.wanted, case.seats
-    trouble = case.offer.trouble or next((one.problem for one in case.offer.devices if is_failed(one)), None)
+    lost = (one.problem for one in case.offer.devices if is_failed(one) and not one.simulated)
+    trouble = case.offer.trouble or next(lost, None)
     if trouble is not None and not case.choice.device_ids:  # what does not answer now may be what could
         return Decision(outcome="wait", reason=trouble)
     if case.choice.share is not None and len(seats) >= count:

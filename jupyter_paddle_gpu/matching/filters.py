@@ -21,8 +21,7 @@ def _barred(device: Device, policy: Policy) -> Message | None:
 
 
 def _held_up(device: Device, policy: Policy) -> Message | None:
-    reasons = sorted(_HELD_UP & set((device.details.throttling if device.details else None) or ()))
-    if not reasons:
+    if device.details is None or not (reasons := sorted(_HELD_UP.intersection(device.details.throttling or ()))):
         return None
     return Message(
         code="held_up",
@@ -44,8 +43,7 @@ def _heat(device: Device, policy: Policy) -> Message | None:
 
 
 def _power(device: Device, policy: Policy) -> Message | None:
-    watts = watts_of(device)
-    if policy.power_ceiling is None or watts is None or watts <= policy.power_ceiling:
+    if policy.power_ceiling is None or (watts := watts_of(device)) is None or watts <= policy.power_ceiling:
         return None
     return Message(
         code="too_hungry",
@@ -81,7 +79,10 @@ _CHECKS: tuple[Callable[[Device, Policy], Message | None], ...] = (_barred, _hel
 
 def ruled_out(device: Device, policy: Policy) -> Message | None:
     """Why this device is not chosen by itself; None where nothing speaks against it. A person may name it."""
-    return next(filter(None, (check(device, policy) for check in _CHECKS)), None)
+    for check in _CHECKS:
+        if (reason := check(device, policy)) is not None:
+            return reason
+    return None
 
 
 def watts_of(device: Device) -> float | None:

@@ -8,67 +8,32 @@ still fit where the policy wants these) and some that others have are enough: wh
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from math import inf
-from typing import NamedTuple
-
-import msgspec
 
 from ..domain.decisions import Choice, Decision, Need
-from ..domain.devices import Device, DeviceHolder, DeviceLink
-from .candidates import is_failed, room_bytes, usable
+from ..domain.devices import Device, DeviceHolder, DeviceLink, divided
+from .candidates import is_chosen, is_failed, room_bytes
 from .decision import decide
+from .kinds import Kind, KindKey, Stand, View
 from .offer import Offer
 from .policy import Policy
-from .seats import Seat, part_of, seat_of
-from .shares import share_on, unfilled
+from .seats import holds
+from .shares import unfilled
 
-_Key = tuple[float, int]
-"""Bytes that can be had, and the device's place; beside each other, so that of equals the first place comes first."""
-Group = dict[object, list[_Key]]
-"""Devices that are alike for a decision, sorted."""
+Kept = Callable[[str, int | None], bool]
+"""Whether so many bytes (None: all) of a device that nobody has are kept for somebody else."""
 
 
-def _nobody(device: str) -> bool:
+def _nobody(device: str, size: int | None) -> bool:
     return False
-
-
-class Kind(NamedTuple):
-    """Devices that differ in their room and in who has them alone; the first stands for all.
-
-    Attributes:
-        open: by the number of those beside whom one would compute, devices that one may have.
-        gone: by whose they are, those that others have.
-    """
-
-    first: Device
-    open: Group
-    gone: Group
-
-    def narrowed(self, count: int, fullest: int | None, kept: Callable[[int], bool]) -> Iterable[int]:
-        """Places of those that a decision for so many devices may need to see.
-
-        Args:
-            fullest: besides the emptiest those with at least so much room, the fullest first; None: none of them.
-        """
-        enough, found = count + 1, 0
-        for rows in self.open.values():
-            some = _emptiest(rows, enough, kept)
-            found += len(some)
-            yield from some
-            if fullest is not None:
-                yield from _some((place for _, place in rows[bisect_left(rows, (fullest, -1)) :]), enough, kept)
-        for rows in self.gone.values():
-            some = _emptiest(rows, max(1, enough - found), kept)
-            found += len(some)
-            yield from some
 
 
 class Pool:
     """The devices of one machine or cluster under one policy.
 
-    What others have of them may change: `changed` takes note of it.
+    What others have of them may change: `changed` takes note of it, `renew` of whatever is new some time later.
 
     Args:
         taken, held, shared: as of `Offer`.
@@ -89,18 +54,43 @@ class Pool:
         self.held: Mapping[str, DeviceHolder] = {} if held is None else held
         self.shared: Mapping[str, tuple[DeviceHolder, ...]] = {} if shared is None else shared
         self.place: dict[str, int] = {device.id: place for place, device in enumerate(self.devices)}
-        fit_for_one = usable(self.devices, policy)
-        whole = {device.id for device in usable(fit_for_one, policy, 2)}
-        self._key_of: dict[int, tuple[object, ...]] = {}
-        for device in fit_for_one:
-            known = room_bytes(device, policy) is not None
-            key = (device.name, device.vendor, device.memory_total, known, device.id in whole)
-            self._key_of[self.place[device.id]] = key
-        barred = [place for place, device in enumerate(self.devices) if place not in self._key_of]
-        real = [place for place in barred if not self.devices[place].simulated]
-        failed = [place for place in real if is_failed(self.devices[place])]
-        self._others = {*barred[:1], *real[:1], *failed[:1]}  # what is said where none is left
-        self._views: dict[bool, _View] = {}
+        self._cut = divided(self.devices)
+        self._keys = [self._key(device) for device in self.devices]
+        self._others = self._barred()
+        self._views: dict[bool, View] = {}
+
+    def renew(
+        self,
+        devices: Sequence[Device],
+        taken: Mapping[str, str],
+        *,
+        held: Mapping[str, DeviceHolder],
+        shared: Mapping[str, tuple[DeviceHolder, ...]],
+        links: tuple[DeviceLink, ...],
+    ) -> bool:
+        """Become what a new one of these would be; False, and of no use any more, where other devices are here."""
+        if len(devices) != len(self.devices):
+            return False
+        changed: list[int] = []
+        for place, (before, device) in enumerate(zip(self.devices, devices, strict=True)):
+            if device is not before and device != before:
+                if device.id != before.id:
+                    return False
+                changed.append(place)
+        if changed and divided(devices) != self._cut:
+            return False
+        names = _differing(self.taken, taken) | _differing(self.held, held) | _differing(self.shared, shared)
+        self.taken, self.held, self.shared, self.links = taken, held, shared, links
+        others = False
+        for place in changed:
+            self.devices[place] = devices[place]
+            key, self._keys[place] = self._keys[place], self._key(devices[place])
+            others = others or key is None or self._keys[place] is None
+            self._note(place)
+        if others:
+            self._others = self._barred()
+        self.changed(names)
+        return True
 
     def decide(self, need: Need | None, choice: Choice) -> Decision:
         """`matching.decision.decide`, on the few devices that it needs to see."""
@@ -124,7 +114,7 @@ class Pool:
         choice: Choice,
         *,
         own: Collection[str] = (),
-        kept: Callable[[str], bool] = _nobody,
+        kept: Kept = _nobody,
     ) -> tuple[Device, ...]:
         """The devices that a decision needs to see, in their order.
 
@@ -135,162 +125,118 @@ class Pool:
         if choice.device_ids:
             named = {self.place[name] for name in choice.device_ids if name in self.place}
             real = (place for place, device in enumerate(self.devices) if not device.simulated)
-            return self._at(named or _some(real, 1))
+            return self._at(named or islice(real, 1))
         count = choice.gpus or 1
         if count > 1 and self.links:
             return tuple(self.devices)  # which of them are joined best only all together tell
         places = {*self._others, *(self.place[name] for name in own if name in self.place)}
         sparing = self.policy.prefer == "least_free" and not self.policy.scored
-        for kind in self.kinds(choice):
-            fullest = self._planned(need, kind.first, choice) if sparing else None
-            places.update(kind.narrowed(count, fullest, lambda place: kept(self.devices[place].id)))
+        for kind, size in self._judged(need, choice):
+
+            def is_kept(place: int, size: int | None = size) -> bool:
+                return kept(self.devices[place].id, size)
+
+            planned = 0 if need is None else need.high
+            fullest = None if not sparing else planned if size is None else size
+            places.update(kind.narrowed(count, fullest, is_kept))
         return self._at(places)
 
-    def kinds(self, choice: Choice) -> Iterable[Kind]:
+    def kinds(self, choice: Choice) -> Collection[Kind]:
         """The devices by kind, as they are for who wants them so."""
         return self._view(choice.share is not None).kinds.values()
 
-    def kind_of(self, name: str) -> tuple[object, ...] | None:
+    def kind_of(self, name: str) -> KindKey | None:
         """What a device has in common with its like; None of one that is not chosen by itself."""
-        return self._key_of.get(self.place.get(name, -1))
+        place = self.place.get(name)
+        return None if place is None else self._keys[place]
 
     def suits(self, device: Device, count: int) -> bool:
         """Whether a device may be chosen by itself for a job that wants so many."""
-        key = self._key_of.get(self.place.get(device.id, -1))
+        key = self.kind_of(device.id)
         return key is not None and (count < 2 or bool(key[-1]))
 
-    def seat(self, need: Need | None, device: Device, choice: Choice) -> Seat:
-        """A device, were it empty of jobs."""
-        if choice.share is None:
-            return seat_of(need, device, self.policy)
-        return part_of(need, device, self.policy, choice.share, ())
+    def asked(self, need: Need | None, choice: Choice) -> Iterable[tuple[Kind, int | None]]:
+        """The kinds on which a job may start when they are empty, with the bytes that it asks of each (None: all)."""
+        for kind in self.kinds(choice):
+            possible, part = holds(need, kind.first, self.policy, choice.share)
+            if possible:
+                yield kind, None if part is None else part.bytes
 
     def unclaimed(self, need: Need | None, choice: Choice) -> Iterable[str]:
         """Devices that no job has as a whole, and on which such a job may start when they are empty."""
         for kind in self._view(True).kinds.values():
-            if self.seat(need, kind.first, choice).possible:
+            if holds(need, kind.first, self.policy, choice.share)[0]:
                 for rows in kind.open.values():
                     yield from (self.devices[place].id for _, place in rows)
 
     def changed(self, names: Iterable[str]) -> None:
         """Others have these devices now, or have them no more."""
         for name in names:
-            if (place := self.place.get(name)) is not None and place in self._key_of:
-                for view in self._views.values():
-                    view.move(place, self._group(place, view.shares))
+            if (place := self.place.get(name)) is not None:
+                self._note(place)
 
-    def use(self, name: str, used: int) -> None:
-        """So many bytes of a device are in use now."""
-        place = self.place[name]
-        device = self.devices[place]
-        left = max(0, (device.memory_total or 0) - used)
-        self.devices[place] = msgspec.structs.replace(device, memory_used=used, memory_free=left)
-        self.changed([name])
+    def room(self, place: int, *, shares: bool) -> float:
+        """Bytes of a device of some kind that can be had now, by who wants a share of it; -inf where it does not
+        tell."""
+        found = self._view(shares).stand(place)
+        return -inf if found is None else found.room
+
+    def _judged(self, need: Need | None, choice: Choice) -> Iterable[tuple[Kind, int | None]]:
+        """As `asked`; where these are too few, what is said is of the others, too."""
+        possible = list(self.asked(need, choice))
+        if sum(kind.size for kind, _ in possible) > (choice.gpus or 1):
+            return possible
+        known = {kind.key for kind, _ in possible}
+        return [*possible, *((kind, None) for kind in self.kinds(choice) if kind.key not in known)]
+
+    def _key(self, device: Device) -> KindKey | None:
+        if not is_chosen(device, self.policy, self._cut):
+            return None
+        known = room_bytes(device, self.policy) is not None
+        return (device.name, device.vendor, device.memory_total, known, device.parent is None)
+
+    def _barred(self) -> set[int]:
+        """Of the devices that are not chosen by themselves those of which something is said where none is left."""
+        barred = [place for place, key in enumerate(self._keys) if key is None]
+        real = [place for place in barred if not self.devices[place].simulated]
+        failed = [place for place in real if is_failed(self.devices[place])]
+        return {*barred[:1], *real[:1], *failed[:1]}
 
     def _at(self, places: Iterable[int]) -> tuple[Device, ...]:
-        return tuple(self.devices[place] for place in sorted(places))
+        return tuple([self.devices[place] for place in sorted(places)])
 
-    def _planned(self, need: Need | None, device: Device, choice: Choice) -> int:
-        if choice.share is not None and (part := share_on(device, choice.share, self.policy)) is not None:
-            return part.bytes
-        return 0 if need is None else need.high
-
-    def _view(self, shares: bool) -> _View:
+    def _view(self, shares: bool) -> View:
         if (found := self._views.get(shares)) is None:
-            found = self._views[shares] = _View(shares)
-            for place, key in self._key_of.items():
-                kind = found.kinds.setdefault(key, Kind(self.devices[place], {}, {}))
-                found.add(place, kind, self._group(place, shares))
-            found.sort()
+            found = self._views[shares] = View(shares=shares)
+            known = enumerate(zip(self.devices, self._keys, strict=True))
+            found.fill(
+                (place, device, key, self._stand(place, shares)) for place, (device, key) in known if key is not None
+            )
         return found
 
-    def room(self, place: int, shares: bool) -> float:
-        """Bytes of a device that can be had now, by who wants a share of it; -inf where it does not tell."""
-        device = self.devices[place]
-        room, sharers = room_bytes(device, self.policy), self.shared.get(device.id, ())
-        if room is None:
-            return -inf
-        return float(max(0, room - unfilled(device, sharers)) if shares and sharers else room)
+    def _note(self, place: int) -> None:
+        for view in self._views.values():
+            view.put(place, self.devices[place], self._keys[place], self._stand(place, view.shares))
 
-    def _group(self, place: int, shares: bool) -> _Stand:
+    def _stand(self, place: int, shares: bool) -> Stand:
         """How a device stands for who wants shares, or whole devices."""
-        device, key = self.devices[place], self.room(place, shares)
+        device = self.devices[place]
         sharers = self.shared.get(device.id, ())
+        known = room_bytes(device, self.policy)
+        if known is not None and shares and sharers:
+            known = max(0, known - unfilled(device, sharers))
+        room = -inf if known is None else float(known)
         holder = self.held.get(device.id)
         if holder is None and sharers and not shares and not sharers[0].name:
             holder = sharers[0]  # as `Offer.whole` has it
         if holder is not None:
-            return _Stand(False, holder.owner or holder.job, key)
+            return Stand(False, holder.owner or holder.job, room)
         if device.id in self.taken or (sharers and not shares):
-            return _Stand(False, "", key)
-        return _Stand(True, len(sharers), key)
+            return Stand(False, "", room)
+        return Stand(True, len(sharers), room)
 
 
-class _Stand(NamedTuple):
-    """Whether a device may be had, with which others it counts, and its room."""
-
-    open: bool
-    group: object
-    room: float
-
-
-class _View:
-    """All kinds, as they are for who wants shares or whole devices."""
-
-    def __init__(self, shares: bool) -> None:
-        self.shares = shares
-        self.kinds: dict[tuple[object, ...], Kind] = {}
-        self._row: dict[int, tuple[Kind, _Stand]] = {}
-
-    def add(self, place: int, kind: Kind, stand: _Stand) -> None:
-        _groups(kind, stand).setdefault(stand.group, []).append((stand.room, place))
-        self._row[place] = kind, stand
-
-    def sort(self) -> None:
-        for kind in self.kinds.values():
-            for rows in (*kind.open.values(), *kind.gone.values()):
-                rows.sort()
-
-    def move(self, place: int, stand: _Stand) -> None:
-        kind, before = self._row[place]
-        rows = _groups(kind, before)[before.group]
-        rows.pop(bisect_left(rows, (before.room, place)))
-        if not rows:
-            del _groups(kind, before)[before.group]
-        insort(_groups(kind, stand).setdefault(stand.group, []), (stand.room, place))
-        self._row[place] = kind, stand
-
-
-def _groups(kind: Kind, stand: _Stand) -> Group:
-    return kind.open if stand.open else kind.gone
-
-
-def _emptiest(rows: list[_Key], count: int, kept: Callable[[int], bool]) -> list[int]:
-    """Those with most room, of equals the first places."""
-
-    def places() -> Iterable[int]:
-        end = len(rows)
-        while end > 0:
-            begin = bisect_left(rows, (rows[end - 1][0], -1))
-            for at in range(begin, end):
-                yield rows[at][1]
-            end = begin
-
-    return _some(places(), count, kept)
-
-
-def _some(places: Iterable[int], count: int, kept: Callable[[int], bool] = lambda place: False) -> list[int]:
-    """The first so many that are not kept for others, and of those that are as many."""
-    found: list[int] = []
-    free = held = 0
-    for place in places:
-        if kept(place):
-            held += 1
-            if held <= count:
-                found.append(place)
-            continue
-        found.append(place)
-        free += 1
-        if free == count:
-            break
-    return found
+def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> set[str]:
+    """The names of which two tables say different things."""
+    found = {name for name, value in after.items() if name not in before or before[name] != value}
+    return found | (before.keys() - after.keys())

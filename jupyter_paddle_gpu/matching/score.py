@@ -6,7 +6,7 @@ favoured nor shunned. The score is the mean of the values by the policy's weight
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
@@ -51,7 +51,18 @@ class _Figures(NamedTuple):
     price: float | None
     cost: float | None
     room: int | None
-    steps: int | None
+
+
+class _Best(NamedTuple):
+    """The best of each among the devices that are compared; None where nobody tells it."""
+
+    seconds: float | None
+    cost: float | None
+    room: int | None
+
+
+_Value = tuple[AimName, float, float | None]
+"""An aim, its weight, and its value on a device; None: it cannot be told."""
 
 
 def scores(
@@ -59,25 +70,36 @@ def scores(
     devices: Iterable[Device],
     policy: Policy,
     sharers: Mapping[str, Sequence[DeviceHolder]] | None = None,
-) -> dict[str, DeviceScore]:
+) -> dict[str, float]:
     """Each device's score among these; relative aims (cost, time, balance) compare them with each other.
 
     Args:
         sharers: device id -> who has a share of it beside whom it is scored for.
     """
+    return {device.id: _mean(values) for device, _, values in _judged(need, devices, policy, sharers)}
+
+
+def _judged(
+    need: Need | None,
+    devices: Iterable[Device],
+    policy: Policy,
+    sharers: Mapping[str, Sequence[DeviceHolder]] | None = None,
+) -> Iterator[tuple[Device, _Figures, list[_Value]]]:
+    """Each device with its figures and what each aim is worth on it."""
     known, beside = list(devices), sharers or {}
-    figures = {device.id: _figures(need, device, policy, beside.get(device.id, ())) for device in known}
-    fastest = min((found.seconds for found in figures.values() if found.seconds), default=None)
-    cheapest = min((found.cost for found in figures.values() if found.cost is not None), default=None)
-    largest = max((found.room for found in figures.values() if found.room), default=None)
-    return {
-        device.id: _score(device, figures[device.id], policy, fastest=fastest, cheapest=cheapest, largest=largest)
-        for device in known
-    }
+    cards: dict[str, tuple[StepSeconds | None, float | None]] = {}  # what is the same for all of one name
+    found = [_figures(need, device, policy, beside.get(device.id, ()), cards) for device in known]
+    best = _Best(
+        seconds=min((one.seconds for one in found if one.seconds), default=None),
+        cost=min((one.cost for one in found if one.cost is not None), default=None),
+        room=max((one.room for one in found if one.room), default=None),
+    )
+    for device, figures in zip(known, found, strict=True):
+        yield device, figures, _values(device, figures, policy, best)
 
 
 def best_group(
-    ranked: Sequence[str], count: int, scored: Mapping[str, DeviceScore], links: Iterable[DeviceLink], policy: Policy
+    ranked: Sequence[str], count: int, scored: Mapping[str, float], links: Iterable[DeviceLink], policy: Policy
 ) -> tuple[str, ...]:
     """The devices (of those in `ranked`, best first) that together serve best: their scores and how they are joined.
 
@@ -89,7 +111,7 @@ def best_group(
         return tuple(ranked[:count])
 
     def worth(group: tuple[str, ...]) -> float:
-        own = sum(scored[name].score or 0.0 for name in group) / count
+        own = sum(scored[name] for name in group) / count
         joined = min(joints.get(frozenset(pair), 0.0) for pair in combinations(group, 2))
         return own + weight / (1 + weight) * joined
 
@@ -115,7 +137,11 @@ def table(
     offer = offer.whole() if share is None else offer
     reasons = {device.id: _out(need, device, policy, cut=cut, offer=offer, share=share) for device in devices}
     chosen = set(decision.device_ids) if decision.outcome == "run" else set()
-    scored = scores(need, [device for device in devices if reasons[device.id] is None], policy, sharers)
+    compared = [device for device in devices if reasons[device.id] is None]
+    scored = {
+        device.id: _scored(need, device, figures, values, policy)
+        for device, figures, values in _judged(need, compared, policy, sharers)
+    }
     rows = [_row(device, scored.get(device.id), reasons[device.id], chosen=device.id in chosen) for device in devices]
     order = {"chosen": 0, "possible": 1, "ruled_out": 2}
     return tuple(sorted(rows, key=lambda row: (order[row.state], -(row.score or 0.0))))
@@ -179,64 +205,76 @@ def _occupied(need: Need | None, device: Device, policy: Policy, offer: Offer, s
     return None
 
 
-def _figures(need: Need | None, device: Device, policy: Policy, sharers: Sequence[DeviceHolder]) -> _Figures:
-    expected = None if need is None else policy.experience.expect(need, device.name)
+def _figures(
+    need: Need | None,
+    device: Device,
+    policy: Policy,
+    sharers: Sequence[DeviceHolder],
+    cards: dict[str, tuple[StepSeconds | None, float | None]],
+) -> _Figures:
+    if (card := cards.get(device.name)) is None:
+        seen = None if need is None else policy.experience.expect(need, device.name)
+        card = cards[device.name] = (seen, price_of(device, policy))
+    expected, price = card
     # Processes on one card compute by turns: a step takes longer by each who is there.
     seconds = None if expected is None else hopeful_seconds(expected) * (1 + len(sharers))
-    price = price_of(device, policy)
     cost = seconds * price / 3600 if seconds is not None and price is not None else None
     room = room_bytes(device, policy)
     planned = 0 if need is None else need.low if policy.plan_for == "low" else need.high
     left = None if room is None else max(0, room - unfilled(device, sharers) - planned)
-    return _Figures(expected, seconds, price, cost, left, None if need is None else need.steps)
+    return _Figures(expected, seconds, price, cost, left)
 
 
-def _score(
-    device: Device,
-    figures: _Figures,
-    policy: Policy,
-    *,
-    fastest: float | None,
-    cheapest: float | None,
-    largest: int | None,
-) -> DeviceScore:
-    weights = policy.weights
-    aims: list[Aim] = []
-
-    def add(name: AimName, weight: float, value: float | None) -> None:
-        if weight:
-            aims.append(
-                Aim(name=name, weight=weight, value=UNKNOWN if value is None else value, known=value is not None)
-            )
-
-    if cheapest is not None:
-        add("cost", weights.cost, None if figures.cost is None else cheapest / figures.cost if figures.cost else 1.0)
-    if fastest is not None:
-        add("time", weights.time, None if not figures.seconds else fastest / figures.seconds)
-    if largest is not None:
-        add("balance", weights.balance, None if figures.room is None else figures.room / largest)
-    if policy.preferred_devices:
-        add("preference", weights.preference, _wanted(device, policy.preferred_devices))
-    if policy.home_grown_first:
+def _values(device: Device, figures: _Figures, policy: Policy, best: _Best) -> list[_Value]:
+    """What each aim that counts is worth on a device."""
+    weights, found = policy.weights, list[_Value]()
+    if best.cost is not None and weights.cost:
+        cost = figures.cost
+        found.append(("cost", weights.cost, None if cost is None else best.cost / cost if cost else 1.0))
+    if best.seconds is not None and weights.time:
+        found.append(("time", weights.time, best.seconds / figures.seconds if figures.seconds else None))
+    if best.room is not None and weights.balance:
+        found.append(("balance", weights.balance, None if figures.room is None else figures.room / best.room))
+    if policy.preferred_devices and weights.preference:
+        found.append(("preference", weights.preference, _wanted(device, policy.preferred_devices)))
+    if policy.home_grown_first and weights.home_grown:
         row = find(device.name)
-        add("home_grown", weights.home_grown, float(row.domestic) if row is not None else None)
-    total = sum(aim.weight for aim in aims)
+        found.append(("home_grown", weights.home_grown, float(row.domestic) if row is not None else None))
+    return found
+
+
+def _mean(values: Sequence[_Value]) -> float:
+    """The score: the mean by weight."""
+    total = met = 0.0
+    for _, weight, value in values:
+        total += weight
+        met += weight * (UNKNOWN if value is None else value)
+    return met / total if total else UNKNOWN
+
+
+def _scored(
+    need: Need | None, device: Device, figures: _Figures, values: Sequence[_Value], policy: Policy
+) -> DeviceScore:
+    """A row of the table."""
     return DeviceScore(
         device_id=device.id,
         device_name=device.name,
         checked=device.checked,
         state="possible",
-        score=sum(aim.weight * aim.value for aim in aims) / total if total else UNKNOWN,
-        aims=tuple(aims),
+        score=_mean(values),
+        aims=tuple(
+            Aim(name=name, weight=weight, value=UNKNOWN if value is None else value, known=value is not None)
+            for name, weight, value in values
+        ),
         price=figures.price,
         currency=policy.currency if figures.price is not None else "",
-        **_expectations(figures),
+        **_expectations(figures, None if need is None else need.steps),
     )
 
 
-def _expectations(figures: _Figures) -> dict[str, Any]:
+def _expectations(figures: _Figures, steps: int | None) -> dict[str, Any]:
     """What a row says of the seconds of a step, and of the whole run."""
-    expected, steps = figures.expected, figures.steps
+    expected = figures.expected
     if expected is None:
         return {}
     run = None if steps is None else steps * expected.likely

@@ -31,38 +31,58 @@ class Seat(NamedTuple):
     part: DeviceShare | None = None
 
 
+def holds(need: Need | None, device: Device, policy: Policy, share: float | None) -> tuple[bool, DeviceShare | None]:
+    """Whether a training may start on a device, or on a share of it, when it is empty; and what the share comes to."""
+    planned = _planned(need, policy)
+    if share is None:
+        allowed = allowed_bytes(device, policy)
+        return allowed is None or planned <= allowed, None
+    part = share_on(device, share, policy)  # of what nobody knows there is no share
+    return part is not None and planned <= part.bytes <= part.most, part
+
+
 def seat_of(need: Need | None, device: Device, policy: Policy) -> Seat:
     """A device as a whole."""
     room, allowed = room_bytes(device, policy), allowed_bytes(device, policy)
-    planned = 0 if need is None else need.low if policy.plan_for == "low" else need.high
     failed = is_failed(device)
     fit = "unknown" if failed else fit_of(need, room, allowed)
     ready = not failed and starts(fit, policy)
-    possible = failed or ready or allowed is None or planned <= allowed
-    fastest = need is not None and policy.prefer == "fastest"
-    expected = policy.experience.expect(need, device.name) if need is not None and fastest else None
-    return Seat(device, room, allowed, fit, ready, possible, None if expected is None else expected.likely)
+    possible = failed or holds(need, device, policy, None)[0]
+    return Seat(device, room, allowed, fit, ready, possible, _seconds(need, device, policy))
 
 
 def part_of(need: Need | None, device: Device, policy: Policy, share: float, sharers: Sequence[DeviceHolder]) -> Seat:
     """A share of a device: all of it must be there, and the training must fit into it."""
-    whole, part = seat_of(need, device, policy), share_on(device, share, policy)
-    if part is None:  # of what nobody knows there is no share
-        return whole._replace(starts=False, possible=False)
-    room = None if whole.room is None else max(0, whole.room - unfilled(device, sharers))
-    planned = 0 if need is None else need.low if policy.plan_for == "low" else need.high
-    fit = fit_of(Need(low=part.bytes, high=part.bytes), room, part.most)
-    if planned > part.bytes:
+    possible, part = holds(need, device, policy, share)
+    if part is None:
+        return seat_of(need, device, policy)._replace(starts=False, possible=False)
+    size, room, planned = part.bytes, room_bytes(device, policy), _planned(need, policy)
+    fit: Fit = "unknown"
+    if room is not None:
+        room = max(0, room - unfilled(device, sharers)) if sharers else room
+        fit = "fits" if size <= room else "short" if size <= part.most else "never"
+    if planned > size:
         fit = "never"
-    elif fit == "fits" and need is not None and need.high > part.bytes:
+    elif fit == "fits" and need is not None and need.high > size:
         fit = "tight"
     failed = is_failed(device)
     ready = not failed and starts(fit, policy)
-    possible = planned <= part.bytes <= part.most
     fit = "unknown" if failed else fit
-    return whole._replace(
-        room=room, allowed=min(part.bytes, part.most), fit=fit, starts=ready, possible=possible, part=part
-    )
+    seconds = _seconds(need, device, policy)
+    return Seat(device, room, min(size, part.most), fit, ready, possible, seconds, part)
+
+
+def _planned(need: Need | None, policy: Policy) -> int:
+    """Bytes for which room is looked for."""
+    return 0 if need is None else need.low if policy.plan_for == "low" else need.high
+
+
+def _seconds(need: Need | None, device: Device, policy: Policy) -> float | None:
+    """Of a step, where the policy orders by it."""
+    if need is None or policy.prefer != "fastest":
+        return None
+    expected = policy.experience.expect(need, device.name)
+    return None if expected is None else expected.likely
 
 
 def starts(fit: Fit, policy: Policy) -> bool:

@@ -52,4 +52,8 @@ def unfilled(device: Device, sharers: Iterable[DeviceHolder]) -> int:
     for process in device.processes:
         if process.job_id is not None:
             used[process.job_id] = used.get(process.job_id, 0) + (process.memory_bytes or 0)
-    return sum(max(0, (one.bytes or 0) - used.get(one.job, 0)) for one in sharers)
+    left = 0
+    for one in sharers:
+        promised = one.bytes or 0
+        left += max(0, promised - used.get(one.job, 0)) if used else promised
+    return left

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.learned.experience import Experience
 from jupyter_paddle_gpu.matching.offer import Offer
-from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.matching.policy import Policy, Weights
 from jupyter_paddle_gpu.matching.pool import Pool
 
 from .learned.test_bandit import SLOW_3090, history
@@ -25,6 +26,7 @@ POLICIES = (
     Policy(prefer="fastest"),
     Policy(prefer="score", plan_for="low"),
     Policy(preferred_devices=("T4",), prices={"T4": 0.2, "A100 SXM 80GB": 2.0}),
+    Policy(prefer="score", weights=Weights(balance=0)),
     Policy(experience=Experience(runs=history(SLOW_3090), active=True)),
 )
 
@@ -94,33 +96,73 @@ def test_the_index_says_what_the_decision_on_all_devices_says(
         assert mine.reason == whole.reason
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     devices=device_lists(),
-    moves=st.lists(st.tuples(st.integers(0, 13), st.integers(0, 16)), max_size=20),
-    share=st.sampled_from([None, 0.25]),
+    moves=st.lists(st.tuples(st.integers(0, 13), st.integers(0, 6), st.integers(0, 3)), max_size=20),
+    policy=st.sampled_from([*POLICIES, Policy(heat_ceiling=80)]),
+    renewed=st.booleans(),
 )
-def test_what_is_taken_shared_and_used_meanwhile_is_known(
-    devices: tuple[Device, ...], moves: list[tuple[int, int]], share: float | None
+def test_what_changed_meanwhile_is_known_as_a_new_index_knows_it(
+    devices: tuple[Device, ...], moves: list[tuple[int, int, int]], policy: Policy, renewed: bool
 ) -> None:
-    policy, need = Policy(), Need(low=3 * GIB, high=4 * GIB)
     taken: dict[str, str] = {}
+    held: dict[str, DeviceHolder] = {}
     shared: dict[str, tuple[DeviceHolder, ...]] = {}
-    pool, choice = Pool(devices, policy, taken, shared=shared), Choice(gpus=1, share=share)
-    pool.decide(need, choice)
-    for at, used in moves:
-        if at >= len(devices) or devices[at].memory_total is None:
+    pool = Pool(devices, policy, taken, held=held, shared=shared)
+    assert contents(pool) == contents(Pool(devices, policy))
+    if renewed:  # whoever asks again brings tables of his own
+        taken, held, shared = dict(taken), dict(held), dict(shared)
+    here = list(devices)
+    for at, what, size in moves:
+        if at >= len(here):
             continue
-        name = devices[at].id
-        if used % 4 == 0:
+        name = here[at].id
+        if what == 0:
             taken[name] = "other"
-        elif used % 4 == 1:
-            taken.pop(name, None)
-        elif used % 4 == 2:
-            shared[name] = (*shared.get(name, ()), DeviceHolder(job=f"s{used}", bytes=used * GIB))
-        else:
-            pool.use(name, used * GIB)
-        pool.changed([name])
-    fresh = decide(need, Offer(devices=tuple(pool.devices), taken=taken, shared=shared), policy, choice)
-    mine = pool.decide(need, choice)
-    assert (mine.outcome, mine.device_ids, mine.shares) == (fresh.outcome, fresh.device_ids, fresh.shares)
+        elif what == 1:
+            held[name] = DeviceHolder(job="h", owner=("ben", "eve", "")[size % 3])
+        elif what == 2:
+            shared[name] = (*shared.get(name, ()), DeviceHolder(job=f"s{size}", bytes=size * GIB))
+        elif what == 3:
+            for table in (taken, held, shared):
+                table.pop(name, None)
+        elif renewed:
+            here[at] = changed(here[at], what, size)
+        if not renewed:
+            pool.changed([name])
+    if renewed:
+        assert pool.renew(here, taken, held=held, shared=shared, links=())
+    fresh = Pool(here, policy, taken, held=held, shared=shared)
+    assert contents(pool) == contents(fresh)
+    need = Need(low=3 * GIB, high=4 * GIB)
+    for choice in (Choice(gpus=1), Choice(gpus=1, share=0.25), Choice(gpus=2)):
+        assert pool.decide(need, choice) == fresh.decide(need, choice)
+
+
+def changed(device: Device, what: int, size: int) -> Device:
+    """A device some time later: its use, its health or its heat."""
+    if what == 4 and device.memory_total is not None:
+        used = min(device.memory_total, 5 * size * GIB)
+        return msgspec.structs.replace(device, memory_used=used, memory_free=device.memory_total - used)
+    if what == 5:
+        return msgspec.structs.replace(device, problem=LOST if size % 2 else None)
+    return msgspec.structs.replace(device, temperature=30 * size)
+
+
+def contents(pool: Pool) -> list[object]:
+    """All that an index knows."""
+    found: list[object] = [pool.devices]
+    for choice in (Choice(gpus=1), Choice(gpus=1, share=0.5)):
+        kinds = {kind.key: kind for kind in pool.kinds(choice)}
+        found.append({key: (kind.size, kind.open, kind.gone) for key, kind in kinds.items()})
+    return found
+
+
+def test_of_other_devices_a_new_index_is_made() -> None:
+    one, other = (Device(id=name, index=0, vendor="nvidia", name="Tesla T4") for name in ("a", "b"))
+    slice_of = msgspec.structs.replace(other, parent="a")
+    pool = Pool((one, other), Policy())
+    for devices in ((one,), (other, one), (one, slice_of)):
+        assert not pool.renew(devices, {}, held={}, shared={}, links=())
+    assert pool.renew((one, other), {}, held={}, shared={}, links=())

@@ -332,7 +332,6 @@ def test_more_free_memory_never_makes_a_device_worse(
 
     def place(known: tuple[Device, ...]) -> int:
         scored = scores(need, known, rules)
-        own = scored[device.id].score or 0.0
-        return sum((scored[other.id].score or 0.0) > own for other in known)
+        return sum(scored[other.id] > scored[device.id] for other in known)
 
     assert place(changed) <= place(devices)

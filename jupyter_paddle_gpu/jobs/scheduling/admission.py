@@ -54,7 +54,7 @@ def said_of(table: Mapping[str, _T], user: str, otherwise: _T) -> _T:
 
 def weight(job: Job) -> float:
     """How many devices a job has, of shared ones its shares."""
-    return sum(part.bytes / part.most for part in job.shares) if job.shares else devices(job)
+    return sum([part.bytes / part.most for part in job.shares]) if job.shares else devices(job)
 
 
 def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:

@@ -22,6 +22,7 @@ from . import queue
 from .expected import expected_seconds, predicted_seconds
 from .holders import DeviceHolders
 from .neighbours import Neighbours, Seen
+from .pools import Pools
 from .supplies import Supplies, supply_of
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Planner:
         self._neighbours = Neighbours(boards, settings, self._is_shared, self._seconds)
         self._expected: dict[str, float | None] = {}
         self._devices: dict[str, Device] = {}
+        self._pools = Pools()
 
     def plan(self, queued: Sequence[Job], active: Sequence[Job]) -> Plan:
         """Everybody's turn.
@@ -97,6 +99,7 @@ class Planner:
             now=time.time(),
             policy=self.policy,
             known=seen.known,
+            pools=self._pools,
         )
         return Plan(turns=tuple(turns), seen=seen)
 
@@ -151,6 +154,7 @@ class Planner:
             policy=self.policy,
             known=seen.known,
             share=share,
+            pools=self._pools,
         )
 
     def _share(self, one: str, other: str) -> bool:

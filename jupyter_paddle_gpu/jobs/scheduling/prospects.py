@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ...domain.decisions import Choice, Need
 from ...domain.devices import Device
-from ...matching.pool import Kind, Pool
-from ...matching.shares import share_on
+from ...matching.kinds import Kind, KindKey
+from ...matching.pool import Pool
 from .timeline import Timeline
 
 _Row = tuple[float, float, float]
@@ -35,11 +35,20 @@ class _Line:
     """Devices of one kind that somebody has or waits for, by when they have so much room again."""
 
     def __init__(self) -> None:
+        self.noted = 0  # of what changed so much is known here
         self.clean: list[_Row] = []  # for nobody kept: once free they stay so
         self.kept: list[_Row] = []
         self._row: dict[int, tuple[bool, _Row]] = {}
 
-    def put(self, place: int, row: _Row | None, kept: bool) -> None:
+    def fill(self, found: Iterable[tuple[int, bool, _Row]]) -> None:
+        """Begin with these places: whether they are kept for somebody, and their rows."""
+        for place, kept, row in found:
+            (self.kept if kept else self.clean).append(row)
+            self._row[place] = (kept, row)
+        self.clean.sort()
+        self.kept.sort()
+
+    def put(self, place: int, kept: bool, row: _Row | None) -> None:
         """Note a device anew; None: it is free of jobs."""
         if (old := self._row.pop(place, None)) is not None:
             rows = self.kept if old[0] else self.clean
@@ -71,7 +80,8 @@ class Prospects:
 
     def __init__(self, pool: Pool, timeline: Timeline) -> None:
         self._pool, self._timeline = pool, timeline
-        self._lines: dict[tuple[object, ...], dict[int, _Line]] = {}
+        self._lines: dict[KindKey, dict[int, _Line]] = {}
+        self._changes: dict[KindKey, list[int]] = {}  # of each kind the places of what changed, in order
 
     def awaited(self, need: Need | None, choice: Choice, seconds: float | None) -> tuple[Device, ...]:
         """The devices among which a job finds those that it could have first."""
@@ -87,23 +97,18 @@ class Prospects:
                 insort(times, one.moment)
         last = times[count - 1] if len(times) >= count else inf
         # Where nobody is, whether it is ready settles from when on: that is not known here.
-        return tuple(device for device, moment in found if moment <= last or not self._timeline.spans(device.id)[0])
+        return tuple(device for device, moment in found if moment <= last or self._timeline.is_empty(device.id))
 
     def changed(self, names: Iterable[str]) -> None:
         """Others have these devices, or have them kept, differently now."""
         for name in names:
-            if (key := self._pool.kind_of(name)) is not None:
-                for size, line in self._lines.get(key, {}).items():
-                    self._put(line, name, size)
+            if (key := self._pool.kind_of(name)) is not None and key in self._lines:
+                self._changes.setdefault(key, []).append(self._pool.place[name])
 
     def _walks(
         self, need: Need | None, choice: Choice, count: int, most: float, seconds: float | None
     ) -> Iterable[Iterator[_Seen]]:
-        for kind in self._pool.kinds(choice):
-            if not self._pool.seat(need, kind.first, choice).possible:
-                continue
-            part = None if choice.share is None else share_on(kind.first, choice.share, self._pool.policy)
-            asked = None if part is None else part.bytes
+        for kind, asked in self._pool.asked(need, choice):
 
             def soonest(place: int, asked: int | None = asked) -> float:
                 return self._timeline.soonest(self._pool.devices[place].id, seconds, asked)
@@ -114,19 +119,19 @@ class Prospects:
             yield self._line(kind, size).walk(count, most, soonest)
 
     def _line(self, kind: Kind, size: int) -> _Line:
-        key = self._pool.kind_of(kind.first.id) or ()
-        lines = self._lines.setdefault(key, {})
-        if size not in lines:
-            lines[size] = _Line()
-            for rows in (*kind.open.values(), *kind.gone.values()):
-                for _, place in rows:
-                    self._put(lines[size], self._pool.devices[place].id, size)
-        return lines[size]
+        lines, changes = self._lines.setdefault(kind.key, {}), self._changes.get(kind.key, [])
+        if (found := lines.get(size)) is None:
+            found = lines[size] = _Line()
+            rows = [(place, self._row(place, size, room)) for room, place in kind.rows()]
+            found.fill((place, *row) for place, row in rows if row is not None)
+        else:  # a line that nobody asks for need not know
+            for place in set(changes[found.noted :]):
+                row = self._row(place, size, self._pool.room(place, shares=bool(size)))
+                found.put(place, *(row or (False, None)))
+        found.noted = len(changes)
+        return found
 
-    def _put(self, line: _Line, name: str, size: int) -> None:
-        busy, kept = self._timeline.spans(name)
-        place = self._pool.place[name]
-        if not busy and not kept:
-            line.put(place, None, False)
-        else:
-            line.put(place, (self._timeline.room(name, size), -self._pool.room(place, bool(size)), place), bool(kept))
+    def _row(self, place: int, size: int, room: float) -> tuple[bool, _Row] | None:
+        """Whether a device is kept for somebody, and where it stands; None: it is free of jobs."""
+        found = self._timeline.first(self._pool.devices[place].id, size)
+        return None if found is None else (found[0], (found[1], -room, place))

@@ -19,6 +19,7 @@ from ...matching.shares import is_shared
 from ...matching.waiting import called
 from ..settings import JobSettings
 from . import admission
+from .pools import Pools
 from .room import Room, Supply, Wish
 
 ANOTHERS = "*"
@@ -102,15 +103,17 @@ def standing(
     policy: Policy | None = None,
     known: Known = Known(),  # noqa: B008  # a value
     share: float | None = None,
+    pools: Pools | None = None,
 ) -> Standing:
     """What a job for an engine would find behind these, which wants a share or whole devices; else as of `turns`."""
     waiting, at_work = tuple(queued), tuple(active)
-    state = _State(claims, held or {}, supply, settings=settings, now=now, policy=policy or Policy(), known=known)
+    room = Room(claims, held or {}, policy or Policy(), now, known.ends, pools=pools)
+    state = _State(room, supply, settings=settings, now=now, known=known)
     state.look_at(at_work, shared or {}, engines={engine, *(job.spec.engine for job in waiting)})
     for job in waiting:
         if not job.held:
             state.turn(job)
-    room = state.room
+    room.close()
     left = {job.id: room.left[job.id] for job in at_work if job.device_ids and job.id in room.left}
     left |= {job: end - now for (_, job), end in known.ends.items() if end > now and job not in left}
     mine = supply(engine)
@@ -139,6 +142,7 @@ def turns(
     now: float,
     policy: Policy | None = None,
     known: Known = Known(),  # noqa: B008  # a value
+    pools: Pools | None = None,
 ) -> list[Turn]:
     """Go through the queue in order. Nobody is overtaken for a thing he waits for: what a waiting job is to get (a slot
     of its engine, its devices, those that become free first) is kept for it, unless whoever comes behind is thought to
@@ -152,29 +156,24 @@ def turns(
         held: device id -> who has it that is none of this queue's; `shared`: who has a share of it.
         now: seconds since the epoch, by a clock that may have been set anew since a job was put off.
         policy: which devices may be chosen for a job that names none, and in which order.
+        pools: what was made of the devices in the passes before.
     """
     waiting = tuple(queued)
-    state = _State(claims, held or {}, supply, settings=settings, now=now, policy=policy or Policy(), known=known)
+    room = Room(claims, held or {}, policy or Policy(), now, known.ends, pools=pools)
+    state = _State(room, supply, settings=settings, now=now, known=known)
     state.look_at(active, shared or {}, engines={job.spec.engine for job in waiting})
-    return [Turn(job, False, reason=HELD) if job.held else state.turn(job) for job in waiting]
+    found = [Turn(job, False, reason=HELD) if job.held else state.turn(job) for job in waiting]
+    room.close()
+    return found
 
 
 class _State:
     """What is left to give while the queue is gone through."""
 
     def __init__(
-        self,
-        claims: Mapping[str, str],
-        held: Mapping[str, DeviceHolder],
-        supply: Callable[[str], Supply],
-        *,
-        settings: JobSettings,
-        now: float,
-        policy: Policy,
-        known: Known,
+        self, room: Room, supply: Callable[[str], Supply], *, settings: JobSettings, now: float, known: Known
     ) -> None:
-        self.supply, self.settings, self.now, self.known = supply, settings, now, known
-        self.room = Room(claims, held, policy, now, known.ends)
+        self.room, self.supply, self.settings, self.now, self.known = room, supply, settings, now, known
         self.used: dict[str, int] = {}
         self.any_wanted: dict[str, str] = {}  # by pool a job ahead that waits for any device
         self.ahead: dict[str, int] = {}
@@ -192,14 +191,16 @@ class _State:
             engines: on which somebody waits.
         """
         at_work = tuple(active)
+        jobs, ends, expected = self.room.jobs, self.room.left, self.known.seconds
         for job in at_work:
-            self.room.jobs[job.id] = JobName(job.spec.name, job.owner)
-            if not job.spec.resources.gpus:
-                self.used[job.spec.engine] = self.used.get(job.spec.engine, 0) + 1
+            spec = job.spec
+            jobs[job.id] = JobName(spec.name, job.owner)
+            if not spec.resources.gpus:
+                self.used[spec.engine] = self.used.get(spec.engine, 0) + 1
             else:
                 self.give(job.owner, admission.weight(job))
-            if (left := seconds_left(job, self.now, self.known.seconds.get(job.id))) is not None:
-                self.room.left[job.id] = left
+            if (left := seconds_left(job, self.now, expected.get(job.id))) is not None:
+                ends[job.id] = left
             self.note_away(job)
         self.room.open([self.supply(name) for name in engines], at_work, shared, self.give)
 

@@ -17,6 +17,7 @@ from ...matching.policy import Policy
 from ...matching.pool import Pool
 from ...matching.shares import share_on
 from . import admission
+from .pools import PoolKey, Pools
 from .prospects import Prospects
 from .timeline import Timeline
 
@@ -64,6 +65,7 @@ class Room:
     Args:
         claims: device id -> the job that has it as a whole; `held`: who has it that is none of this queue's.
         ends: (device id, job) -> when a job of another store is thought to end.
+        pools: indices of the passes before.
 
     Attributes:
         left: job -> seconds until it is thought to end.
@@ -77,6 +79,8 @@ class Room:
         policy: Policy,
         now: float,
         ends: Mapping[tuple[str, str], float],
+        *,
+        pools: Pools | None = None,
     ) -> None:
         self.busy, self.held, self.policy = dict(claims), held, policy
         self._now, self._until = now, ends
@@ -87,7 +91,8 @@ class Room:
         self.timeline = Timeline(now, {})
         self._sizes: list[int] = []
         self._own: dict[str, list[str]] = {}
-        self._pools: dict[tuple[str, bool], _Index] = {}
+        self._pools = Pools() if pools is None else pools
+        self._indices: dict[PoolKey, _Index] = {}
 
     def open(
         self,
@@ -102,45 +107,47 @@ class Room:
             shared: what those of others have shares of.
             give: is told how many devices whose jobs have.
         """
-        known = {device.id: device for supply in supplies for device in supply.devices or ()}
-        self.capacity = {one.id: self.policy.allowed(one.memory_total) for one in known.values() if one.memory_total}
-        self._sizes = sorted(set(self.capacity.values()))
+        totals = {one.id: one.memory_total for supply in supplies for one in supply.devices or ()}
+        allowed = {total: self.policy.allowed(total) for total in set(totals.values()) if total}
+        self.capacity = {device: allowed[total] for device, total in totals.items() if total}
+        self._sizes = sorted(set(allowed.values()))
         for job in active:
-            self.share(job, job.device_ids, job.shares)
+            if job.shares:
+                self.share(job, job.device_ids, job.shares)
         ends = {device: self._until.get((device, holder.job)) for device, holder in self.held.items()}
         for holder in self.held.values():
             give(holder.owner, 1)
         for device, name in self.busy.items():
             ends[device] = self._end(name)
-        parts = {
-            device: [(self._end(one.job), one.bytes or 0) for one in those] for device, those in self.shared.items()
-        }
+            self._own.setdefault(name, []).append(device)
+        parts: dict[str, list[tuple[float | None, int]]] = {}
+        for device, those in self.shared.items():
+            part = parts[device] = []
+            for one in those:
+                part.append((self._end(one.job), one.bytes or 0))
+                self._own.setdefault(one.job, []).append(device)
         for device, holders in shared.items():
             mine = {(one.owner, one.job) for one in self.shared.get(device, ())}
             for one in holders:
                 if (one.owner, one.job) not in mine:
                     self.shared[device] = (*self.shared.get(device, ()), one)
                     parts.setdefault(device, []).append((self._until.get((device, one.job)), one.bytes or 0))
+                    self._own.setdefault(one.job, []).append(device)
                     give(one.owner, (one.bytes or 0) / self.capacity.get(device, one.bytes or 1))
         self.timeline = Timeline(self._now, ends, capacity=self.capacity, shared=parts)
-        for device, name in self.busy.items():
-            self._own.setdefault(name, []).append(device)
-        for device, those in self.shared.items():
-            for one in those:
-                self._own.setdefault(one.job, []).append(device)
 
     def share(self, job: Job, devices: Iterable[str], shares: Iterable[DeviceShare]) -> None:
         """A job has shares of these devices; without shares it has them as a whole."""
         for device, part in zip(devices, shares, strict=False):
             one = DeviceHolder(job=job.id, owner=job.owner, name=job.spec.name, bytes=part.bytes)
-            self.shared[device] = (*self._beside(device, job), one)
+            self.shared[device] = (*self._beside(device, job), one) if device in self.shared else (one,)
 
     def asked(self, devices: Iterable[Device], share: float | None) -> dict[str, int]:
         """Device id -> bytes of it that a share comes to; empty for whole devices."""
         if share is None:
             return {}
-        parts = {device.id: share_on(device, share, self.policy) for device in devices}
-        return {device: part.bytes for device, part in parts.items() if part is not None}
+        parts = ((device.id, share_on(device, share, self.policy)) for device in devices)
+        return {device: part.bytes for device, part in parts if part is not None}
 
     def weight(self, job: Job, share: float | None) -> float:
         """How many devices a waiting job counts for: of shares at most so much as on the smallest that would do."""
@@ -151,8 +158,9 @@ class Room:
         return count if enough is None else count * share / enough
 
     def decide(self, supply: Supply, wish: Wish) -> Decision:
-        """What becomes of a job now."""
-        return decide(wish.need, self._offer(supply, wish, self._seen(supply, wish)), self.policy, wish.choice)
+        """What becomes of a job now, and why."""
+        offer = self._offer(supply, wish, self._seen(supply, wish))
+        return decide(wish.need, offer, self.policy, wish.choice, told=False)
 
     def begin(self, supply: Supply, wish: Wish, decision: Decision) -> None:
         """A job has what was decided."""
@@ -163,7 +171,7 @@ class Room:
             self.busy.update(dict.fromkeys(ids, job.id))
         asked = {name: part.bytes for name, part in zip(ids, decision.shares, strict=False)}
         self.timeline.occupy(job.id, ids, wish.seconds, asked=asked)
-        for index in self._pools.values():
+        for index in self._indices.values():
             index.pool.changed(ids)
         self._note()
 
@@ -190,20 +198,18 @@ class Room:
 
     def _seen(self, supply: Supply, wish: Wish) -> tuple[Device, ...]:
         """The devices that this job's decision depends on."""
-        pool, choice = self._index(supply).pool, wish.choice
-        asked: dict[str, int] = {}
+        seconds, keeper = wish.seconds, self.timeline.keeper
 
-        def kept(name: str) -> bool:
-            if choice.share is not None and name not in asked:
-                asked.update(self.asked([pool.devices[pool.place[name]]], choice.share))
-            return bool(self.timeline.ahead([name], wish.seconds, asked=asked))
+        def kept(name: str, size: int | None) -> bool:
+            return keeper(name, seconds, size) is not None
 
         own = self._own.get(wish.job.id, ())
-        return pool.narrowed(wish.need, choice, own=own, kept=kept)
+        return self._index(supply).pool.narrowed(wish.need, wish.choice, own=own, kept=kept)
 
     def _offer(self, supply: Supply, wish: Wish, devices: tuple[Device, ...]) -> Offer:
         job, names = wish.job.id, [*(device.id for device in devices), *wish.choice.device_ids]
-        kept = self.timeline.ahead(names, wish.seconds, asked=self.asked(devices, wish.choice.share))
+        waited = [device for device in devices if self.timeline.is_kept(device.id)]
+        kept = self.timeline.ahead(names, wish.seconds, asked=self.asked(waited, wish.choice.share))
         return Offer(
             devices=devices,
             links=supply.links,
@@ -221,21 +227,33 @@ class Room:
         )
 
     def _beside(self, device: str, job: Job) -> tuple[DeviceHolder, ...]:
-        return tuple(one for one in self.shared.get(device, ()) if (one.owner, one.job) != (job.owner, job.id))
+        found = self.shared.get(device, ())
+        for one in found:
+            if one.job == job.id and one.owner == job.owner:
+                return tuple(other for other in found if other is not one)
+        return found
 
     def _end(self, job: str) -> float | None:
-        return None if job not in self.left else self._now + self.left[job]
+        left = self.left.get(job)
+        return None if left is None else self._now + left
+
+    def close(self) -> None:
+        """All had their turn: the indices serve the next pass."""
+        for key, index in self._indices.items():
+            self._pools.give_back(key, index.pool)
 
     def _index(self, supply: Supply) -> _Index:
         key, devices = (supply.pool, supply.devices is None), supply.devices or ()
-        found = self._pools.get(key)
+        found = self._indices.get(key)
         if found is None or (found.devices is not devices and found.devices != devices):
-            pool = Pool(devices, self.policy, self.busy, held=self.held, shared=self.shared, links=supply.links)
-            found = self._pools[key] = _Index(devices, pool, Prospects(pool, self.timeline))
+            pool = self._pools.take(
+                key, devices, self.policy, self.busy, held=self.held, shared=self.shared, links=supply.links
+            )
+            found = self._indices[key] = _Index(devices, pool, Prospects(pool, self.timeline))
         return found
 
     def _note(self) -> None:
-        for index in self._pools.values():
+        for index in self._indices.values():
             index.prospects.changed(self.timeline.changed)
         self.timeline.changed.clear()
 

@@ -50,10 +50,10 @@ class Timeline:
         self._kept: dict[str, list[_Span]] = {}
         self.changed: set[str] = set()
         for device, end in busy.items():
-            self._have(device, "", end, self._size(device, {}))
+            self._busy[device] = [self._span("", end, self._capacity.get(device, _ALL))]
         for device, parts in (shared or {}).items():
-            for end, size in parts:
-                self._have(device, "", end, size)
+            spans = [self._span("", end, size) for end, size in parts]
+            self._busy[device] = [*self._busy[device], *spans] if device in self._busy else spans
 
     def ahead(
         self, devices: Iterable[str] | None, seconds: float | None, *, asked: Mapping[str, int] | None = None
@@ -64,17 +64,22 @@ class Timeline:
         Args:
             asked: device -> bytes that are wanted of it; whole where it says nothing.
         """
-        until = self._now + MARGIN * (inf if seconds is None else seconds)
         found: dict[str, str] = {}
         for device in self._kept if devices is None else devices:
-            if device not in self._kept:
-                continue
-            size = self._size(device, asked or {})
-            for span in self._kept[device]:
-                if span.begin < until and not self._fits(device, span.begin, size):
-                    found[device] = span.job
-                    break
+            if device in self._kept and (job := self.keeper(device, seconds, (asked or {}).get(device))) is not None:
+                found[device] = job
         return found
+
+    def keeper(self, device: str, seconds: float | None, asked: int | None) -> str | None:
+        """For whom a device is kept, who may want it within so many seconds. `asked`: bytes of it; None: all."""
+        if (spans := self._kept.get(device)) is None:
+            return None
+        until = self._now + MARGIN * (inf if seconds is None else seconds)
+        size = self._capacity.get(device, _ALL) if asked is None else asked
+        for span in spans:
+            if span.begin < until and not self._fits(device, span.begin, size):
+                return span.job
+        return None
 
     def occupy(
         self, job: str, devices: Collection[str], seconds: float | None, *, asked: Mapping[str, int] | None = None
@@ -124,14 +129,26 @@ class Timeline:
             if hoped < most and all(span.size < most for span in self._busy.get(device, ())):
                 self._keep(device, _Span(self._now, inf, job, self._size(device, asked or {}), hoped=True))
 
-    def spans(self, device: str) -> tuple[int, int]:
-        """How many have a device, and for how many it is kept."""
-        return len(self._busy.get(device, ())), len(self._kept.get(device, ()))
+    def is_empty(self, device: str) -> bool:
+        """Whether nobody has any of a device."""
+        return device not in self._busy
 
-    def room(self, device: str, size: int) -> float:
-        """The first moment, as far as is known, at which so many bytes of a device are nobody's; 0: of all of it."""
+    def is_kept(self, device: str) -> bool:
+        """Whether somebody waits for a device."""
+        return device in self._kept
+
+    def first(self, device: str, size: int) -> tuple[bool, float] | None:
+        """Whether a device is kept for somebody, and the first moment, as far as is known, at which so many bytes of it
+        (0: all) are nobody's; None where nobody has it or waits for it."""
+        busy, kept = self._busy.get(device, ()), device in self._kept
+        if not busy and not kept:
+            return None
         wanted = size or self._capacity.get(device, _ALL)
-        return next((begin for begin in self._ends([device], self._now) if self._fits(device, begin, wanted)), inf)
+        if len(busy) == 1 and not kept:
+            most = self._capacity.get(device, _ALL)
+            return False, inf if wanted > most else self._now if busy[0].size + wanted <= most else busy[0].end
+        moments = self._ends([device], self._now)
+        return kept, next((begin for begin in moments if self._fits(device, begin, wanted)), inf)
 
     def soonest(self, device: str, seconds: float | None, asked: int | None) -> float:
         """When somebody who waits could have a device at the latest, as far as is known (`asked`: bytes of it)."""
@@ -142,10 +159,12 @@ class Timeline:
         return asked.get(device, self._capacity.get(device, _ALL))
 
     def _have(self, device: str, job: str, end: float | None, size: int) -> None:
-        # Who was to have ended is not gone before he is: when he will be nobody knows then.
-        known = end if end is not None and end > self._now else inf
-        self._busy.setdefault(device, []).append(_Span(self._now, known, job, size))
+        self._busy.setdefault(device, []).append(self._span(job, end, size))
         self.changed.add(device)
+
+    def _span(self, job: str, end: float | None, size: int) -> _Span:
+        # Who was to have ended is not gone before he is: when he will be nobody knows then.
+        return _Span(self._now, end if end is not None and end > self._now else inf, job, size)
 
     def _keep(self, device: str, span: _Span) -> None:
         self._kept.setdefault(device, []).append(span)
@@ -153,6 +172,10 @@ class Timeline:
 
     def _soonest(self, device: str, length: float, size: int, ready: bool) -> float:
         """The first moment at which there is room for so long: now, or when somebody leaves."""
+        busy = self._busy.get(device, ())
+        if len(busy) == 1 and device not in self._kept:  # most are so
+            most = self._capacity.get(device, _ALL)
+            return inf if size > most else self._now if ready and busy[0].size + size <= most else busy[0].end
         moments = self._ends([device], self._now)
         return next((begin for begin in moments if self._is_free(device, begin, length, size, ready)), inf)
 

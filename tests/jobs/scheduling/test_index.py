@@ -15,12 +15,14 @@ from jupyter_paddle_gpu.domain.devices import Device, DeviceHolder, DeviceShare
 from jupyter_paddle_gpu.domain.jobs.job import Job
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.jobs.scheduling import queue
+from jupyter_paddle_gpu.jobs.scheduling.pools import Pools
 from jupyter_paddle_gpu.jobs.scheduling.prospects import Prospects
 from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.candidates import usable
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.pool import Pool
+from jupyter_paddle_gpu.matching.seats import holds
 
 from .test_queue import job
 
@@ -49,7 +51,7 @@ class Place(NamedTuple):
     shared: dict[str, tuple[DeviceHolder, ...]]
     known: queue.Known
 
-    def turns(self, policy: Policy) -> list[queue.Turn]:
+    def turns(self, policy: Policy, pools: Pools | None = None) -> list[queue.Turn]:
         supply = Supply(devices=self.devices)
         claims = {device: one.id for one in self.active if not one.shares for device in one.device_ids}
         return queue.turns(
@@ -63,11 +65,12 @@ class Place(NamedTuple):
             now=1000.0,
             policy=policy,
             known=self.known,
+            pools=pools,
         )
 
 
 @st.composite
-def places(draw: st.DrawFn) -> Place:
+def places(draw: st.DrawFn, size: int | None = None) -> Place:
     devices: list[Device] = []
     active: list[Job] = []
     held: dict[str, DeviceHolder] = {}
@@ -77,7 +80,7 @@ def places(draw: st.DrawFn) -> Place:
     kinds = draw(
         st.sampled_from([CARDS[:1], CARDS[1:2], CARDS[:2], CARDS[3:], CARDS])
     )  # few, so that there are many of each
-    for index in range(draw(st.integers(1, 14))):
+    for index in range(size or draw(st.integers(1, 14))):
         name, total = draw(st.sampled_from(kinds))
         used = draw(st.sampled_from([0, 0, 0, 4, total or 0]))
         one = Device(
@@ -135,7 +138,7 @@ def _none(self: Prospects, *asked: Any) -> tuple[Device, ...]:
 
 def _possible(self: Pool, need: Need | None, choice: Choice) -> Iterable[str]:
     wanted = usable(self.devices, self.policy, choice.gpus or 1)
-    return [device.id for device in wanted if self.seat(need, device, choice).possible]
+    return [device.id for device in wanted if holds(need, device, self.policy, choice.share)[0]]
 
 
 @settings(max_examples=100, deadline=None)
@@ -148,3 +151,14 @@ def test_the_index_gives_the_turns_that_a_look_at_all_devices_gives(place: Place
         mock.patch.object(Pool, "unclaimed", _possible),
     ):
         assert mine == place.turns(policy)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    moments=st.integers(1, 10).flatmap(lambda size: st.lists(places(size), min_size=2, max_size=3)),
+    policy=st.sampled_from(POLICIES),
+)
+def test_an_index_that_is_kept_gives_the_turns_that_a_new_one_gives(moments: list[Place], policy: Policy) -> None:
+    pools = Pools()
+    for place in moments:
+        assert place.turns(policy, pools) == place.turns(policy)
