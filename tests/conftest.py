@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from tests import processes
 from tests.warm_python import WarmPython
 from tests.work import wait_until
 
@@ -21,6 +22,8 @@ pytest_plugins = ("pytest_jupyter.jupyter_server",)
 
 # Not the folders in which users of this machine agree: no test waits for them, and none of them for a test.
 os.environ["PADDLE_GPU_SHARED"] = str(Path(tempfile.gettempdir(), "paddle-gpu-tests-share-nothing"))
+
+os.environ[processes.SESSION] = str(os.getpid())
 
 DOCKER_FAULTS = {f"test_{name}.py" for name in ("clock", "faults", "order", "sharing", "silence", "space", "storm")}
 """Half of the time that Docker's tests take, with the daemon that is killed."""
@@ -60,14 +63,36 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scheduling(config, log)
 
 
+_left_running: list[str] = []
+"""Command lines of what tests had not ended at the end of all of them."""
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A skipped test is a failure where nothing may be skipped."""
-    if hasattr(session.config, "workerinput") or not session.config.getoption("--nothing-skipped"):
+    """No process of a test outlives the tests; a skipped test is a failure where nothing may be skipped."""
+    _left_running.extend(processes.end(processes.SESSION, str(os.getpid())))
+    if hasattr(session.config, "workerinput"):
+        session.config.workeroutput["left running"] = _left_running  # type: ignore[attr-defined]
         return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and reporter.stats.get("skipped") and session.exitstatus == pytest.ExitCode.OK:
+    if reporter is None or not session.config.getoption("--nothing-skipped"):
+        return
+    if reporter.stats.get("skipped") and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """One of several workers has ended."""
+    _left_running.extend(getattr(node, "workeroutput", {}).get("left running", ()))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what tests left running: a fault of theirs, to be mended."""
+    if _left_running:
+        terminalreporter.section("left running by tests, and ended now")
+        for line in _left_running:
+            terminalreporter.line(line)
 
 
 @pytest.fixture(scope="session")

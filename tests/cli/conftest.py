@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import jupyter_paddle_gpu
-from tests import work
+from tests import processes, work
 from tests.warm_python import WarmPython
 
 LIBRARIES = ("nbformat", "pynvml", "rich.markdown", "rich.progress", "rich.table", "ssl", "tarfile")
@@ -61,8 +61,10 @@ class Ran:
 
 @pytest.fixture
 def environment(tmp_path):
+    """What commands have. Whoever still looks after this data folder when the test is over, as for a schedule, ends."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "COLUMNS"))}
-    return {**plain, "PADDLE_GPU_DATA": str(tmp_path / "data"), "LANG": "C.UTF-8"}
+    yield {**plain, "PADDLE_GPU_DATA": str(tmp_path / "data"), "LANG": "C.UTF-8"}
+    processes.end("PADDLE_GPU_DATA", str(tmp_path / "data"))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,40 @@
+"""Processes that tests start, and those that are still there when they should have ended.
+
+A dispatcher, a job's runner and a kernel are sessions of their own, so that they outlive who started them. They have
+its environment, though, and by a mark in it they are found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+SESSION = "PADDLE_GPU_TEST_SESSION"
+"""The mark of all that one process of tests starts; its value is that process's number."""
+
+
+def marked(name: str, value: str) -> Iterator[psutil.Process]:
+    """Processes, but this one and the dead, that were started with this variable in their environment."""
+    wanted = f"{name}={value}".encode()
+    for number in psutil.pids():
+        with contextlib.suppress(OSError, psutil.Error):
+            if number != os.getpid() and wanted in Path(f"/proc/{number}/environ").read_bytes().split(b"\0"):
+                process = psutil.Process(number)
+                if process.status() != psutil.STATUS_ZOMBIE:
+                    yield process
+
+
+def end(name: str, value: str) -> list[str]:
+    """End all that have the mark, and what they start meanwhile; returns their command lines."""
+    ended: dict[int, str] = {}
+    while found := [*marked(name, value)]:
+        for process in found:
+            with contextlib.suppress(psutil.Error):
+                ended.setdefault(process.pid, " ".join(process.cmdline()))
+                process.kill()
+        psutil.wait_procs(found, 10)
+    return list(ended.values())
