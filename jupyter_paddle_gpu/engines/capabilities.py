@@ -7,6 +7,7 @@ which know what holds for an engine that does not offer it. So nothing outside a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -17,10 +18,10 @@ from ..domain.devices import Device, Holders, Inventory
 from ..domain.engines import Features
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
-from ..domain.jobs.job import Resources
+from ..domain.jobs.job import Job, Resources
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
-from .base import Engine
+from .base import Engine, JobFolder
 
 
 @runtime_checkable
@@ -130,6 +131,15 @@ class Sharer(Protocol):
 
 
 @runtime_checkable
+class Mounter(Protocol):
+    """An engine whose jobs see some of this machine's folders only, maybe by other names."""
+
+    def on_host(self, job: Job, folder: JobFolder, path: str) -> Path | None:
+        """Where that lies which the job calls `path`; None: where nobody but the job sees it. Never raises."""
+        ...
+
+
+@runtime_checkable
 class Sweeper(Protocol):
     """An engine that may hold things of jobs that no store knows any more."""
 
@@ -233,3 +243,8 @@ def explained(engine: Engine, reason: Message) -> Message:
 def problems_of(engine: Engine) -> tuple[Message, ...]:
     """Everything that is missing on an engine, by a trial where it can be tried."""
     return engine.examine() if isinstance(engine, Examiner) else engine.supported_features().problems
+
+
+def on_host(engine: Engine, job: Job, folder: JobFolder, path: str) -> Path | None:
+    """Where on this machine that lies which a job calls `path`; None: where nobody but the job sees it."""
+    return engine.on_host(job, folder, path) if isinstance(engine, Mounter) else Path(path)

@@ -17,6 +17,7 @@ from ..domain.jobs.job import ENDED, Job, JobSpec
 from ..domain.jobs.limits import raised
 from ..domain.messages import Message
 from ..engines.base import Engine, metadata_of
+from ..engines.capabilities import on_host
 from ..matching.policy import Policy
 from ..runner import files
 from . import detached, names
@@ -193,6 +194,11 @@ class JobService(Attendant):
         turn = self._reconciler.planner.turn_of(job)
         hopeless = (turn.reason,) if turn.hopeless and turn.reason is not None else ()
         return (*hopeless, *engine.check(job, metadata_of(source_content)))
+
+    def on_host(self, job: Job, path: str) -> Path | None:
+        """Where on this machine that lies which a job calls `path`; None: where nobody but the job sees it."""
+        engine = self.engines.get(job.spec.engine)
+        return None if engine is None else on_host(engine, job, self.folder_of(job.id), path)
 
     def cancel(self, job_id: str, force: bool = False) -> Job:
         """Ask a job to end: one that waits ends now, one that runs saves first (`force`: does not). Cancelling an

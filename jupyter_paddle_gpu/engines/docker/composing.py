@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 from typing import Any
 
+from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import Job
 from ..base import Handle, JobFolder
 from .connection.daemon import Daemon
 from .connection.faults import image_missing, refusal
-from .container import compose
-from .devices import access, processors_near
+from .container import compose, mounts
+from .devices import DeviceAccess, access, processors_near
 from .folders import is_below
 from .identity import identity_of
 from .images.preparing import notebook_metadata
@@ -57,6 +59,21 @@ class Composer:
             hidden=self._hidden(job, folder, grant, handle["image"]),
             cpuset=processors_near(device_ids, root=self._root) if self._settings.numa and device_ids else "",
         )
+
+    def on_host(self, job: Job, folder: JobFolder, path: str) -> Path | None:
+        """Where that lies which the container calls `path`, by its mounts; None: in the container alone, or where a
+        link leads out of what is mounted."""
+        try:
+            grant = authorize(job.spec, self._settings, notebook_metadata(folder))
+        except PaddleGpuError:  # what it had then it may not have now
+            return None
+        inside = os.path.normpath(path)
+        mounted = [mount for mount in mounts(folder, grant, DeviceAccess()) if is_below(inside, mount.target)]
+        if not mounted:
+            return None
+        innermost = max(mounted, key=lambda mount: len(mount.target))
+        real = os.path.realpath(Path(innermost.source, os.path.relpath(inside, innermost.target)))
+        return Path(real) if is_below(real, innermost.source) else None
 
     def _hidden(self, job: Job, folder: JobFolder, grant: Grant, image: str) -> tuple[str, ...]:
         """Root's home, where the image keeps it to root (most do) and something is mounted below it for a job that is

@@ -126,6 +126,10 @@ class DockerEngine:
         """What the daemon has, for choosing an image."""
         return self.daemon.local_images()
 
+    def on_host(self, job: Job, folder: JobFolder, path: str) -> Path | None:
+        """Where that lies which the container calls `path`; None: in the container alone."""
+        return self.composer.on_host(job, folder, path)
+
     def explain(self, reason: Message) -> Message:
         """An end with the settings of this engine that have an answer to it."""
         return next_steps.explain(reason)

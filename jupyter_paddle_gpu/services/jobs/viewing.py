@@ -30,7 +30,7 @@ def open_viewer(
     """
     job = jobs.get(job_id)
     viewer = VIEWERS.get(name)
-    folder = None if viewer is None else _folder(job, viewer)
+    folder = None if viewer is None else _folder(jobs, job, viewer)
     if viewer is None or folder is None:
         raise PaddleGpuError(
             "nothing_to_view",
@@ -43,14 +43,15 @@ def open_viewer(
     return viewers.open(viewer, job.id, folder=folder, prefix=prefix, pythons=_pythons(job), again=again)
 
 
-def _folder(job: Job, viewer: Viewer) -> Path | None:
+def _folder(jobs: JobService, job: Job, viewer: Viewer) -> Path | None:
     """Where the job wrote: of several folders the one that holds them all, where it lies below the notebook's."""
-    told = [Path(one.folder) for one in job.progress.event_files if one.viewer == viewer.name]
-    there = [folder for folder in told if _has_files(folder, viewer)]
+    told = [jobs.on_host(job, one.folder) for one in job.progress.event_files if one.viewer == viewer.name]
+    there = [folder for folder in told if folder is not None and _has_files(folder, viewer)]
     if not there:
         return None
     common = Path(os.path.commonpath(there))
-    return common if len(there) == 1 or common.is_relative_to(job.spec.folder) else there[-1]
+    whole = jobs.on_host(job, job.spec.folder)
+    return common if len(there) == 1 or (whole is not None and common.is_relative_to(whole)) else there[-1]
 
 
 def _has_files(folder: Path, viewer: Viewer) -> bool:

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import threading
 import time
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -22,6 +23,7 @@ from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.processes import processes_of
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
+from jupyter_paddle_gpu.services.jobs.viewing import open_viewer
 
 FAST = JobSettings(active_seconds=0.05, idle_seconds=0.1, wait_seconds=0.05, retry_seconds=0.5)
 LATER = dataclasses.replace(FAST, retry_seconds=3600.0, retry_most_seconds=3600.0)
@@ -91,6 +93,48 @@ def test_time_left_of_a_container_is_read_from_what_it_prints(bench, service):
     assert (progress.epochs, progress.cells_done, progress.cells_total) == (100, 1, 2)
     service.cancel(job.id, force=True)
     service.wait(job.id, LIMIT)
+
+
+PROGRAM = """
+import contextlib, os, sys, time
+with contextlib.ExitStack() as files:
+    for folder in sys.argv[1:]:
+        os.makedirs(folder, exist_ok=True)
+        files.enter_context(open(f"{folder}/events.out.tfevents.1", "w"))
+    while not os.path.exists("go"):
+        time.sleep(0.02)
+"""
+
+
+def test_event_files_are_found_where_they_lie_outside_the_container(bench, service, tmp_path):
+    """Below a link as its folder lies behind it; not by what a file of the host is called that it never saw."""
+    by_link, foreign = tmp_path / "by a link", tmp_path / "foreign"
+    by_link.symlink_to(bench.work)
+    foreign.mkdir()
+    (foreign / "events.out.tfevents.1").touch()
+    (bench.work / "program.py").write_text(PROGRAM)
+    (bench.work / "out").symlink_to(foreign)
+    call = "import subprocess, sys\nsubprocess.run([sys.executable, 'program.py', 'runs/a', 'runs/b', '/tmp/hidden'])"
+    wanted = msgspec.structs.replace(spec(bench), folder=str(by_link), notebook=str(by_link / "a.ipynb"))
+    job = service.submit(wanted, json.dumps(notebook_of(call)))
+    service.start()
+    told = until(lambda: len(row := service.get(job.id).progress.event_files) == 3 and {one.folder for one in row})
+    (bench.work / "go").touch()
+    assert service.wait(job.id, LIMIT).state == "succeeded", bench.explain(job, service.folder_of(job.id))
+    assert told == {f"{by_link}/runs/a", f"{by_link}/runs/b", "/tmp/hidden"}
+    for inside, outside in {
+        f"{by_link}/runs/a": bench.work / "runs" / "a",
+        f"{service.folder_of(job.id).path}/x": service.folder_of(job.id).path / "x",
+        "/tmp/hidden": None,
+        str(foreign): None,
+        f"{by_link}/out": None,
+        f"{by_link}/../foreign": None,
+    }.items():
+        assert service.on_host(job, inside) == outside, inside
+    opened = []
+    viewers = SimpleNamespace(open=lambda *_, folder, **__: opened.append(folder))
+    open_viewer(service, viewers, job.id, "tensorboard", "/")
+    assert opened == [bench.work / "runs"]
 
 
 def test_statistics_with_the_drivers_figures_for_the_containers_processes(bench, tmp_path):
