@@ -1572,8 +1572,8 @@ export interface components {
          *         mapped_low, mapped_high: bytes that the driver maps for the allocator's chunks, with the smallest and the
          *             largest workspace that the kernels of the step may ask for.
          *         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
-         *         observations: measured peaks that narrowed the range (0: the table's range alone); `jobs` of them are of
-         *             finished jobs, the others of `calibrate`.
+         *         communication_low, communication_high: buffers of NCCL between several devices, in no allocator of Paddle's.
+         *         observations: measured peaks that narrowed the range (0: the table's alone), `jobs` of them of finished jobs.
          *         logs: public logs of trainings of this kind by which both ends were set; 0: they are the table's.
          *         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
          *         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
@@ -1584,6 +1584,10 @@ export interface components {
             context_low: number;
             context_high: number;
             source: string;
+            /** @default 0 */
+            communication_low: number;
+            /** @default 0 */
+            communication_high: number;
             /** @default 0 */
             observations: number;
             /** @default 0 */

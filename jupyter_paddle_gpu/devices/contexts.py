@@ -73,3 +73,26 @@ def unknown() -> ContextRange:
     return ContextRange(
         200 * MIB, 1000 * MIB, "no published figure for this maker's devices: the range of CUDA devices"
     )
+
+
+_NCCL_BUFFERS = 512 * 8 * 8 * 16 + 640 * 120 * 8 * 8 + (4 << 20)
+"""Of a connection: protocols LL, LL128 and Simple (`NCCL_BUFFSIZE`), `src/init.cc`, the same from 2.8 to 2.30."""
+_NCCL_PAGE = 2 * MIB
+"""`CUDA_IPC_MIN` of `src/include/comm.h`: what both ends of a connection are rounded up to."""
+_NCCL_CHANNELS = 32
+"""The most up to 2.18 (`MAXCHANNELS`); how many there are hangs on the links between the cards."""
+
+
+def of_nccl(devices: int) -> ContextRange:
+    """What NCCL takes of each of so many devices: nothing where its buffers lie in the host's memory (`shm.cc`), or in
+    each channel a connection of the ring and those of a tree within one machine."""
+    if devices < 2:
+        return ContextRange(0, 0, "")
+    received = -(-(_NCCL_BUFFERS + 1) // _NCCL_PAGE) * _NCCL_PAGE
+    connections = 1 + min(devices - 1, 2)
+    return ContextRange(
+        0,
+        _NCCL_CHANNELS * connections * (received + _NCCL_PAGE),
+        f"NCCL: up to {_NCCL_CHANNELS} channels of {connections} connections "
+        "(src/init.cc, src/transport/p2p.cc, src/graph/connect.cc of 2.9 to 2.30)",
+    )

@@ -176,6 +176,10 @@ def _anywhere(device_ids: tuple[str, ...], root: Path) -> frozenset[int]:
     return frozenset()
 
 
+def _silent(devices: int) -> ContextRange:
+    return ContextRange(0, 0, "")
+
+
 def _unknown(capability: Version | None, cuda: Version | None) -> ContextRange:
     return unknown()
 
@@ -219,6 +223,7 @@ class Maker:
         releases: the builds of Paddle's own releases that run on its devices, with their images; None: none do.
         images: development images instead, where no release does.
         context: the range of memory that a process takes beside its tensors, by compute capability and CUDA version.
+        communication: the same of what the library between so many of its devices keeps; none: nobody knows it.
         bfloat16: compute capability from which on its cards compute in bfloat16; None: its cards' sheets say it.
         findings: what `doctor` says of a working driver.
         present: whether the machine has its driver, by files below a root.
@@ -250,6 +255,7 @@ class Maker:
     releases: ReleaseBuilds | None = None
     images: tuple[MakerImage, ...] = ()
     context: Callable[[Version | None, Version | None], ContextRange] = _unknown
+    communication: Callable[[int], ContextRange] = _silent
     bfloat16: Version | None = None
     findings: Callable[[Inventory], Iterable[Message]] = _nothing_found
     present: Callable[[Path], bool] = _nowhere

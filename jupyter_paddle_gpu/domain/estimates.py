@@ -256,8 +256,8 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         mapped_low, mapped_high: bytes that the driver maps for the allocator's chunks, with the smallest and the
             largest workspace that the kernels of the step may ask for.
         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
-        observations: measured peaks that narrowed the range (0: the table's range alone); `jobs` of them are of
-            finished jobs, the others of `calibrate`.
+        communication_low, communication_high: buffers of NCCL between several devices, in no allocator of Paddle's.
+        observations: measured peaks that narrowed the range (0: the table's alone), `jobs` of them of finished jobs.
         logs: public logs of trainings of this kind by which both ends were set; 0: they are the table's.
         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
@@ -268,6 +268,8 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     context_low: int
     context_high: int
     source: str
+    communication_low: int = 0
+    communication_high: int = 0
     observations: int = 0
     jobs: int = 0
     logs: int = 0

@@ -145,8 +145,8 @@ NOTES: dict[str, Message] = {
         Message(
             code="sharded",
             text="The figure is for that one of {devices} devices which holds most under sharding stage {stage}.",
-            hint="Which part is whose follows Paddle's own rules, run without data; communication buffers of NCCL are "
-            "not counted.",
+            hint="Which part is whose follows Paddle's own rules, run without data; the range has what "
+            "NCCL's sources say of its buffers.",
         ),
         Message(
             code="sharding_single",

@@ -124,6 +124,12 @@ def context_range(vendor: str | None, capability: tuple[int, int] | None) -> Con
     return unknown() if maker is None else maker.context(capability, None)
 
 
+def communication_range(vendor: str | None, devices: int) -> ContextRange:
+    """What the library between so many devices of this maker keeps on each; None: of the first maker's."""
+    maker = BUILT_IN[0] if vendor is None else makers().named(vendor)
+    return BUILT_IN[0].communication(1) if maker is None else maker.communication(devices)
+
+
 @cache
 def makers() -> Makers:
     """All makers; looked for once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ...devices.makers.registry import context_range
+from ...devices.makers.registry import communication_range, context_range
 from ...domain.devices import Accelerator
 from ...domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, Phase, TimelinePoint
 from ..trace import Operation, Trace
@@ -58,12 +58,15 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     context = context_range(
         accelerator.vendor if accelerator else None, accelerator.compute_capability if accelerator else None
     )
+    between = communication_range(accelerator.vendor if accelerator else None, trace.devices or 1)
     terms = DeviceTerms(
         mapped_low=least.mapped,
         mapped_high=max(most.mapped, least.mapped),
         context_low=context.low,
         context_high=context.high,
-        source=context.source,
+        source="; ".join(filter(None, (context.source, between.source))),
+        communication_low=between.low,
+        communication_high=between.high,
     )
     spread = calibration.predict(key, terms)
     reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
@@ -81,7 +84,9 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         replayed=result,
         allocated=result.peak,
         breakdown=Breakdown(
-            **result.kinds, workspace=spread.likely - spread.context - standing, context=spread.context
+            **result.kinds,
+            workspace=spread.likely - spread.context - between.likely - standing,
+            context=spread.context + between.likely,
         ),
         likely=spread.likely,
         low=max(low - _other_branches(trace) - _fewer_selected(trace), 0),

@@ -9,7 +9,8 @@ Both start from the published range (`overheads`) as normal distributions: the r
 standard deviations. Each measured peak is one more linear equation with an error of `NOISE` of its size; the posterior
 of this Bayesian linear regression (equivalently: ridge regression towards the published values) gives the next
 estimate and, again as plus or minus two standard deviations, its range. With no observation it is the published range,
-with many it closes to the noise. Kept by device model, CUDA version and Paddle version.
+with many it closes to the noise. What NCCL keeps between several devices is a range of its own, of which nothing is
+learned: only jobs on one card are observed. Kept by device model, CUDA version and Paddle version.
 """
 
 from __future__ import annotations
@@ -168,11 +169,14 @@ def predict(terms: DeviceTerms, observations: tuple[Observation, ...]) -> Range:
     context, share = (d * u - b * v) / determinant, (a * v - b * u) / determinant
     context, share = max(context, 0.0), min(max(share, 0.0), 1.0)
     width = terms.mapped_high - terms.mapped_low
-    likely = context + terms.mapped_low + share * width
+    between = (terms.communication_low + terms.communication_high) / 2
+    likely = context + terms.mapped_low + share * width + between
     variance = (d - 2 * b * width + a * width * width) / determinant
+    variance += ((terms.communication_high - terms.communication_low) / 2 / SIGMAS) ** 2
     noise = max(NOISE * likely, LEAST_NOISE) if observations else 0.0
     reach = SIGMAS * (variance + noise**2) ** 0.5
     low = max(likely - reach, float(terms.mapped_low))
-    high = min(likely + reach, float(terms.mapped_high + terms.context_high)) if not observations else likely + reach
+    most = terms.mapped_high + terms.context_high + terms.communication_high
+    high = min(likely + reach, float(most)) if not observations else likely + reach
     jobs = sum(1 for seen in observations if seen.job)
     return Range(round(low), round(likely), round(high), round(context), len(observations), jobs)

@@ -109,5 +109,6 @@ def _foretold(job: Job) -> Foretold | None:
     spec, terms = job.spec, job.spec.estimated_terms
     if terms is None:
         return None
-    low, high = terms.mapped_low + terms.context_low, terms.mapped_high + terms.context_high
+    low = terms.mapped_low + terms.context_low + terms.communication_low
+    high = terms.mapped_high + terms.context_high + terms.communication_high
     return Foretold(allocated=spec.estimated_allocated_bytes, low=low, high=high)

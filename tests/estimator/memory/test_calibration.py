@@ -3,6 +3,9 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
+
+from jupyter_paddle_gpu.devices.contexts import of_nccl
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms
 from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key, Observation, predict
 
@@ -31,6 +34,22 @@ def test_without_observations_it_is_the_published_range():
     assert spread.context == 500 * MIB
     assert spread.low >= TERMS.mapped_low and spread.high <= TERMS.mapped_high + TERMS.context_high
     assert spread.low < spread.likely < spread.high
+
+
+def test_what_lies_between_several_devices_widens_the_range_and_nothing_else():
+    """Two cards: 32 channels, one connection of the ring and one of the tree, 10 MiB received and 2 sent."""
+    alone, two, eight = (of_nccl(devices) for devices in (1, 2, 8))
+    assert (alone.low, alone.high, alone.source) == (0, 0, "")
+    assert (two.low, two.high, eight.high) == (0, 32 * 2 * 12 * MIB, 32 * 3 * 12 * MIB)
+    between = msgspec.structs.replace(TERMS, communication_low=two.low, communication_high=two.high)
+    one, both = predict(TERMS, ()), predict(between, ())
+    assert both.context == one.context
+    assert both.likely == one.likely + two.likely
+    assert both.low >= TERMS.mapped_low
+    assert one.high < both.high <= TERMS.mapped_high + TERMS.context_high + two.high
+    for seen in (1, 50):  # jobs on one card teach nothing of it
+        observations = tuple(observed(350 * MIB, 0.6, seen))
+        assert predict(between, observations).likely == predict(TERMS, observations).likely + two.likely
 
 
 def test_the_range_narrows_and_closes_on_the_truth():

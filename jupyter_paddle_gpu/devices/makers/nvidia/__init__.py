@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ....domain.devices import Device, Inventory
 from ....domain.messages import Message
-from ...contexts import of_cuda
+from ...contexts import of_cuda, of_nccl
 from ...driver_words import DriverWords
 from ...maker import Maker, RuntimeHook
 from .bus import PCI
@@ -129,6 +129,7 @@ MAKER = Maker(
     ),
     releases=RELEASES,
     context=of_cuda,
+    communication=of_nccl,
     findings=_findings,
     present=_present,
     numa=_numa,

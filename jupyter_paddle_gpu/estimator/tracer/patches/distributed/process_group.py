@@ -1,7 +1,7 @@
 """Several processes that train together, as one of them sees it: groups whose communication moves nothing.
 
 Paddle's own Python (DataParallel, fleet, group_sharded_parallel) runs on top, so that what each process holds follows
-from it. Collective operations work in place on tensors that are there; on a GPU NCCL's own buffers are not counted.
+from it. Collective operations work in place on tensors that are there; `devices.contexts` has NCCL's own buffers.
 """
 
 from __future__ import annotations
