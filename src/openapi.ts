@@ -2119,7 +2119,7 @@ export interface components {
          *
          *     Attributes:
          *         drivers: by maker; nothing of makers whose driver is not here or does not tell.
-         *         links: how each two of the devices are joined, where that is known.
+         *         links: how each two of the devices are joined, where that is known; `joined`: those by NVLink, in words.
          */
         Inventory: {
             time: number;
@@ -2132,6 +2132,8 @@ export interface components {
             };
             /** @default [] */
             links: components["schemas"]["DeviceLink"][];
+            /** @default [] */
+            joined: components["schemas"]["Message"][];
             /** @default [] */
             problems: components["schemas"]["Message"][];
         };

@@ -126,7 +126,7 @@ class Claims:
             left: device -> bytes that others may have beside this one.
         """
         deadline = time.monotonic() + CONTEST_SECONDS
-        while rivals := _rivals(others := list(self._others()), mine, left):
+        while rivals := _rivals(others := list(self._others(sure=True)), mine, left):
             ahead = _rivals((one for one in others if _goes_before(one, mine)), mine, left)
             if ahead or time.monotonic() > deadline:
                 return (ahead or rivals)[0]
@@ -161,11 +161,11 @@ class Claims:
         done = bool(active or self._kept) and self._changed(change)
         self._kept = dict(active) if done or not active else None
 
-    def _others(self) -> Iterator[Written]:
-        """The claims of other stores whose holder lives."""
+    def _others(self, *, sure: bool = False) -> Iterator[Written]:
+        """The claims of other stores whose holder lives; `sure`: as of `shared.files`."""
         if shared.fault(self._folder) is None:
             own = shared.own_inode(self._folder, self._store)
-            others = (one for one in written(self._folder) if one.inode != own)
+            others = (one for one in written(self._folder, sure=sure) if one.inode != own)
             yield from (one for one in others if _counts(one))
 
     def _put(self, claim: Claim) -> bool:
@@ -244,9 +244,9 @@ def _goes_before(other: Written, mine: Claim) -> bool:
     return claim.state == "held" or (claim.since, other.user, claim.job) < (mine.since, os.geteuid(), mine.job)
 
 
-def written(folder: Path) -> Iterator[Written]:
-    """All claims of all files, whether or not anybody still lives who made them."""
-    for file in shared.files(folder):
+def written(folder: Path, *, sure: bool = False) -> Iterator[Written]:
+    """All claims of all files, whether or not anybody still lives who made them; `sure`: as of `shared.files`."""
+    for file in shared.files(folder, sure=sure):
         for claim in records.read(file.descriptor)[1]:
             yield Written(file.user, file.inode, claim)
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,13 @@ FILES_OF_A_USER = 32
 """So many of one user's stores count: whoever makes more hides nobody's but his own."""
 _NAMES = 8
 """So many names are tried for one's own file, should somebody else have made one of that name."""
+DEAR_SECONDS = 0.05
+"""Processor time of a look through the folder from which on it is not repeated at once: some 20,000 names."""
+RESTS = 20
+"""So many times as long as that took, the names are taken as they were."""
+_TICK_NANOSECONDS = 2_000_000_000
+"""Two changes within it could have one time: no file system's clock is coarser."""
+_NAME = re.compile(r"\d+-[0-9a-f]{16}(?:-\d)?")
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _SHARED = stat.S_ISVTX | stat.S_IWOTH
 
@@ -49,13 +58,29 @@ def fault(folder: Path) -> Message | None:
             params={"folder": str(folder)},
         )
     if stat.S_ISDIR(status.st_mode) and status.st_uid == 0 and status.st_mode & _SHARED == _SHARED:
-        return None
+        return _replaceable(folder)
     return Message(
         code="claims_not_trusted",
         text="The folder {folder} is not used to share devices: it must be a folder of root's with mode 1777.",
         hint="Make it anew: `sudo rm -r {folder}` and `sudo install -d -m 1777 {folder}`.",
         params={"folder": str(folder)},
     )
+
+
+def _replaceable(folder: Path) -> Message | None:
+    """Whether another than root could put another folder in its place, also while it is being used."""
+    above = folder.parent.resolve()
+    for parent in (above, *above.parents):
+        status = parent.stat()
+        writable = status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX
+        if status.st_uid != 0 or writable:
+            return Message(
+                code="claims_not_trusted",
+                text="The folder {folder} is not used to share devices: others than root could replace {parent}.",
+                hint="Make it where root alone writes, as {usual}.",
+                params={"folder": str(folder), "parent": str(parent), "usual": "/var/lib/paddle-gpu"},
+            )
+    return None
 
 
 def name_of(user: int) -> str:
@@ -119,29 +144,81 @@ def _prepare(descriptor: int, size: int) -> None:
         os.pwrite(descriptor, bytes(size), 0)
 
 
-def files(folder: Path) -> Iterator[SharedFile]:
-    """Everybody's files, so many of each user's, each open until the next one is asked for."""
+def files(folder: Path, *, sure: bool = False) -> Iterator[SharedFile]:
+    """Everybody's files, so many of each user's, each open until the next one is asked for.
+
+    Args:
+        sure: nobody may be missed: who takes a device looks himself. Else a folder that somebody filled with names is
+            not looked through anew each time.
+    """
     counted: Counter[int] = Counter()
+    for name in _names(folder, sure=sure):
+        yield from _opened(folder / name, counted)
+
+
+class _Listing(NamedTuple):
+    """The names of a folder that are those of stores.
+
+    Attributes:
+        changed: when a name came or went last, in nanoseconds; None: so shortly before that it could not be told from
+            what came next.
+        rests_until: by the monotonic clock.
+    """
+
+    names: tuple[str, ...]
+    changed: int | None
+    rests_until: float
+
+
+_listings: dict[Path, _Listing] = {}
+
+
+def _names(folder: Path, *, sure: bool) -> tuple[str, ...]:
     try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                yield from _opened(entry, counted)
+        changed, known = folder.stat().st_mtime_ns, _listings.get(folder)
+        if known is not None and (known.changed == changed or (not sure and time.monotonic() < known.rests_until)):
+            return known.names
+        began = time.thread_time()
+        names = _stores(folder)
     except OSError:  # the folder went
-        return
+        return ()
+    took = time.thread_time() - began
+    rest = time.monotonic() + RESTS * took if took > DEAR_SECONDS else 0.0
+    settled = time.time_ns() - changed > _TICK_NANOSECONDS
+    _listings[folder] = _Listing(names, changed if settled else None, rest)
+    return names
 
 
-def _opened(entry: os.DirEntry[str], counted: Counter[int]) -> Iterator[SharedFile]:
+def _stores(folder: Path) -> tuple[str, ...]:
+    """Names that stores give their files, so many of each user's: whoever makes more hides his own."""
+    counted: Counter[int] = Counter()
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not _NAME.fullmatch(entry.name):
+                continue
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:  # gone
+                continue
+            if stat.S_ISREG(status.st_mode) and counted[status.st_uid] < FILES_OF_A_USER:
+                counted[status.st_uid] += 1
+                found.append(entry.name)
+    return tuple(found)
+
+
+def _opened(path: Path, counted: Counter[int]) -> Iterator[SharedFile]:
     try:
-        status = entry.stat(follow_symlinks=False)
+        status = path.lstat()
         if not stat.S_ISREG(status.st_mode) or not status.st_size or counted[status.st_uid] >= FILES_OF_A_USER:
             return
-        descriptor = os.open(entry.path, os.O_RDONLY | _FLAGS)
+        descriptor = os.open(path, os.O_RDONLY | _FLAGS)
     except OSError:  # gone, closed to us: then it speaks for nobody
         return
     try:
         status = os.fstat(descriptor)  # of what was opened, whatever was there before
         counted[status.st_uid] += 1
         if stat.S_ISREG(status.st_mode):
-            yield SharedFile(entry.name, status.st_uid, status.st_ino, descriptor)
+            yield SharedFile(path.name, status.st_uid, status.st_ino, descriptor)
     finally:
         os.close(descriptor)

@@ -12,6 +12,7 @@ from ..domain.devices import DeviceHistory, Inventory
 from .history import KEPT_SECONDS, History
 from .holders import Held, nobody, with_holders
 from .host import HostReader
+from .joints import joined
 from .makers.registry import makers, with_names
 from .processes import numbered_by_host
 from .reader import Reader
@@ -86,6 +87,7 @@ class DeviceService:
             devices = tuple(device for reading in readings for device in reading.devices)
             devices = tuple(with_names(device) for device in devices)
             devices = tuple(with_holders(device, held, on_host=self._on_host) for device in devices)
+            links = tuple(link for reading in readings for link in reading.links)
             problems = tuple(problem for reading in readings for problem in reading.problems)
             if any(not device.simulated for device in devices):
                 # "No GPU here" would be wrong beside a card of another vendor.
@@ -95,7 +97,8 @@ class DeviceService:
                 host=self._host.read(load=load),
                 devices=devices,
                 drivers={name: driver for reading in readings for name, driver in reading.drivers.items()},
-                links=tuple(link for reading in readings for link in reading.links),
+                links=links,
+                joined=joined(devices, links),
                 problems=problems,
             )
             self._history.add(self._latest)

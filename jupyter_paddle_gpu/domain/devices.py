@@ -268,7 +268,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         drivers: by maker; nothing of makers whose driver is not here or does not tell.
-        links: how each two of the devices are joined, where that is known.
+        links: how each two of the devices are joined, where that is known; `joined`: those by NVLink, in words.
     """
 
     time: float
@@ -276,6 +276,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     devices: tuple[Device, ...] = ()
     drivers: dict[Vendor, Driver] = {}
     links: tuple[DeviceLink, ...] = ()
+    joined: tuple[Message, ...] = ()
     problems: tuple[Message, ...] = ()
 
 

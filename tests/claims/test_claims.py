@@ -195,6 +195,23 @@ sys.stdin.readline()
     assert people(1).sees() == {}, "also his copies of it"
 
 
+def test_a_folder_that_is_full_of_names_is_looked_through_when_a_device_is_taken(people, shared, monkeypatch):
+    """Thousands of names make a look dear; in between it is not repeated, but who takes a device misses nobody."""
+    monkeypatch.setattr(shared_folder, "DEAR_SECONDS", 0.0)
+    people(2).run(f"[open(f'{shared}/{people(0).user}-{{n:016x}}', 'w').close() for n in range(200)]")
+    looked = []
+    stores = shared_folder._stores
+    monkeypatch.setattr(shared_folder, "_stores", lambda folder: looked.append(folder) or stores(folder))
+    monkeypatch.setattr(shared_folder, "RESTS", 1e9)
+    assert list(shared_folder.files(shared)) == [] == list(shared_folder.files(shared))
+    people(0).holding("A")
+    assert list(shared_folder.files(shared)) == []
+    assert len(looked) == 1
+    assert [file.user for file in shared_folder.files(shared, sure=True)] == [people(0).user]
+    assert [file.user for file in shared_folder.files(shared)] == [people(0).user]
+    assert len(looked) == 2
+
+
 def test_somebody_has_made_a_file_of_ones_own_name(people, shared):
     people(0).holding("A").kill()
     (own,) = shared.iterdir()
@@ -224,13 +241,15 @@ def test_a_full_disk_keeps_nobody_who_was_there_from_claiming(people, small_disk
     lambda folder: folder.rmdir(),
     lambda folder: folder.chmod(0o777),
     lambda folder: os.chown(folder, 61003, 61003),
+    lambda folder: folder.parent.chmod(0o777),
+    lambda folder: os.chown(folder.parent, 61003, 61003),
     lambda folder: (folder.rename(folder.with_name("real")), folder.symlink_to(folder.with_name("real"))),
 ])  # fmt: skip
 def test_a_folder_that_somebody_else_could_change_is_not_used(shared, tmp_path, make):
     make(shared)
     fault = shared_folder.fault(shared)
     assert fault is not None
-    assert f"install -d -m 1777 {shared}" in fault.render_hint()
+    assert f"install -d -m 1777 {shared}" in fault.render_hint() or "replace" in fault.render()
     claims = Claims(shared, tmp_path)
     claims.take("job", ("A",))
     assert claims.held() == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from jupyter_paddle_gpu.devices.joints import joined
 from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.domain.devices import DeviceDetails, DeviceLink
 
@@ -94,11 +95,19 @@ def test_who_is_joined_to_whom(nvidia: Nvidia) -> None:
         DeviceLink(devices=("GPU-1", "GPU-3"), joint="node"),
         DeviceLink(devices=("GPU-2", "GPU-3"), joint="nvlink", lanes=2, bandwidth=2 * lane),
     )
+    assert [one.render() for one in joined(reading.devices, reading.links)] == [
+        "NVLink joins GPU 0 + GPU 1: 96.0 GiB/s each way.",
+        "NVLink joins GPU 2 + GPU 3: 48.0 GiB/s each way.",
+    ]
+    same = [DeviceLink(devices=pair, joint="nvlink") for pair in (("GPU-0", "GPU-1"), ("GPU-1", "GPU-2"))]
+    assert [one.render() for one in joined(reading.devices, same)] == ["NVLink joins GPU 0 + GPU 1, GPU 1 + GPU 2."]
 
 
 def test_cards_behind_switches_reach_each_other_with_all_their_links(nvidia: Nvidia) -> None:
     (reading,) = nvidia("count 3\nswitch 0 12\nswitch 1 12\nswitch 2 12")
     assert {(link.joint, link.lanes) for link in reading.links} == {("nvlink", 12)}
+    (said,) = joined(reading.devices, reading.links)
+    assert said.render().startswith("NVLink joins " + " + ".join(one.title for one in reading.devices) + ": ")
 
 
 def test_links_are_asked_anew_when_the_cards_change(nvidia: Nvidia) -> None:

@@ -106,8 +106,9 @@ class InventoryView(TableView):
         return [_device_row(say, device) for device in self.data.devices]
 
     def sentences(self, say: Speech) -> Sequence[Message]:
-        """Why there is no data."""
-        return (*self.data.problems, *(device.problem for device in self.data.devices if device.problem))
+        """What NVLink joins, and why there is no data."""
+        ill = (device.problem for device in self.data.devices if device.problem)
+        return (*self.data.joined, *self.data.problems, *ill)
 
 
 def device_name(say: Speech, device: Device) -> str:

@@ -3,7 +3,14 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IDevice, IDeviceScore, IEstimate, IHostSample, IVerdict } from '../../domain';
+import type {
+  IDevice,
+  IDeviceScore,
+  IEstimate,
+  IHostSample,
+  IMessage,
+  IVerdict
+} from '../../domain';
 import { bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
 import { Sparkline } from '../../plots';
@@ -19,6 +26,8 @@ const LEAST_SAMPLES = 2;
 
 export function Device(props: {
   device: IDevice;
+  /** Whether it follows one of the same name, which need not be read again. */
+  follows?: boolean;
   estimate: IEstimate | null;
   verdict?: IVerdict;
   score?: IDeviceScore;
@@ -26,19 +35,30 @@ export function Device(props: {
   model: PanelModel;
 }): JSX.Element {
   const { trans } = useApp();
-  const { device, estimate, chosen, model } = props;
+  const { device, estimate, chosen, model, follows } = props;
   // Without an estimate there is nothing to say of any device; a device's own problem is told once.
   const silent =
     props.verdict?.fit === 'unknown' && (!!device.problem || estimate?.status !== 'ok');
   const verdict = silent ? undefined : props.verdict;
   const need = verdict?.needed_bytes ?? estimate?.peak_bytes ?? null;
   const course = model.courses.utilization(device.id);
+  const name = deviceName(device, trans);
+  const holder = holderOf(device, model, trans);
+  // Who fills it is why it is short, and stands beside that.
+  const isFull = verdict?.fit === 'short';
+  if (device.problem?.message.startsWith(name) && device.memory_total === null) {
+    return (
+      <div className="jp-PaddleGpu-device" data-fit="unknown" title={device.name}>
+        <Problem problem={device.problem} />
+      </div>
+    );
+  }
   return (
     <div className="jp-PaddleGpu-device" data-fit={verdict?.fit ?? 'unknown'}>
-      <div className="jp-PaddleGpu-row">
-        <b>{deviceName(device, trans)}</b>
-        <span className="jp-PaddleGpu-name jp-PaddleGpu-cardName" title={device.name}>
-          {shortName(device)}
+      <div className="jp-PaddleGpu-row" title={device.name}>
+        <b>{name}</b>
+        <span className="jp-PaddleGpu-name jp-PaddleGpu-cardName">
+          {!follows && shortName(device)}
         </span>
         {chosen && (
           <span
@@ -64,7 +84,7 @@ export function Device(props: {
       {device.memory_total !== null && (
         <MemoryBar device={device} total={device.memory_total} need={need} verdict={verdict} />
       )}
-      <Sentence verdict={verdict} score={props.score} />
+      <Sentence verdict={verdict} score={props.score} holder={isFull ? holder : null} />
       {device.fault && (
         <div className="jp-PaddleGpu-small" role="note">
           {trans.__('The driver reported an error of this card: %1', device.fault)}
@@ -76,24 +96,36 @@ export function Device(props: {
         </div>
       )}
       <Unchecked device={device} />
-      <Holder device={device} model={model} />
-      {device.problem && (
-        <div className="jp-PaddleGpu-small" role="note" data-code={device.problem.code}>
-          {device.problem.message}
-          {NO_BREAK}
-          {device.problem.hint && (
-            <Info about={device.problem.message}>{device.problem.hint}</Info>
-          )}
+      {holder && !isFull && (
+        <div
+          className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-name"
+          title={holder.title}
+        >
+          {holder.text}
         </div>
       )}
+      {device.problem && <Problem problem={device.problem} />}
     </div>
   );
 }
 
-/** Who has a device: the job that was given it, else the person and the program that have most of its memory. */
-function Holder(props: { device: IDevice; model: PanelModel }): JSX.Element | null {
-  const { trans } = useApp();
-  const { device, model } = props;
+function Problem({ problem }: { problem: IMessage }): JSX.Element {
+  return (
+    <div className="jp-PaddleGpu-small" role="note" data-code={problem.code}>
+      {problem.message}
+      {NO_BREAK}
+      {problem.hint && <Info about={problem.message}>{problem.hint}</Info>}
+    </div>
+  );
+}
+
+/** Who has a device, in words: the job that was given it, else the person and the program that have most of its
+ *  memory; null where nobody does. */
+function holderOf(
+  device: IDevice,
+  model: PanelModel,
+  trans: TranslationBundle
+): { text: string; title?: string } | null {
   const [first] = [...device.processes].sort(
     (a, b) => (b.memory_bytes ?? 0) - (a.memory_bytes ?? 0)
   );
@@ -111,25 +143,24 @@ function Holder(props: { device: IDevice; model: PanelModel }): JSX.Element | nu
       ]
     : [first.user, job?.spec.name ?? program];
   const rest = holder ? others.length : device.processes.length - 1;
-  return (
-    <div
-      className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-name"
-      title={
-        first
-          ? [bytes(first.memory_bytes), first.command].filter(Boolean).join(' · ')
-          : undefined
-      }
-    >
-      {words.filter(Boolean).join(' · ')}
-      {rest > 0 && ` ${trans.__('and %1 more', rest)}`}
-    </div>
-  );
+  const more = rest > 0 ? ` ${trans.__('and %1 more', rest)}` : '';
+  return {
+    text: words.filter(Boolean).join(' · ') + more,
+    title: first
+      ? [bytes(first.memory_bytes), first.command].filter(Boolean).join(' · ')
+      : undefined
+  };
 }
 
 /** The machine itself: always there, also where no accelerator is. */
-export function Host(props: { host: IHostSample; estimate: IEstimate | null }): JSX.Element {
+export function Host(props: {
+  host: IHostSample;
+  estimate: IEstimate | null;
+  /** Whether the training goes to a device beside it: then what is free is enough. */
+  besides?: boolean;
+}): JSX.Element {
   const { trans } = useApp();
-  const { host, estimate } = props;
+  const { host, estimate, besides } = props;
   const used = host.memory_total - host.memory_available;
   const need = estimate?.target === 'cpu' ? estimate.peak_bytes : null;
   const share = (size: number) => (100 * size) / host.memory_total;
@@ -147,23 +178,25 @@ export function Host(props: { host: IHostSample; estimate: IEstimate | null }): 
           className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
           title={trans.__('How busy the processors are')}
         >
-          {`CPU ${Math.round(host.cpu_percent)} %`}
+          {`${Math.round(host.cpu_percent)} %`}
         </span>
       </div>
-      <Bar
-        label={trans.__('%1 of %2 in use', bytes(used), bytes(host.memory_total))}
-        parts={[
-          { share: share(used), look: 'used' },
-          ...(need === null
-            ? []
-            : [
-                {
-                  share: Math.min(share(need), 100 - share(used)),
-                  look: need > host.memory_available ? 'short' : 'need'
-                }
-              ])
-        ]}
-      />
+      {(need !== null || !besides) && (
+        <Bar
+          label={trans.__('%1 of %2 in use', bytes(used), bytes(host.memory_total))}
+          parts={[
+            { share: share(used), look: 'used' },
+            ...(need === null
+              ? []
+              : [
+                  {
+                    share: Math.min(share(need), 100 - share(used)),
+                    look: need > host.memory_available ? 'short' : 'need'
+                  }
+                ])
+          ]}
+        />
+      )}
     </div>
   );
 }

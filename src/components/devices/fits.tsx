@@ -7,6 +7,7 @@ import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Info, NO_BREAK } from '../common/info';
 import { Busy, Section } from '../common/pieces';
+import { Cards } from './cards';
 import { Catalogue } from './catalogue';
 import { Device, Host } from './device';
 
@@ -20,18 +21,36 @@ export function Fits(props: { model: PanelModel; training: Training | null }): J
   return (
     <Section title={trans.__('Devices')}>
       {!inventory && <Busy>{trans.__('Looking for devices…')}</Busy>}
-      {inventory?.devices.map(device => (
-        <Device
-          key={device.id}
-          device={device}
-          model={model}
-          estimate={estimate}
-          verdict={placement?.verdicts.find(verdict => verdict.device_id === device.id)}
-          score={placement?.table.find(row => row.device_id === device.id)}
-          chosen={!!placement?.device_ids.includes(device.id)}
+      {inventory && (
+        <Cards
+          devices={inventory.devices}
+          placement={placement}
+          draw={(device, follows) => (
+            <Device
+              key={device.id}
+              device={device}
+              follows={follows}
+              model={model}
+              estimate={estimate}
+              verdict={placement?.verdicts.find(verdict => verdict.device_id === device.id)}
+              score={placement?.table.find(row => row.device_id === device.id)}
+              chosen={!!placement?.device_ids.includes(device.id)}
+            />
+          )}
         />
+      )}
+      {inventory?.joined.map(joined => (
+        <div key={joined.message} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+          {joined.message}
+        </div>
       ))}
-      {model.inventory && <Host host={model.inventory.host} estimate={estimate} />}
+      {model.inventory && (
+        <Host
+          host={model.inventory.host}
+          estimate={estimate}
+          besides={!!inventory?.devices.length}
+        />
+      )}
       {inventory?.problems.map((problem, index) => (
         <div key={index} className="jp-PaddleGpu-small" role="note" data-code={problem.code}>
           {problem.message}

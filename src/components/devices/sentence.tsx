@@ -14,8 +14,10 @@ const SIGNS = { fits: '✓', tight: '≈', short: '✕', never: '✕', unknown: 
 export function Sentence(props: {
   verdict?: IVerdict;
   score?: IDeviceScore;
+  /** Who has the device, where that is why it is short. */
+  holder?: { text: string; title?: string } | null;
 }): JSX.Element | null {
-  const { verdict, score } = props;
+  const { verdict, score, holder } = props;
   const { trans } = useApp();
   if (!verdict) {
     return null;
@@ -36,10 +38,10 @@ export function Sentence(props: {
         )}
         <span className="jp-PaddleGpu-space" />
         <span
-          className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
-          title={score?.run_seconds ? stepFigure(verdict, score, trans) : undefined}
+          className={`jp-PaddleGpu-muted ${holder ? 'jp-PaddleGpu-name' : 'jp-PaddleGpu-figures'}`}
+          title={holder ? holder.title : whole(verdict, score, trans)}
         >
-          {figure(verdict, score, trans)}
+          {holder ? holder.text : figure(verdict, score, trans)}
         </span>
       </div>
       {against && !verdict.simulated && (
@@ -89,6 +91,14 @@ function figure(
     : `${time} · ${Number(score.run_cost.toPrecision(2))} ${score.currency}`;
 }
 
+function whole(
+  verdict: IVerdict,
+  score: IDeviceScore | undefined,
+  trans: TranslationBundle
+): string | undefined {
+  return score?.run_seconds ? stepFigure(verdict, score, trans) : undefined;
+}
+
 /** A step's time: a bound by the card's sheet, or about what was measured or learned. */
 function stepFigure(
   verdict: IVerdict,
@@ -101,6 +111,6 @@ function stepFigure(
   }
   const time = stepTime(seconds, trans);
   return score?.seconds_from && score.seconds_from !== 'roofline'
-    ? trans.__('~ %1 a step', time)
-    : trans.__('≥ %1 a step', time);
+    ? trans.__('~ %1/step', time)
+    : trans.__('≥ %1/step', time);
 }

@@ -39,19 +39,19 @@ function figure(score?: object, verdict: IVerdict = VERDICT): { text: string; ti
 }
 
 it('tells time and cost of the whole run, with the step behind them', () => {
-  expect(figure({})).toEqual({ text: 'whole run ≥ 43 min · 1.4 USD', title: '≥ 64 ms a step' });
+  expect(figure({})).toEqual({ text: 'whole run ≥ 43 min · 1.4 USD', title: '≥ 64 ms/step' });
   expect(figure({ seconds_from: 'learned', run_cost: null })).toEqual({
     text: 'whole run ~ 43 min',
-    title: '~ 64 ms a step'
+    title: '~ 64 ms/step'
   });
 });
 
 it('tells a step where the length of the run is not known', () => {
-  expect(figure({ run_seconds: null })).toEqual({ text: '≥ 64 ms a step', title: '' });
-  expect(figure()).toEqual({ text: '≥ 64 ms a step', title: '' });
+  expect(figure({ run_seconds: null })).toEqual({ text: '≥ 64 ms/step', title: '' });
+  expect(figure()).toEqual({ text: '≥ 64 ms/step', title: '' });
   expect(
     figure({ run_seconds: null, seconds_from: 'measured', seconds_per_step: 2 }).text
-  ).toBe('~ 2 s a step');
+  ).toBe('~ 2 s/step');
 });
 
 it('tells the batch where it does not fit', () => {
