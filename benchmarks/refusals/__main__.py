@@ -58,6 +58,8 @@ def judged(row: dict[str, Any]) -> str:
         return "left out"
     if real["ended"] == "ran":
         return {"ran": "runs in both", "refused": "only the trace refuses"}.get(traced["ended"], "asks, though it runs")
+    if traced.get("by_chance") == real["line"]:
+        return "said of some draws"
     if traced["ended"] != "refused":
         return "only the real run refuses" if traced["ended"] == "ran" else "asks, where the real run refuses"
     return "refused at one line" if traced["line"] == real["line"] else "refused at another line"

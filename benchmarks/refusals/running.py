@@ -3,7 +3,7 @@
 `python -m benchmarks.refusals.running` reads JSON lines {name, source, target} and prints as many {name, real, traced};
 a trace is for the CPU where no target is given. Cells of a source are divided by lines `#---`. Both answers have
 `ended`: `ran`, `refused` (with `cell` from 0, `line` from 1, `error` and `text`), `crashed` or `slow`; a trace that
-cannot tell has `unsure`.
+cannot tell has `unsure`, one that says of a line that it fails for some draws has that line as `by_chance`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def traced(source: str, target: str = "cpu") -> Answer:
     if found["questions"]:
         question = found["questions"][0]
         return {"ended": "unsure", "why": question["why"], "line": question["line"], "text": str(question["params"])}
-    return {"ended": "ran", "status": found["status"]}
+    chance = next((one["params"]["line"] for one in found["notes"] if one["code"] == "refused_by_chance"), None)
+    return {"ended": "ran", "status": found["status"], **({} if chance is None else {"by_chance": chance})}
 
 
 def _stop_behind(most: int) -> None:

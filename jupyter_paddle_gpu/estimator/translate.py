@@ -83,6 +83,12 @@ NOTES: dict[str, Message] = {
             hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
         ),
         Message(
+            code="refused_by_chance",
+            text="Numbers drawn at random are out of bounds in {refused} of {of} draws: the job ends in cell {cell}, "
+            "line {line}, by the first such one: {error}",
+            hint="Draw within the bounds. The figure is that of a step that goes well.",
+        ),
+        Message(
             code="sizes_drawn",
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),

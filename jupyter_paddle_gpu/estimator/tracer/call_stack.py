@@ -35,10 +35,15 @@ def cell_of(file: str) -> int | None:
 
 def line() -> int:
     """The line of the notebook that runs; 0 where it is none of its cells."""
+    return place()[1]
+
+
+def place() -> tuple[int, int]:
+    """The index of the notebook's cell that runs, and the line in it; (0, 0) where it is none of its cells."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_cell(frame.f_code.co_filename):
         frame = frame.f_back
-    return 0 if frame is None else frame.f_lineno
+    return (0, 0) if frame is None else (cell_of(frame.f_code.co_filename) or 0, frame.f_lineno)
 
 
 def caller(below: str | tuple[str, ...] = TRACER) -> FrameType | None:

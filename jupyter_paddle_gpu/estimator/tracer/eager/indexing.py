@@ -23,6 +23,8 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
     runtime.reads_by_brackets = True
     try:
         _check_rank(runtime, tensor, index)
+        if _is_switch(index):
+            return _switched(tensor, bool(index))
         return _read(tensor, _bounds(index))
     finally:
         runtime.reads_by_brackets = False
@@ -66,6 +68,16 @@ def _bounds(index: Any) -> Any:
     return index
 
 
+def _is_switch(index: Any) -> bool:
+    """Whether an index is one truth alone: a new axis of length 1, or of length 0 where it is false."""
+    return isinstance(index, bool) or (_is_mask(index) and index.ndim == 0)
+
+
+def _switched(tensor: Any, on: bool) -> Any:
+    places = paddle.zeros([int(on)], "int64")
+    return call("index_select", call("unsqueeze", tensor, [0]), places, 0)
+
+
 def _is_mask(part: Any) -> bool:
     return isinstance(part, paddle.Tensor) and "bool" in str(part.dtype)
 
@@ -88,6 +100,10 @@ def _only_axis(index: Any, rank: int) -> int | None:
 
 def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: Any) -> None:
     """Writes in place; the written value takes part in the graph."""
+    if _is_switch(index) and not tensor.ndim:
+        if not index:
+            return
+        index = Ellipsis
     index = _bounds(index)
     parsed = variable_index.parse_index(tensor, index)
     starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed

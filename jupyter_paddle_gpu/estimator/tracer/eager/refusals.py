@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..call_stack import was_entered
+from .. import call_stack
 from ..kernels.rules import Arrays, Attributes, Rule, Statistics
 from ..memory.arrays import Array, State
 from ..memory.dtypes import LOW_PRECISION
@@ -31,11 +31,23 @@ def check(runtime: Tensors, rule: Rule, attrs: Attributes, operands: Arrays, *, 
     if problem is None and rule.refuses is not None:
         known = _Numbers(runtime, draws=types)
         problem = rule.refuses(attrs, operands, known)
-        if problem is not None and known.has_drawn:  # what only some draws have out of bounds may go well
-            again = (rule.refuses(attrs, operands, known) for _ in range(DRAWS))
-            problem = problem if all(one is not None for one in again) else None
+        if known.has_drawn:
+            drawn = [problem, *(rule.refuses(attrs, operands, known) for _ in range(DRAWS))]
+            problem = _of_all(runtime, drawn)
     if problem is not None:
         raise runtime.refused(problem)
+
+
+def _of_all(runtime: Tensors, drawn: list[Exception | None]) -> Exception | None:
+    """What every draw is refused with. Where only some are, a step may go well, and the training ends by one of the
+    next: that is told."""
+    refused = [problem for problem in drawn if problem is not None]
+    if refused and len(refused) < len(drawn):
+        cell, line = call_stack.place()
+        error = f"{type(refused[0]).__name__}: {refused[0]}"
+        runtime.note("refused_by_chance", cell=cell + 1, line=line, error=error, refused=len(refused), of=len(drawn))
+        return None
+    return refused[0] if refused else None
 
 
 def check_leaves(runtime: Tensors, template: Template, tensors: list[Any], states: list[State], wants: Any) -> None:
@@ -125,5 +137,5 @@ def external(runtime: Tensors, problem: Exception, begin: str = "") -> OSError:
     (`notebook/stops.py`).
     """
     outer = OSError(f"(External) {begin}{type(problem).__name__}: {problem}")
-    is_refusal = runtime.is_refusal(problem) or not was_entered(problem)
+    is_refusal = runtime.is_refusal(problem) or not call_stack.was_entered(problem)
     return runtime.refused(outer) if is_refusal else outer

@@ -58,7 +58,7 @@ class Runtime(Tensors):
             plain = self._plain_numbers(args, tensors, states, is_alone=isinstance(problem, TypeError))
             if plain is None:
                 raise
-            return self.call(name, function, plain, kwargs)
+            return self._with_numbers(name, function, plain, kwargs, problem)
         if name.endswith("_") and any(wants) and wants != (more := overwritten_too(template, wants)):
             signature = (name, key, kwargs_key, tuple(metas), tuple(more))
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, more)
@@ -161,6 +161,16 @@ class Runtime(Tensors):
             else:
                 changed.append(plain(arg) if is_alone else arg)
         return tuple(changed) if used else None
+
+    def _with_numbers(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, problem: Exception) -> Any:
+        """The call with numbers for tensors, which was refused without. Where Paddle refuses it still, it said so of
+        what the program wrote."""
+        try:
+            return self.call(name, function, args, kwargs)
+        except (TypeError, ValueError, RuntimeError):
+            if self.is_refusal(problem):
+                raise problem from None
+            raise
 
     def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
         """`tensor.backward()`, `paddle.autograd.backward`."""

@@ -255,3 +255,21 @@ def edges(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) 
         if (known >= nodes).any():
             return IndexError("(OutOfRange) The end row index is out of bound.")
     return None
+
+
+def repeats(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Counts that are not one for each place of the axis, or no whole numbers
+    (impl/repeat_interleave_kernel_impl.h)."""
+    x, counts = operands[0][0], operands[1][0]
+    places = x.shape[attrs.get("axis", 0)] if x.shape else 1
+    if counts.numel != places:
+        return ValueError(
+            "(InvalidArgument) The length of Input(RepeatsTensor) must be the same as length of Input(X) in axis. But "
+            f"received: [{counts.numel}], required: [{places}]."
+        )
+    if counts.dtype not in {"int32", "int64"}:
+        return ValueError(
+            f"(InvalidArgument) Input(RepeatsTensor) holds the wrong type, it holds {counts.dtype}, but desires to be "
+            "int32 or int64"
+        )
+    return None

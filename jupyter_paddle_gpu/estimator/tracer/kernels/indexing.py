@@ -342,7 +342,7 @@ OPERATORS = (
     Operator(
         "repeat_interleave_with_tensor_index",
         _FOR_EACH,
-        Rule(rows=_rows_by_repeats, workspace=_repeat),
+        Rule(rows=_rows_by_repeats, workspace=_repeat, refuses=bounds.repeats),
         gradient=Rule(workspace=_repeat_grad, further=Further.NOT_FOLLOWED),
     ),
     Operator("segment_pool", "`segment_pool_kernel.cc`; to the byte", Rule(rows=_rows_by_segments)),

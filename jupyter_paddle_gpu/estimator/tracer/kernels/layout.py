@@ -170,6 +170,13 @@ def _one_buffer(session: Traced, original: Any, tensors: Any, dtype: Any, *rest:
     return list(tensors), session.create("coalesce_tensor", (total,), name_of(dtype))
 
 
+def _bounded(session: Traced, original: Any, x: Any, axes: Any, *given: Any) -> Any:
+    """`paddle.slice` reads bounds out of tensors and says so by flags of -1, for which the program builder leaves the
+    shape open: they are numbers by then."""
+    starts, ends, flags, *rest = given
+    return session.call("slice", original, (x, axes, starts, ends, [1] * len(flags), *rest), {})
+
+
 def _windows(session: Traced, original: Any, x: Any, *window: int) -> Any:
     """`Tensor.unfold(axis, size, step)` is a view of windows along an axis; the program builder does not have it."""
     array, (axis, size, step) = session.state(x).array, window
@@ -220,7 +227,7 @@ OPERATORS = (
     Operator(
         "slice",
         _SOURCE,
-        Rule(view=_slice, numbers=_BOUNDS, choice=Choice.PASSES),
+        Rule(instead=_bounded, view=_slice, numbers=_BOUNDS, choice=Choice.PASSES),
         gradient=Rule(strides=Strides.READ, flops=nothing),
     ),
     Operator(

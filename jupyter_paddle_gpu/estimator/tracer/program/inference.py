@@ -12,7 +12,7 @@ from typing import Any
 
 from ..kernels.registry import rule_of
 from ..kernels.rules import Asked, Meta
-from ..memory.dtypes import LOW_PRECISION
+from ..memory.dtypes import FLOATING, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
 from .asking import Types, refusal, refused_type
@@ -27,6 +27,8 @@ _SMALL = 1 << 20
 """Numbers that an operator may really make to say what it has against its arguments."""
 _BY_TYPES = {Asked.TYPE_OF_ONE: 1, Asked.TYPES_OF_TWO: 2}
 """With how many tensors those are called of which types are all that eager mode has to be asked."""
+_MIXED = 2
+"""Types of floating-point numbers from which on a call has operands of different widths."""
 _MISSES_A_TENSOR = re.compile(r"must be (Value|Vector)")
 
 
@@ -85,12 +87,27 @@ class Inference:
             if kind is not None:
                 self._taken.add(kind)
         try:
-            return self._typed(call, metas, wants)
+            template = self._typed(call, metas, wants)
         except Exception as problem:
             # The builder may refuse what eager mode takes; where it misses a tensor, eager mode runs nothing either.
             if metas or _MISSES_A_TENSOR.search(str(problem)) or _is_small(*call[1:]):
                 self._ask(name, call, metas, problem)
             raise
+        self._ask_of_mixed(name, call, metas)
+        return template
+
+    def _ask_of_mixed(self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta]) -> None:
+        """Raise what a kernel has against numbers of different widths: most look at the first operand's type and find
+        out about the others when they read them, which is behind everything that tensors without memory are asked."""
+        widths = {dtype for _, dtype in metas if dtype in FLOATING}
+        types = ("mixed", name, tuple(dtype for _, dtype in metas), running().of(Types).low_as_float32)
+        if len(widths) < _MIXED or types in self._taken:
+            return
+        function, args, kwargs = call
+        problem = refused_type((ORIGINAL_OPS.get(name, function), args, kwargs), metas, _fill)
+        if problem is not None:
+            raise running().refused(problem)
+        self._taken.add(types)
 
     def _ask(
         self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], built: Exception | None = None

@@ -59,6 +59,7 @@ SOURCES = {
         "linspace-by-tensor": "p * paddle.linspace(0, 1, paddle.to_tensor(512))", "std-by-tensor": "p.std(axis=paddle.to_tensor(0))",
         "multinomial-by-tensor": "p * paddle.multinomial(p[0].detach(), paddle.to_tensor(64)).astype('float32').reshape([64, 1])",
         "gather-by-tensor": "paddle.gather(p, paddle.arange(32), axis=paddle.to_tensor(1))", "crop-by-tensor": "paddle.crop(p, paddle.to_tensor([32, 512]), [0, 0])",
+        "slice-by-tensor": "paddle.slice(p, [0, 1], paddle.to_tensor([0, 2]), paddle.to_tensor([32, 500])) * 2", "true": "p[paddle.to_tensor(True)]",
         "strided-by-tensor": "paddle.strided_slice(p, [0], [0], [paddle.to_tensor(32)], [1])",
         "sort": "paddle.sort(p)", "tril": "paddle.tril(p)", "layer-norm": "F.layer_norm(p, 512)", "normalize": "F.normalize(p)",
         "masked-fill": "paddle.masked_fill(p, p > 0.5, 0.0)", "dropout": "F.dropout(p, 0.3)", "glu": "F.glu(p, 1)",

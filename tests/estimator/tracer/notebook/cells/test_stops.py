@@ -192,9 +192,18 @@ IN_TENSORS = {
     "an index too many": "net(x)[0, 0, 0]",
     "rows of a number": "net(x).mean()[paddle.to_tensor([0, 1])]",
 }
+TWO_WIDTHS = (
+    "paddle.bmm(x.unsqueeze(0), paddle.rand([1, 4, 4], 'float64'))",
+    "F.prelu(net(x), paddle.rand([1], 'float64'))",
+    "paddle.scatter(net(x), paddle.arange(4), paddle.rand([4, 2], 'float64'))",
+    "F.grid_sample(x.reshape([1, 1, 4, 4]), paddle.rand([1, 2, 2, 2], 'float64'))",
+)
 REFUSED |= {
     **EMPTY,
     **{name: training(loss=f"({call}).mean()") for name, call in IN_TENSORS.items()},
+    **{f"two widths: {call}": training(loss=f"({call}).mean()") for call in TWO_WIDTHS},
+    "a count for each of fewer": training(loss="paddle.repeat_interleave(net(x), paddle.to_tensor([2]), 0).mean()"),
+    "a width beside a number in a tensor": training(loss="paddle.minimum(net(x), paddle.shape(x)[0]).mean()"),
     "text in an array": training(x="paddle.to_tensor(np.array('four'))"),
     "a data set with an argument too many": training(x="paddle.io.TensorDataset([paddle.rand([4, 4])], 3)"),
     "an axis in words": training(loss="net(x).argsort('four').mean()"),
@@ -228,6 +237,9 @@ RUNS = {
     "the last from the end": training(loss="paddle.gather(net(x), paddle.to_tensor([-4, 3])).mean()"),
     "labels that are ignored": training(loss="F.cross_entropy(net(x), paddle.to_tensor([0, 1, -100, 1]))"),
     "all of the largest": training(loss="paddle.topk(net(x), 2)[0].mean()"),
+    "a truth for an index": training(
+        loss="net(x).mean()[True].sum() + net(x)[paddle.to_tensor(True)].mean() + net(x).mean()[False].sum()"
+    ),
     "text as a number": training(loss="(net(x) + 'w' - '2').mean()"),
     "numbers in tensors": training(
         loss="F.dropout(net(x).sum(axis=paddle.to_tensor(0)).clip(paddle.to_tensor(0.1)), paddle.to_tensor(0.5)).mean()"
@@ -247,6 +259,10 @@ BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").rep
 def answers():
     pytest.importorskip("paddle")
     programs = {**REFUSED, **UNSURE, **RUNS, **AT_ITS_LINE, "behind": BEHIND, "right": training()}
+    programs["by chance"] = training(
+        x="paddle.rand([4, 4]); paddle.seed(3)",
+        loss="F.cross_entropy(net(x), paddle.randint(0, 3, [2]).repeat_interleave(2))",
+    )
     asked = [{"name": name, "source": source} for name, source in programs.items()]
     asked += [{"name": f"only {target}", "source": ONLY_ON_GPU, "target": target} for target in ("cpu", "gpu")]
     sent = "".join(json.dumps(one) + "\n" for one in asked)
@@ -281,6 +297,10 @@ def test_what_hangs_on_what_is_not_known_is_not_called_an_error(answers, name):
 def test_what_paddle_takes_is_taken(answers, name):
     assert answers[name]["real"] == {"ended": "ran"}
     assert answers[name]["traced"] == {"ended": "ran", "status": "ok"}
+
+
+def test_what_only_some_draws_have_out_of_bounds_is_said_beside_the_figure(answers):
+    assert answers["by chance"]["traced"] == {"ended": "ran", "status": "ok", "by_chance": 8}
 
 
 def test_a_kernel_that_only_a_gpu_has_is_refused_on_a_cpu_alone(answers):
