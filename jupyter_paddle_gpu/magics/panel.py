@@ -46,11 +46,12 @@ def held(questions: str) -> Reply:
     return Reply({"held": held(_names(), msgspec.json.decode(questions))})
 
 
-def trace(name: str, request: str) -> Reply:
+def trace(name: str, request: str, language: str = "") -> Reply:
     """The trace of a step of the model of that name.
 
     Args:
         request: an `EstimateRequest` as JSON.
+        language: of what is said, as a language tag; else the one of commands typed here.
 
     Returns:
         `{trace}`: the JSON of `estimator.trace.Trace`, deflated, as base64; or `{error: {code, message, hint}}`.
@@ -63,7 +64,7 @@ def trace(name: str, request: str) -> Reply:
     try:
         traced = trace_live(_names(), (name,), decode(request, EstimateRequest))
     except PaddleGpuError as error:
-        return Reply({"error": to_json(error.message, translator(terminal_language()))})
+        return Reply({"error": to_json(error.message, translator(language or terminal_language()))})
     return Reply({"trace": base64.b64encode(zlib.compress(msgspec.json.encode(traced))).decode()})
 
 

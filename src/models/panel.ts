@@ -240,10 +240,13 @@ export class PanelModel implements IDisposable {
 
   private _onConnection(): void {
     const { connection } = this.events;
-    if (connection === 'socket' && this._serverError) {
-      void this.connect();
-    }
+    this._wasAway ||= connection === 'offline' || connection === 'refused';
     if (connection === 'socket' || connection === 'polling') {
+      if (this._serverError || this._wasAway) {
+        // The server may be another one than before.
+        this._wasAway = false;
+        void this.connect();
+      }
       this._training?.recover();
       this.jobs.recover();
     }
@@ -357,6 +360,7 @@ export class PanelModel implements IDisposable {
   private readonly _engines: Engines;
   private _whatIfs: IWhatIf[] = [];
   private _serverError: ApiError | null = null;
+  private _wasAway = false;
   private _otherVersion: string | null = null;
   private _connecting: Promise<void> | null = null;
   private _isReady = false;

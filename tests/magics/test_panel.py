@@ -79,6 +79,9 @@ def test_what_cannot_be_traced_is_a_sentence(kernel):
     answer, _ = ask(running, f"{PANEL}.trace('net', '{{}}')")
     assert answer["error"]["code"] == "inputs_unknown"
     assert answer["error"]["hint"]
+    chinese, _ = ask(running, f"{PANEL}.trace('net', '{{}}', 'zh-CN')")
+    assert chinese["error"]["code"] == "inputs_unknown"
+    assert chinese["error"]["message"] != answer["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,8 @@
 import type { Locator, Page } from '@playwright/test';
 
 import { settled } from './fixtures';
+import { type Theme, THEMES, wear } from './themes';
 
-/** JupyterLab's themes, by their packages. */
-const THEMES = {
-  light: 'theme-light-extension',
-  dark: 'theme-dark-extension',
-  'high contrast': 'theme-dark-high-contrast-extension'
-};
 /** What depends on colours; all else is the same in each theme. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -22,52 +17,43 @@ interface IAxe {
 
 /**
  * Each fault with the first element that has it; empty where there is none. All rules as the page is, and those of colours
- * in each of JupyterLab's themes.
+ * in each of the themes.
  */
-export async function faults(page: Page, selector: string): Promise<string[]> {
+export async function faults(
+  page: Page,
+  selector: string,
+  themes: readonly Theme[] = Object.keys(THEMES) as Theme[]
+): Promise<string[]> {
   // Colours that fade over have too little contrast for a moment.
   await settled(page);
   if (!(await page.evaluate(() => 'axe' in window))) {
     await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
   }
+  const found = await look(page, selector, 'as it is', null);
+  for (const theme of themes) {
+    await wear(page, theme);
+    found.push(...(await look(page, selector, theme, COLOURS)));
+  }
+  await wear(page, null);
+  return found;
+}
+
+async function look(
+  page: Page,
+  selector: string,
+  name: string,
+  rules: readonly string[] | null
+): Promise<string[]> {
   return page.evaluate(
-    async ([where, themes, colours]) => {
+    async ([where, called, runOnly]) => {
       const { axe } = window as unknown as { axe: IAxe };
-      const found: string[] = [];
-      const look = async (name: string, options: object) => {
-        const { violations } = await axe.run(where, options);
-        found.push(
-          ...violations.map(({ id, nodes }) => `${name}, ${id}: ${nodes[0].html.slice(0, 200)}`)
-        );
-      };
-      await look('as it is', { resultTypes: ['violations'] });
-      const { dataset } = document.body;
-      const { jpThemeLight, jpThemeName } = dataset;
-      for (const [name, folder] of Object.entries(themes)) {
-        // As JupyterLab puts a theme on, but beside the one that is worn: it is the later sheet that holds.
-        const sheet = document.createElement('link');
-        sheet.rel = 'stylesheet';
-        sheet.href = `/lab/api/themes/@jupyterlab/${folder}/index.css`;
-        const loaded = new Promise((done, fail) => {
-          sheet.onload = done;
-          sheet.onerror = fail;
-        });
-        document.body.append(sheet);
-        await loaded;
-        dataset.jpThemeLight = String(name === 'light');
-        dataset.jpThemeName = name;
-        for (const one of document.getAnimations()) {
-          if (one.effect?.getComputedTiming().endTime !== Infinity) {
-            one.finish();
-          }
-        }
-        await look(name, { resultTypes: ['violations'], runOnly: colours });
-        sheet.remove();
-      }
-      Object.assign(dataset, { jpThemeLight, jpThemeName });
-      return found;
+      const options = { resultTypes: ['violations'], ...(runOnly ? { runOnly } : {}) };
+      const { violations } = await axe.run(where, options);
+      return violations.map(
+        ({ id, nodes }) => `${called}, ${id}: ${nodes[0].html.slice(0, 200)}`
+      );
     },
-    [selector, THEMES, COLOURS] as const
+    [selector, name, rules] as const
   );
 }
 

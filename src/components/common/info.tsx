@@ -17,9 +17,15 @@ export function Info(props: { about: string; children: string }): JSX.Element {
   const id = React.useId();
   const bubble = React.useRef<HTMLSpanElement>(null);
   React.useLayoutEffect(() => {
-    if (open && bubble.current) {
-      keepWithin(bubble.current);
+    const node = bubble.current;
+    if (!open || !node) {
+      return;
     }
+    keepWithin(node);
+    // What it is part of may get narrower while it stands there.
+    const observer = new ResizeObserver(() => keepWithin(node));
+    observer.observe(frameOf(node));
+    return () => observer.disconnect();
   }, [open]);
   return (
     <span
@@ -53,10 +59,15 @@ export function Info(props: { about: string; children: string }): JSX.Element {
   );
 }
 
+function frameOf(bubble: HTMLElement): Element {
+  return bubble.closest('.jp-PaddleGpu') ?? document.body;
+}
+
 /** It stands centered below its sign; beside the edge of what it is part of it is moved aside, so that nothing is cut. */
 function keepWithin(bubble: HTMLElement): void {
+  bubble.style.marginLeft = '';
   const { left, right } = bubble.getBoundingClientRect();
-  const frame = (bubble.closest('.jp-PaddleGpu') ?? document.body).getBoundingClientRect();
+  const frame = frameOf(bubble).getBoundingClientRect();
   const beyond =
     Math.max(0, right - frame.right + EDGE) || Math.min(0, left - frame.left - EDGE);
   bubble.style.marginLeft = `${-beyond}px`;

@@ -12,8 +12,8 @@ import { WhatIfForm } from './whatIfForm';
 
 /** Share of the figure that an advice has to save to be shown where everything fits. */
 const WORTH = 0.1;
-/** Pieces of advice that stand there before somebody asks for more. */
-const SHOWN = 2;
+/** Pieces of advice that stand there before somebody asks for more: where everything fits, and where it does not. */
+const SHOWN = { fits: 1, short: 2 };
 
 export function Advice(props: { estimate: IEstimate; training: Training }): JSX.Element | null {
   const { trans } = useApp();
@@ -31,7 +31,7 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const worth = remedies.filter(
     ({ saves_bytes, refused }) => !refused && (isShort || saves_bytes >= WORTH * total)
   );
-  const shown = open ? remedies : worth.slice(0, SHOWN);
+  const shown = open ? remedies : worth.slice(0, isShort ? SHOWN.short : SHOWN.fits);
   if (!open && !shown.length && !training.isDetailing) {
     return (
       <section

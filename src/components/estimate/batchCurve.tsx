@@ -95,9 +95,14 @@ export function BatchCurve(props: {
       <div className="jp-PaddleGpu-row">
         <h2>{trans.__('Batch size')}</h2>
         <Info about={trans.__('Batch size')}>
-          {trans.__(
-            'The step is traced at the sizes that were asked for; between them and beyond, a straight line is drawn with its range. A dashed line is what a card can give. Drag the handle, or use the arrow keys: number and job follow.'
-          )}
+          {[
+            trans.__(
+              'The step is traced at the sizes that were asked for; between them and beyond, a straight line is drawn with its range. A dashed line is what a card can give. Drag the handle, or use the arrow keys: number and job follow.'
+            ),
+            beyond && trans.__('%1 holds batch %2', beyond.name, group(beyond.batch))
+          ]
+            .filter(Boolean)
+            .join(' ')}
         </Info>
         <span className="jp-PaddleGpu-space" />
         {here !== own && (
@@ -179,11 +184,6 @@ export function BatchCurve(props: {
           <span key={part}>{group(part * end)}</span>
         ))}
       </div>
-      {beyond && (
-        <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
-          {trans.__('%1 holds batch %2', beyond.name, group(beyond.batch))}
-        </div>
-      )}
       <Told training={training} isAsked={!!request.batch_size} trans={trans} />
     </div>
   );

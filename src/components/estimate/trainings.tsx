@@ -20,7 +20,7 @@ export function Trainings(props: {
   }
   return (
     <div className="jp-PaddleGpu-row jp-PaddleGpu-trainings">
-      <label htmlFor={id} className="jp-PaddleGpu-muted">
+      <label htmlFor={id} className="jp-PaddleGpu-unseen">
         {trans.__('Training')}
       </label>
       <select

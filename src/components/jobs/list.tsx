@@ -7,7 +7,6 @@ import { type IJob, isEnded, type ISweep } from '../../domain';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Info } from '../common/info';
 import { Busy, Button, Section } from '../common/pieces';
 import { JobItem } from './row';
 import { SweepItem } from './sweepItem';
@@ -37,7 +36,8 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
     ...others.filter(({ id }, index) => index < most || id === model.views.expanded?.id)
   ];
   const rest = found.length - shown.length;
-  if (!list.length && model.views.running) {
+  // Beside a notebook an empty list says nothing: the foot tells where a job goes.
+  if (!list.length && (model.views.running || (jobs.isLoaded && model.training))) {
     return null;
   }
   return (
@@ -58,12 +58,7 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
       {!jobs.isLoaded && !model.serverError && <Busy>{trans.__('Looking for jobs…')}</Busy>}
       {jobs.isLoaded && !jobs.list.length && (
         <p className="jp-PaddleGpu-muted" role="status">
-          {trans.__('No jobs yet.')}{' '}
-          <Info about={trans.__('Jobs')}>
-            {trans.__(
-              'A submitted training runs on its own: you may close this page and come back.'
-            )}
-          </Info>
+          {trans.__('No jobs yet.')}
         </p>
       )}
       {most > SHOWN && (

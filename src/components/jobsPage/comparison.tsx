@@ -31,11 +31,14 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
     return () => look.dispose();
   }, [model]);
   const heading = React.useRef<HTMLHeadingElement>(null);
+  const { jobs, code, codeError, isRead } = model;
   React.useEffect(() => {
     heading.current?.focus({ preventScroll: true });
-    heading.current?.scrollIntoView({ block: 'nearest' });
   }, [model]);
-  const { jobs, code, codeError, isRead } = model;
+  // Once more when the curves are there: before, it is too short to be scrolled to the top.
+  React.useEffect(() => {
+    heading.current?.scrollIntoView({ block: 'start' });
+  }, [model, isRead]);
   const names = shortNames(jobs, trans);
   const charts = React.useMemo(
     () => comparedCharts(jobs, names, id => model.metrics(id)).slice(0, CHARTS),

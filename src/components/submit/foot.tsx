@@ -57,7 +57,12 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
           disabled={!!refusal}
           aria-busy={submission.isSubmitting}
           aria-describedby={id}
-          title={trans.__('Run %1 as a job, unsaved changes included', training.source.name)}
+          title={[
+            trans.__('Run %1 as a job, unsaved changes included', training.source.name),
+            trans.__(
+              'A submitted training runs on its own: you may close this page and come back.'
+            )
+          ].join('\n')}
           onClick={() => void commands.execute(CommandIDs.submit, { shown: true })}
         >
           {trans.__('Submit %1', training.source.name)}

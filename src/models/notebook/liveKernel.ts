@@ -30,8 +30,8 @@ export interface ILiveKernel {
   models(): Promise<ILiveModel[]>;
   /** What the kernel holds by the names of open questions; nothing where it is busy or is not there. */
   held(questions: readonly IQuestion[]): Promise<Record<string, Value>>;
-  /** Trace a step of a model; null where the kernel cannot be asked. */
-  trace(model: string, request: IEstimateRequest): Promise<LiveTrace | null>;
+  /** Trace a step of a model, errors in a language; null where the kernel cannot be asked. */
+  trace(model: string, request: IEstimateRequest, language: string): Promise<LiveTrace | null>;
 }
 
 export class LiveKernel implements ILiveKernel {
@@ -63,9 +63,9 @@ export class LiveKernel implements ILiveKernel {
     return answer?.held ?? {};
   }
 
-  trace(model: string, request: IEstimateRequest): Promise<LiveTrace | null> {
-    const asked = JSON.stringify(JSON.stringify(request));
-    return this._ask(`${MODULE}.trace(${JSON.stringify(model)}, ${asked})`);
+  trace(model: string, request: IEstimateRequest, language: string): Promise<LiveTrace | null> {
+    const given = [model, JSON.stringify(request), language].map(one => JSON.stringify(one));
+    return this._ask(`${MODULE}.trace(${given.join(', ')})`);
   }
 
   private get _kernel(): Kernel.IKernelConnection | null {

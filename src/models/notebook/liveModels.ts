@@ -49,7 +49,11 @@ export class LiveModels {
   }
 
   private async _ask(request: IEstimateRequest): Promise<string> {
-    const answer = await this._source().kernel?.trace(this._chosen, request);
+    const answer = await this._source().kernel?.trace(
+      this._chosen,
+      request,
+      this._api.language
+    );
     if (!answer) {
       throw new ApiError(
         'kernel_silent',

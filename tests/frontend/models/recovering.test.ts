@@ -1,10 +1,15 @@
 /** What failed only because nobody answered is no failure any more once somebody does. */
 
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import { Signal } from '@lumino/signaling';
+
 import type { Api } from '../../../src/api';
-import { EventStream } from '../../../src/events';
+import { type Connection, EventStream } from '../../../src/events';
 import { Jobs } from '../../../src/models/jobs/jobs';
+import { ActiveNotebook } from '../../../src/models/notebook/notebook';
+import { PanelModel } from '../../../src/models/panel';
 import { Training } from '../../../src/models/estimate/training';
-import { answer, apiOn, source } from '../helpers';
+import { answer, apiOn, settle, source } from '../helpers';
 
 const gone = () => Promise.reject(new Error('There is nobody.'));
 const refused = () =>
@@ -47,4 +52,28 @@ test('a notebook that could not be read is read again', async () => {
   training.recover();
   await read;
   expect(training.factsError).toBeNull();
+});
+
+test('a server that comes back is asked for its version anew', async () => {
+  const asked: string[] = [];
+  const api = apiOn(url => {
+    asked.push(url);
+    return Promise.resolve(answer(200, '{"version": "0.0.1", "jobs": []}'));
+  });
+  const events = new EventStream(api);
+  const tracker = { currentChanged: new Signal({}), currentWidget: null };
+  const notebook = new ActiveNotebook(tracker as unknown as INotebookTracker, () => undefined);
+  const panel = new PanelModel(api, events, notebook);
+  const become = (connection: Connection) =>
+    (events as unknown as { _setConnection(one: Connection): void })._setConnection(connection);
+  become('socket');
+  expect(asked.filter(url => url.includes('/version'))).toHaveLength(0);
+  for (const back of ['socket', 'polling'] as const) {
+    become('offline');
+    become(back);
+    await settle();
+    expect(panel.otherVersion).toBe('0.0.1');
+  }
+  expect(asked.filter(url => url.includes('/version'))).toHaveLength(2);
+  panel.dispose();
 });

@@ -18,7 +18,7 @@ test('words and pixels of the panel', async ({ page, server }) => {
     save('at_a_glance', {
       window_height: 900,
       ...figures,
-      three_cards: await before(page, cards)
+      three_cards: { ...(await before(page, cards)), running: await during(page, cards) }
     });
   } finally {
     await cards.dispose();

@@ -1,20 +1,35 @@
-/** Every state of the pages and dialogues, in the order in which one page reaches them. See `panel.ts`. */
+/**
+ * Every state of the pages and dialogues, in the order in which one page reaches them, and those without a server. See
+ * `panel.ts`. Jobs that a server has from an earlier walk are looked at again.
+ */
 
-import { ended, expect } from '../fixtures';
+import { ended, expect, openPanel } from '../fixtures';
 import { command } from '../screenshots/pictures';
-import { bring, type IScene, type IState, submitted } from './panel';
+import { bring, type IScene, type IState, PANEL, submitted } from './panel';
 
-const VIEW = '.jp-PaddleGpu-view:not(.lm-mod-hidden *)';
+export const VIEW = '.jp-PaddleGpu-view:not(.lm-mod-hidden *)';
 const JOBS = '.jp-PaddleGpu-jobsPage:not(.lm-mod-hidden *)';
 const DIALOG = '.jp-Dialog-content';
 /** The page's tabs in their order; ranks are there for several processes only. */
 const TABS = ['overview', 'log', 'memory', 'notebook', 'details'];
 
-let [held, first, second] = ['', '', ''];
+let [held, first, second, failed, sweep] = ['', '', '', '', ''];
 
 async function open({ page }: IScene, id: string): Promise<void> {
   await command(page, 'paddle-gpu:open-job', { id });
   await expect(page.locator(VIEW).getByRole('tab').first()).toBeVisible();
+}
+
+async function choose({ page }: IScene, at: number): Promise<void> {
+  const tab = page.locator(VIEW).getByRole('tab').nth(at);
+  await tab.click();
+  await expect(tab).toHaveAttribute('aria-selected', 'true');
+}
+
+/** A tab of a job's page, by its place. */
+export async function openTab(scene: IScene, id: string, at: number): Promise<void> {
+  await open(scene, id);
+  await choose(scene, at);
 }
 
 async function close({ page }: IScene): Promise<void> {
@@ -31,9 +46,7 @@ function tabs(what: string, show: (scene: IScene) => Promise<void>): IState[] {
       if (!at) {
         await show(scene);
       }
-      const button = scene.page.locator(VIEW).getByRole('tab').nth(at);
-      await button.click();
-      await expect(button).toHaveAttribute('aria-selected', 'true');
+      await choose(scene, at);
     }
   }));
 }
@@ -41,11 +54,13 @@ function tabs(what: string, show: (scene: IScene) => Promise<void>): IState[] {
 export const PAGE_STATES: readonly IState[] = [
   ...tabs('running', async scene => {
     const { server } = scene;
-    first = await submitted(server, 'runs.ipynb');
-    await ended(server, first);
-    const again = { values: { BATCH_SIZE: 128 } };
-    second = ((await server.json(`jobs/${first}/rerun`, again)) as { id: string }).id;
-    await ended(server, second);
+    if (!second) {
+      first = await submitted(server, 'runs.ipynb');
+      await ended(server, first);
+      const again = { values: { BATCH_SIZE: 128 } };
+      second = ((await server.json(`jobs/${first}/rerun`, again)) as { id: string }).id;
+      await ended(server, second);
+    }
     server.hold(true);
     held = await submitted(server, 'counting.ipynb');
     await open(scene, held);
@@ -56,12 +71,13 @@ export const PAGE_STATES: readonly IState[] = [
   ...tabs('done', async scene => {
     const { server } = scene;
     server.hold(false);
+    await server.json(`jobs/${held}/cancel`, { force: true });
     await open(scene, second);
     await expect(scene.page.locator(VIEW).getByRole('slider').first()).toBeVisible();
   }),
   ...tabs('failed', async scene => {
     const { server } = scene;
-    const failed = await submitted(server, 'wine_broken.ipynb');
+    failed ||= await submitted(server, 'breaks.ipynb');
     await ended(server, failed);
     await open(scene, failed);
     await expect(scene.page.locator(VIEW).getByRole('alert')).toBeVisible();
@@ -71,15 +87,17 @@ export const PAGE_STATES: readonly IState[] = [
     part: JOBS,
     reach: async ({ page, server }) => {
       await ended(server, held);
-      await server.json('schedules', { path: 'runs.ipynb', cron: '0 2 * * *', zone: 'UTC' });
-      const sweep = { path: 'runs.ipynb', space: { PAUSE: '0.01, 0.02' }, at_once: 2 };
-      const { id } = (await server.json('sweeps', sweep)) as { id: string };
+      if (!sweep) {
+        await server.json('schedules', { path: 'runs.ipynb', cron: '0 2 * * *', zone: 'UTC' });
+        const wanted = { path: 'runs.ipynb', space: { PAUSE: '0.01, 0.02' }, at_once: 2 };
+        sweep = ((await server.json('sweeps', wanted)) as { id: string }).id;
+      }
       await expect
-        .poll(async () => ((await server.json(`sweeps/${id}`)) as { ended: number }).ended, {
+        .poll(async () => ((await server.json(`sweeps/${sweep}`)) as { ended: number }).ended, {
           timeout: 180_000
         })
         .not.toBeNull();
-      await command(page, 'paddle-gpu:open-jobs', { sweep: id });
+      await command(page, 'paddle-gpu:open-jobs', { sweep });
       await expect(page.locator(JOBS).locator('tr[data-sweep]')).toBeVisible();
       await expect(page.locator(JOBS).locator('li[data-schedule]')).toBeVisible();
     }
@@ -124,5 +142,51 @@ export const PAGE_STATES: readonly IState[] = [
       await expect(page.locator(DIALOG).getByRole('status').first()).toBeVisible();
     }
   },
-  { name: 'what is left', part: '#jp-PaddleGpu-panel', reach: close }
+  { name: 'what is left', part: PANEL, reach: close },
+  {
+    name: 'server gone',
+    part: PANEL,
+    reach: async scene => {
+      await scene.server.kill();
+      await expect(note(scene, 'offline')).toBeVisible();
+      await silence(scene);
+    }
+  },
+  {
+    name: 'no answer',
+    part: PANEL,
+    reach: async scene => {
+      await note(scene, 'offline').getByRole('button').dispatchEvent('click');
+      await expect(note(scene, 'unreachable')).toBeVisible();
+    }
+  },
+  {
+    name: 'other version',
+    part: PANEL,
+    reach: async scene => {
+      const { page, server } = scene;
+      await page.addInitScript(() => {
+        const own = window.fetch.bind(window);
+        window.fetch = async (asked, options) =>
+          String(asked instanceof Request ? asked.url : asked).includes(
+            '/paddle-gpu/api/version'
+          )
+            ? Response.json({ version: '0.0.1' })
+            : own(asked, options);
+      });
+      await server.start();
+      await page.goto(`${server.url}/lab?reset`);
+      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+      await openPanel(page);
+      await expect(note(scene, 'other_version')).toBeVisible();
+    }
+  }
 ];
+
+const note = ({ page }: IScene, code: string) =>
+  page.locator(`${PANEL} .jp-PaddleGpu-body [data-code=${code}]`);
+
+/** JupyterLab's own word that its server is away would lie over everything. */
+async function silence({ page }: IScene): Promise<void> {
+  await page.addStyleTag({ content: '.jp-Dialog { display: none !important; }' });
+}

@@ -17,6 +17,15 @@ export interface IScene {
   server: LabServer;
 }
 
+/** What of JupyterLab's notebook says whether its kernel is there. */
+interface IShown {
+  shell: {
+    currentWidget: {
+      sessionContext: { session: { kernel: { status: string } | null } | null };
+    } | null;
+  };
+}
+
 export interface IState {
   name: string;
   /** The part of the page that is looked at. */
@@ -24,7 +33,7 @@ export interface IState {
   reach: (scene: IScene) => Promise<unknown>;
 }
 
-const PANEL = '#jp-PaddleGpu-panel';
+export const PANEL = '#jp-PaddleGpu-panel';
 const ESTIMATED = `${PANEL} .jp-PaddleGpu-estimate[aria-busy=false]`;
 const STEP = `loss.backward()
     optimizer.step()
@@ -48,6 +57,25 @@ model = absent_package.Model()
 optimizer = paddle.optimizer.SGD(parameters=model.parameters())
 for step in range(3):
     loss = model(paddle.ones([8, 4])).mean()
+    ${STEP}`
+  ],
+  'breaks.ipynb': [
+    `import csv, io
+rows = list(csv.DictReader(io.StringIO("size,price\\n3,120\\n5,180\\n")))
+print(len(rows), "rows")`,
+    `weights = [1.0 for row in rows]
+for row, weight in zip(rows, weights):
+    print(float(row["label"]) * weight)`
+  ],
+  'live.ipynb': [
+    `import paddle
+from paddle import nn
+model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 4))
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+data = paddle.io.TensorDataset([paddle.rand([256, 64]), paddle.randint(0, 4, [256])])
+loader = paddle.io.DataLoader(data, batch_size=32)`,
+    `for x, y in loader:
+    loss = nn.functional.cross_entropy(model(x), y)
     ${STEP}`
   ],
   'gan.ipynb': [
@@ -113,7 +141,7 @@ export async function bring({ page }: IScene, path: string): Promise<void> {
 }
 
 /** Estimate what the panel is about. */
-async function estimate(scene: IScene, path: string): Promise<void> {
+export async function estimate(scene: IScene, path: string): Promise<void> {
   await bring(scene, path);
   await scene.page.locator(`${PANEL} .jp-PaddleGpu-invitation button`).click();
 }
@@ -245,6 +273,28 @@ export const PANEL_STATES: readonly IState[] = [
     }
   },
   {
+    name: 'model in the kernel',
+    part: PANEL,
+    reach: async scene => {
+      await bring(scene, 'live.ipynb');
+      // Without a kernel JupyterLab would ask which.
+      await scene.page.waitForFunction(
+        () =>
+          (window as unknown as { jupyterapp: IShown }).jupyterapp.shell.currentWidget
+            ?.sessionContext.session?.kernel?.status === 'idle',
+        null,
+        { timeout: 180_000 }
+      );
+      await command(scene.page, 'notebook:run-cell');
+      const models = scene.page.locator(`${PANEL} [role=group] button[aria-pressed]`);
+      await expect(models.first()).toBeVisible({ timeout: 180_000 });
+      await models.first().click();
+      await expect(models.first()).toHaveAttribute('aria-pressed', 'true');
+      await shown(scene, '.jp-PaddleGpu-big');
+      await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-busy`)).toHaveCount(0);
+    }
+  },
+  {
     name: 'without Paddle',
     part: PANEL,
     reach: async scene => {
@@ -278,20 +328,28 @@ export const PANEL_STATES: readonly IState[] = [
     reach: async () => undefined
   },
   {
-    name: 'done and failed',
+    name: 'done, failed and stopped',
     part: PANEL,
     reach: async scene => {
       const { server } = scene;
       server.hold(false);
-      await ended(server, await submitted(server, 'wine_broken.ipynb'));
-      await ended(server, running);
-      await shown(scene, '.jp-PaddleGpu-job[data-state=failed]');
-      await shown(scene, '.jp-PaddleGpu-job[data-state=succeeded]');
+      await server.json(`jobs/${running}/cancel`, { force: true });
+      const jobs = ['breaks.ipynb', 'runs.ipynb'].map(path => submitted(server, path));
+      for (const job of [running, ...(await Promise.all(jobs))]) {
+        await ended(server, job);
+      }
+      for (const state of ['cancelled', 'failed', 'succeeded']) {
+        await shown(scene, `.jp-PaddleGpu-job[data-state=${state}]`);
+      }
     }
   }
 ];
 
 /** Submit a notebook past the page; the job's id. */
-export async function submitted(server: LabServer, path: string): Promise<string> {
-  return ((await server.json('jobs', { path })) as { id: string }).id;
+export async function submitted(
+  server: LabServer,
+  path: string,
+  more: object = {}
+): Promise<string> {
+  return ((await server.json('jobs', { path, ...more })) as { id: string }).id;
 }

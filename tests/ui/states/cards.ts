@@ -1,0 +1,54 @@
+/** States beside two cards that are too small for one of two trainings. See `panel.ts`. */
+
+import { writeFileSync } from 'fs';
+import { join } from 'path';
+
+import { wide } from '../cards';
+import { ended, expect } from '../fixtures';
+import type { LabServer } from '../server';
+import { estimate, type IState, PANEL, submitted } from './panel';
+import { openTab, VIEW } from './pages';
+
+let both = '';
+
+/** What these states need beside the examples. */
+export function furnishCards({ root }: LabServer): void {
+  writeFileSync(join(root, 'wide.ipynb'), JSON.stringify(wide()));
+}
+
+export const CARD_STATES: readonly IState[] = [
+  {
+    name: 'fits nowhere',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, 'wide.ipynb');
+      const refusal = scene.page.locator(`${PANEL} [data-code=fits_nowhere]`);
+      await expect(refusal.getByRole('button').first()).toBeVisible({ timeout: 180_000 });
+      await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-busy`)).toHaveCount(0);
+    }
+  },
+  {
+    name: 'beside cards',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, 'digits_fit.ipynb');
+      await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-big`)).toBeVisible({
+        timeout: 180_000
+      });
+      await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-busy`)).toHaveCount(0);
+    }
+  },
+  {
+    name: 'job on two cards, ranks',
+    part: VIEW,
+    reach: async scene => {
+      const { server } = scene;
+      both ||= await submitted(server, 'runs.ipynb', { resources: { gpus: 2 } });
+      await ended(server, both);
+      await openTab(scene, both, 4);
+      const lines = scene.page.locator(`${VIEW} .jp-PaddleGpu-tail`);
+      await expect(lines).toHaveCount(2);
+      await expect(lines.first()).toContainText('loss');
+    }
+  }
+];
