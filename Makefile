@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PORT ?= 8888
-# Root in a container, as in many images: JupyterLab wants to be told that this is meant.
-LAB_FLAGS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
+# Root in a container, as in many images: JupyterLab wants to be told that this is meant. LAB_FLAGS comes on top.
+ROOT_FLAGS := $(if $(filter 0,$(shell id -u)),--allow-root)
 # Hundreds of processes of the tests import the same modules: compiled once, also where an image says otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 # Scripts call jlpm and jupyter by name.
@@ -24,7 +24,7 @@ help:  ## List these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 lab: $(ENVIRONMENT)  ## Set everything up and open JupyterLab on the examples
-	$(BIN)/jupyter lab --ServerApp.root_dir=examples --port=$(PORT) --LabApp.default_url=/lab/tree/digits_fit.ipynb $(LAB_FLAGS)
+	$(BIN)/jupyter lab --ServerApp.root_dir=examples --port=$(PORT) --LabApp.default_url=/lab/tree/digits_fit.ipynb $(ROOT_FLAGS) $(LAB_FLAGS)
 
 demo: $(ENVIRONMENT)  ## The same job without a browser: estimate, submit, follow the log, compare with what was measured
 	$(BIN)/python examples/demo.py
@@ -100,18 +100,22 @@ clean:  ## Remove what was built (the environment stays)
 	rm -rf lib labextension dist build *.egg-info tsconfig.tsbuildinfo
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or later is needed: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or later is needed: make PYTHON=python3.12 ...")'
+	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null \
+		|| { echo "Node 20 or later is needed (https://nodejs.org); here is $$(node --version 2>/dev/null || echo none)."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 # Python's packages, ours among them, before there is a front end: `labextension` may be empty for that.
 $(PACKAGES): $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Getting Python's packages, Paddle (some 200 MB) and JupyterLab among them; the first time takes minutes."
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	mkdir -p labextension
 	SKIP_JUPYTER_BUILDER=1 $(BIN)/python -m pip install --quiet -c constraints.txt "jupyter-builder>=1.0" -e ".[lab,cpu,zh,examples,dev]"
 	touch $@
 
 $(NODE_PACKAGES): package.json yarn.lock .yarnrc.yml | $(PACKAGES)
-	set -o pipefail; $(BIN)/jlpm install --immutable | { grep -v YN0013 || true; }
+	@echo "Getting Node's packages (some 180 MB)."
+	set -o pipefail; $(BIN)/jlpm install --immutable | { grep -v -e YN0002 -e YN0013 -e YN0066 -e YN0086 -e "peer dependencies" || true; }
 	touch $@
 
 $(FRONTEND): $(NODE_PACKAGES) $(SOURCES)
