@@ -25,6 +25,9 @@ def started(bench):
 
 
 def test_a_notebook_runs_and_what_it_leaves_is_there(bench):
+    """In a folder with a name that shells and Docker's own `-v` would read in another way."""
+    bench.work /= '中文 目录 10:30, day\'s "best" a=b;c$e%2e'
+    bench.work.mkdir()
     job, folder = bench.job("print('hello from inside')\nopen('made.txt', 'w').write('x')")
     seen = bench.run(job, folder)
     assert seen.exit_code == 0, bench.explain(job, folder)
