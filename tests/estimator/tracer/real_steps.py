@@ -17,6 +17,8 @@ from pathlib import Path
 
 from readers import settle
 
+from benchmarks.optimizers import after_updates
+
 TRACER = Path(__file__).resolve().parents[3] / "jupyter_paddle_gpu" / "estimator"
 STEPS = 5
 
@@ -32,7 +34,6 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
     peaks: list[int] = []
     reads = [False]
     most = [STEPS]
-    depth = 0
     backward = paddle.Tensor.backward
 
     def slow_backward(self, *args, **kwargs):
@@ -48,28 +49,12 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
         if len(peaks) >= most[0]:
             raise Enough
 
-    def watched(original):
-        def update(self, *args, **kwargs):
-            nonlocal depth
-            depth += 1
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                depth -= 1
-                if depth == 0:
-                    if reads[0]:
-                        settle()
-                    mark()
+    def updated() -> None:
+        if reads[0]:
+            settle()
+        mark()
 
-        return update
-
-    kinds = [paddle.optimizer.Optimizer]
-    while kinds:
-        kind = kinds.pop()
-        kinds.extend(kind.__subclasses__())
-        for name in ("step", "minimize"):
-            if name in vars(kind):
-                setattr(kind, name, watched(vars(kind)[name]))
+    after_updates(updated)
 
     def run(name: str, source: str) -> None:
         most[0] = requests.get(name, {}).get("steps", STEPS)

@@ -68,7 +68,7 @@ def second(step: GradStep, gradient: Gradient) -> Gradient | None:
     names = (*(operand if first else _AGAIN.get(operand, operand) for operand in given), *incoming)
     operands = (*(slots.get(operand) for operand in given), *(slot for _, slot in incoming.values()))
     results = tuple(outgoing.get(slots.get(operand)) for operand in asked)  # type: ignore[arg-type]
-    made = without_absent(GradStep(name, operands, names, (True,) * len(names), results, step.attrs))
+    made = without_absent(GradStep(name, operands, names, results, step.attrs, {}, needed=(True,) * len(names)))
     outgoing = awaited([made], {}, outgoing)
     saved = frozenset(slot for operand in given if operand not in shapes for slot in slots_of(slots.get(operand)))
     return Gradient([made], dict(incoming.values()), outgoing, saved, metas)

@@ -235,7 +235,7 @@ class Reader:
             for slot, value in zip(slots, operands, strict=False)
         )
         results = tuple(self._result(value) for value in operation.results())
-        return GradStep(name, slots, names, needed, results, _attrs(operation), inplace_twin(name, names))
+        return GradStep(name, slots, names, results, _attrs(operation), inplace_twin(name, names), needed=needed)
 
 
 def _attrs(operation: Any) -> dict[str, Any]:

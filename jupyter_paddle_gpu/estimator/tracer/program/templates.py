@@ -24,22 +24,21 @@ def slots_of(operand: Operand) -> tuple[int, ...]:
 
 
 @dataclass
-class GradStep:
-    """One gradient operator.
+class _Operator:
+    """What a step and a gradient operator have in common.
 
-    `operands` and `results` are slots; `needed` tells for each operand whether its data (not only its shape) is used;
-    `inplace` maps a result's index to the operand whose memory it takes when nothing else holds it; `rule` is what is
-    known of the kernel.
+    `operands` and `results` are slots; `inplace` maps a result's index to the operand whose memory it takes: a step's
+    overwrites it, a gradient operator's where nothing else holds it.
     """
 
     name: str
     operands: tuple[Operand, ...]
     operand_names: tuple[str, ...]
-    needed: tuple[bool, ...]
     results: tuple[Operand, ...]
     attrs: dict[str, Any]
-    inplace: dict[int, int] = field(default_factory=dict)
+    inplace: dict[int, int]
     rule: Rule = field(init=False, repr=False, compare=False)
+    """What is known of the kernel."""
     takes: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
     """The slots of each operand."""
     gives: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
@@ -48,6 +47,13 @@ class GradStep:
     def __post_init__(self) -> None:
         self.rule = rule_of(self.name)
         self.takes, self.gives = tuple(map(slots_of, self.operands)), tuple(map(slots_of, self.results))
+
+
+@dataclass
+class GradStep(_Operator):
+    """One gradient operator; `needed` tells for each operand whether its data (not only its shape) is used."""
+
+    needed: tuple[bool, ...] = field(kw_only=True)
 
 
 @dataclass
@@ -89,25 +95,10 @@ class Gradient:
 
 
 @dataclass
-class Step:
-    """One operator of the call; `inplace` maps a result's index to the operand it overwrites."""
+class Step(_Operator):
+    """One operator of the call."""
 
-    name: str
-    operands: tuple[Operand, ...]
-    operand_names: tuple[str, ...]
-    results: tuple[Operand, ...]
-    attrs: dict[str, Any]
-    inplace: dict[int, int]
-    gradient: Gradient | None = None
-    rule: Rule = field(init=False, repr=False, compare=False)
-    takes: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
-    """The slots of each operand."""
-    gives: tuple[tuple[int, ...], ...] = field(init=False, repr=False, compare=False)
-    """The slots of each result."""
-
-    def __post_init__(self) -> None:
-        self.rule = rule_of(self.name)
-        self.takes, self.gives = tuple(map(slots_of, self.operands)), tuple(map(slots_of, self.results))
+    gradient: Gradient | None = field(default=None, kw_only=True)
 
 
 @dataclass
