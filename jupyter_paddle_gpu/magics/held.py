@@ -100,7 +100,7 @@ def _array(value: Any) -> tuple[str, list[int]] | None:
     """Type and shape of a tensor or an array of this very class, whose attributes are those of its library."""
     numpy, paddle = sys.modules.get("numpy"), sys.modules.get("paddle")
     is_array = numpy is not None and type(value) is numpy.ndarray
-    if not is_array and not (paddle is not None and isinstance(value, paddle.Tensor)):
+    if not is_array and not (paddle is not None and issubclass(type(value), paddle.Tensor)):
         return None
     dtype = _DTYPES.search(str(value.dtype))
     return None if dtype is None else (dtype.group(), [int(size) for size in value.shape])

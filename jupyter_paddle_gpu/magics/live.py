@@ -82,7 +82,8 @@ def models(names: Mapping[str, Any]) -> list[str]:
         return []
     kinds = (paddle.nn.Layer, paddle.Model)
     own = [(name, item) for name, item in list(names.items()) if not name.startswith("_")]
-    return [name for name, item in own if isinstance(item, kinds) and not _is_loss(paddle, item)]
+    # By its type: `isinstance` asks an object for its `__class__`, which makes a lazy one load what it stands for.
+    return [name for name, item in own if issubclass(type(item), kinds) and not _is_loss(paddle, item)]
 
 
 def collect(names: Mapping[str, Any], words: tuple[str, ...]) -> LiveObjects:
@@ -146,8 +147,8 @@ def _complete(paddle: Any, chosen: LiveObjects, names: Mapping[str, Any]) -> Non
     if chosen.loss is None:
         chosen.loss = _first(own, lambda item: _is_loss(paddle, item))
     if chosen.data is None and not chosen.inputs:
-        chosen.data = _first(own, lambda item: isinstance(item, paddle.io.DataLoader)) or _first(
-            own, lambda item: isinstance(item, paddle.io.Dataset)
+        chosen.data = _first(own, lambda item: issubclass(type(item), paddle.io.DataLoader)) or _first(
+            own, lambda item: issubclass(type(item), paddle.io.Dataset)
         )
     if chosen.data is None and not chosen.inputs:
         raise PaddleGpuError(
@@ -167,13 +168,13 @@ def _first(names: Mapping[str, Any], wanted: Callable[[Any], bool]) -> Any:
 
 
 def _updates(paddle: Any, item: Any, parameters: set[int]) -> bool:
-    if not isinstance(item, paddle.optimizer.Optimizer):
+    if not issubclass(type(item), paddle.optimizer.Optimizer):
         return False
     return any(id(parameter) in parameters for parameter in item._parameter_list or ())
 
 
 def _is_loss(paddle: Any, item: Any) -> bool:
-    return isinstance(item, paddle.nn.Layer) and type(item).__module__.startswith("paddle.nn.layer.loss")
+    return issubclass(type(item), paddle.nn.Layer) and type(item).__module__.startswith("paddle.nn.layer.loss")
 
 
 # In the child

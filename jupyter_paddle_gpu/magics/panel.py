@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -76,6 +77,22 @@ def _names() -> dict[str, Any]:
 
 
 def _described(name: str, model: Any) -> dict[str, Any]:
-    network = getattr(model, "network", model)
-    count = sum(int(parameter.size) for parameter in network.parameters())
+    own = _attributes(model)
+    network = own.get("network", model)
+    count = sum({id(one): int(one.size) for one in _parameters(network, set())}.values())
     return {"name": name, "type": type(network).__name__, "parameters": count}
+
+
+def _parameters(layer: Any, seen: set[int]) -> Iterator[Any]:
+    """A layer's parameters by its attributes: a method of the program's own would run."""
+    own = _attributes(layer)
+    seen.add(id(layer))
+    yield from (one for one in own.get("_parameters", {}).values() if one is not None)
+    for part in own.get("_sub_layers", {}).values():
+        if part is not None and id(part) not in seen:
+            yield from _parameters(part, seen)
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    found: dict[str, Any] = object.__getattribute__(thing, "__dict__")
+    return found

@@ -33,6 +33,35 @@ print(__import__("json").dumps(_state))
 """Names, mode, random states, `In`, `Out`, the model and memory; but for what these very cells leave."""
 
 
+TOUCHY = """
+touched = []
+class Lazy:
+    @property
+    def __class__(self):
+        touched.append("class")
+        return dict
+    def __getattr__(self, name):
+        touched.append(name)
+        return self
+    def __len__(self):
+        touched.append("len")
+        return 3
+class Own(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = paddle.nn.Linear(2, 3)
+    @property
+    def network(self):
+        touched.append("network")
+        return self
+    def parameters(self, include_sublayers=True):
+        touched.append("parameters")
+        return super().parameters(include_sublayers)
+lazy, own = Lazy(), Own()
+"""
+"""Objects that tell when the panel touches them."""
+
+
 @pytest.fixture
 def services(tmp_path):
     """Services with a data folder of the test's own."""
@@ -73,9 +102,14 @@ def test_a_live_model_is_found_and_traced_and_nothing_of_the_kernel_changes(kern
 
 
 @pytest.mark.paddle
-def test_what_cannot_be_traced_is_a_sentence(kernel):
+def test_what_cannot_be_traced_is_a_sentence_and_nothing_of_the_programs_own_is_called(kernel):
     running = kernel()
-    running.run("import paddle\nnet = paddle.nn.Linear(4, 2)")
+    running.run("import paddle\n" + TOUCHY + "net = paddle.nn.Linear(4, 2)")
+    found, _ = ask(running, f"{PANEL}.models()")
+    assert [(one["name"], one["parameters"]) for one in found["models"]] == [("own", 9), ("net", 10)]
+    asked = [{"name": name, "kind": kind} for name in ("lazy", "len_lazy", "lazy_size") for kind in ("value", "batch")]
+    assert ask(running, f"{PANEL}.held({json.dumps(asked)!r})")[0] == {"held": {}}
+    assert running.run("print(touched)")[0].strip() == "[]"
     answer, _ = ask(running, f"{PANEL}.trace('net', '{{}}')")
     assert answer["error"]["code"] == "inputs_unknown"
     assert answer["error"]["hint"]
