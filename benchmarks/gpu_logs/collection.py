@@ -22,7 +22,13 @@ FILE = Path(__file__).with_name("threads.json")
 
 
 class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
-    """A record of a public thread, whose number is even, or of a log in a public repository's file."""
+    """A record of a public thread, whose number is even, or of a log or table in a public repository's file.
+
+    Attributes:
+        hindered: why it is not rebuilt; of those with no variant.
+    """
+
+    hindered: str = ""
 
     @property
     def name(self) -> str:
@@ -46,7 +52,8 @@ def read() -> tuple[Log, ...]:
     """All records.
 
     Raises:
-        ValueError: a thread has no even number, or is there twice with the same words.
+        ValueError: a thread has no even number, or is there twice with the same words, or has neither a command nor a
+            reason why it cannot have one.
     """
     logs = msgspec.json.decode(FILE.read_bytes(), type=tuple[Log, ...])
     for log in logs:
@@ -54,6 +61,8 @@ def read() -> tuple[Log, ...]:
             raise ValueError(f"{log.thread}: odd threads are kept for judging")
         if not log.name:
             raise ValueError(f"{log.says}: neither thread nor log")
+        if bool(log.variants) == bool(log.hindered):
+            raise ValueError(f"{log.name}: it is either rebuilt or said why not")
     names = [(log.name, log.says) for log in logs]
     if len(set(names)) < len(names):
         raise ValueError("a record is there twice")

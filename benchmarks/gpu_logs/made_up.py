@@ -1,8 +1,9 @@
 """Data of the right shapes for trainers that need files: pictures of one colour, silence, one word.
 
 `python -m benchmarks.gpu_logs.made_up CLONES` puts them where the configurations of the collection look for them.
-PaddleDetection, PaddleYOLO, PaddleSeg and PaddleClas need none: the estimate stands in for theirs; of two trainings
-whose configuration a log tells in words it is written here.
+PaddleDetection, PaddleYOLO, PaddleSeg and PaddleClas need none: the estimate stands in for theirs; of trainings whose
+configuration a log tells in words it is written here. PaddleNLP's GPT indexes its tokens with a helper in C++ that its
+trainer compiles by itself (`make -C ppfleetx/data/data_tools/cpp`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 FRAMES, UTTERANCES, PICTURES = 100, 600, 400
+TEXTS, TOKENS = 4000, 1100
 FEATURES, HOP = 400, 300
 """Frames of spectrum of an utterance, and samples of sound a frame: CSMSC at 24 kHz."""
 
@@ -83,9 +85,72 @@ def detection(root: Path) -> None:
     (root / "configs" / "gpu_logs_picodet.yml").write_text(json.dumps(told))
 
 
+def clips(root: Path) -> None:
+    """PaddleVideo: a clip of ten seconds."""
+    import cv2
+
+    folder = root / "data" / "k400"
+    (folder / "videos").mkdir(parents=True, exist_ok=True)
+    film = cv2.VideoWriter(str(folder / "videos" / "a.mp4"), cv2.VideoWriter_fourcc(*"mp4v"), 30, (340, 256))
+    for _ in range(300):
+        film.write(np.zeros((256, 340, 3), "uint8"))
+    film.release()
+    for part in ("train", "val"):
+        (folder / f"{part}.list").write_text("a.mp4 1\n" * PICTURES)
+
+
+def tokens(root: Path) -> None:
+    """PaddleNLP: texts of one token, tokenizers that know four words, and Qwen2.5-0.5B by its published figures."""
+    words = {"<|endoftext|>": 0, "a": 1, "b": 2, "ab": 3}
+    for folder, vocabulary, merges in (
+        (root / "llm" / "qwen0p5b", "vocab.json", "merges.txt"),
+        (root / "slm" / "model_zoo" / "gpt-3", "gpt2-vocab.json", "gpt2-merges.txt"),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / vocabulary).write_text(json.dumps(words))
+        (folder / merges).write_text("#version: 0.2\na b\n")
+    gpt = root / "slm" / "model_zoo" / "gpt-3"
+    tokenizer = gpt / "ppfleetx" / "data" / "tokenizers" / "gpt_tokenizer.py"
+    tokenizer.write_text(tokenizer.read_text().replace("http://fleet.bj.bcebos.com/datasets/gpt/gpt2", "./gpt2"))
+    (gpt / "data").mkdir(exist_ok=True)
+    np.save(gpt / "data" / "made_ids.npy", np.ones(TEXTS * TOKENS, "uint16"))
+    np.savez(gpt / "data" / "made_idx.npz", lens=np.full(TEXTS, TOKENS, "int32"))
+    (root / "llm" / "qwen0p5b" / "config.json").write_text(json.dumps(QWEN))
+    (root / "llm" / "qwen0p5b" / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"})
+    )
+    (root / "llm" / "config" / "qwen" / "gpu_logs.json").write_text(json.dumps(PRETRAINING))
+    sys.path.insert(0, str(root))
+    from paddlenlp.data import indexed_dataset
+
+    (root / "llm" / "data").mkdir(exist_ok=True)
+    builder = indexed_dataset.make_builder(str(root / "llm" / "data" / "made.bin"), "mmap", save_dtype=np.int32)
+    for _ in range(TEXTS):
+        builder.add_item(np.ones(TOKENS, "int32"))
+        builder.end_document()
+    builder.finalize(str(root / "llm" / "data" / "made.idx"))
+
+
+QWEN = {
+    "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "vocab_size": 151936, "hidden_size": 896,
+    "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2,
+    "max_position_embeddings": 32768, "rope_theta": 1000000.0, "rms_norm_eps": 1e-6, "tie_word_embeddings": True,
+}  # fmt: skip
+PRETRAINING = {
+    "model_name_or_path": "./qwen0p5b", "tokenizer_name_or_path": "./qwen0p5b", "input_dir": "./data",
+    "output_dir": "./checkpoints/made_up", "per_device_train_batch_size": 1, "per_device_eval_batch_size": 2,
+    "sharding": "stage2", "use_flash_attention": False, "use_fused_rms_norm": False, "max_seq_length": 1024,
+    "learning_rate": 3e-05, "min_learning_rate": 3e-06, "warmup_steps": 30, "logging_steps": 1, "max_steps": 10000,
+    "save_steps": 5000, "eval_steps": 1000, "weight_decay": 0.01, "fp16": True, "fp16_opt_level": "O2",
+    "max_grad_norm": 1.0, "dataloader_num_workers": 1, "continue_training": 0, "do_train": True, "do_eval": True,
+    "do_predict": True, "disable_tqdm": True, "recompute": False, "distributed_dataloader": 1,
+    "unified_checkpoint": True, "report_to": "none",
+}  # fmt: skip
+"""What decides of the trainer's own file; of VisualDL's writer nothing is asked."""
+
 MADE = {
-    "PaddleGAN": frames, "PaddleSpeech": sounds, "PaddleOCR": texts, "PaddleSeg": segmentation,
-    "PaddleDetection": detection,
+    "PaddleDetection": detection, "PaddleGAN": frames, "PaddleNLP": tokens, "PaddleOCR": texts,
+    "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
 }  # fmt: skip
 
 if __name__ == "__main__":

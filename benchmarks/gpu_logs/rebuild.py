@@ -34,12 +34,14 @@ WANTED = (
 
 def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
     """What `jupyter paddle-gpu estimate` says of it on its card."""
-    folder = clones / variant.repository.rpartition("/")[2] if variant.repository else PROGRAMS
+    clone = clones / variant.repository.rpartition("/")[2] if variant.repository else PROGRAMS
     command = [str(Path(sys.executable).with_name("jupyter")), "paddle-gpu", "estimate", "--json"]
-    command += ["--device", log.card or CARD, variant.script, "--", *variant.arguments]
-    paths = os.pathsep.join((".", os.environ.get("PYTHONPATH", "")))
+    command += ["--device", log.card or CARD, *variant.options, variant.script, "--", *variant.arguments]
+    paths = os.pathsep.join((".", str(clone), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "PYTHONPATH": paths, "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
-    done = subprocess.run([*NICE, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*NICE, *command], cwd=clone / variant.folder, env=environment, capture_output=True, text=True, check=False
+    )
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
@@ -76,6 +78,7 @@ def rebuilt(log: Log, clones: Path) -> list[dict[str, Any]]:
                 "waits_for_data": log.waits_for_data,
                 "error": error(log.allocated, _without_ahead(log, found, "allocated_peak_bytes")),
                 "reserved_error": error(log.reserved, _without_ahead(log, found, "reserved_peak_bytes")),
+                "device_error": error(log.device, found.get("peak_bytes")),
                 "fits": log.fits,
                 "fits_estimated": _fits(log.card, found),
             }
@@ -117,12 +120,16 @@ def main() -> None:
     rows = [row for log in logs for row in rebuilt(log, asked.clones.absolute())]
     show(
         f"Logged beside estimated, half: {asked.half}; {len(logs)} records, {len(rows)} rows",
-        ("Thread", "Assumed", "Allocated", "Estimated", "Error", "Reserved", "Estimated", "Error"),
+        (
+            "Thread", "Assumed", "Allocated", "Estimated", "Error", "Reserved", "Estimated", "Error", "Driver",
+            "Estimated", "Error",
+        ),
         [
             (row["thread"], row["assumes"], _mib(row["logged"]["allocated"]),
              _mib(row["estimated"].get("allocated_peak_bytes")), _percent(row["error"]),
              _mib(row["logged"]["reserved"]), _mib(row["estimated"].get("reserved_peak_bytes")),
-             _percent(row["reserved_error"]))
+             _percent(row["reserved_error"]), _mib(row["logged"]["device"]), _mib(row["estimated"].get("peak_bytes")),
+             _percent(row["device_error"]))
             for row in rows
         ],
     )  # fmt: skip

@@ -46,7 +46,9 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One way to start the training of a record: the trainer's own command.
 
     Attributes:
-        script: of the repository; `option` precedes the arguments where it is no `tools/train.py -c`.
+        folder: of the repository, where its command is typed; empty: its root.
+        script: in that folder.
+        options: of the estimate: several devices, answers to its questions.
         assumes: what the thread does not say; empty where nothing had to be assumed.
         source: where the rest of the command stands, such as a trainer's own table of benchmarks.
     """
@@ -54,7 +56,9 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     repository: str
     arguments: tuple[str, ...]
     assumes: str = ""
+    folder: str = ""
     script: str = "tools/train.py"
+    options: tuple[str, ...] = ()
     source: str = ""
 
 

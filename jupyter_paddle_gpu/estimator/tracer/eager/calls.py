@@ -56,7 +56,8 @@ class Call:
             self._run(step)
         self.template.is_checked = True
         result = self._wrap(self.template.returned, values, ())
-        number = next((step.attrs["value"] for step in self.template.steps if "value" in step.attrs), None)
+        given = (step.attrs[key] for step in self.template.steps for key in ("value", "min") if key in step.attrs)
+        number = next(given, None)
         self.runtime.of(Choices).follow(name, self.states, result, number)
         return result
 

@@ -43,12 +43,14 @@ class Marks:
         counts: by mask: entries that are set.
         backgrounds: by mask: the number of all the others; 0 where none is told.
         numbers: by tensor of one number throughout: that number.
+        least: by tensor: the number that none of its own is below, as `clip` leaves it.
     """
 
     def __init__(self) -> None:
         self.counts: WeakKeyDictionary[State, Count] = WeakKeyDictionary()
         self.backgrounds: WeakKeyDictionary[State, float] = WeakKeyDictionary()
         self.numbers: WeakKeyDictionary[State, float] = WeakKeyDictionary()
+        self.least: WeakKeyDictionary[State, float] = WeakKeyDictionary()
 
     def share(self, states: list[State]) -> Count | None:
         """What part is set of the mask among an operator's operands, the data beside it may be marked too; None where
@@ -57,10 +59,15 @@ class Marks:
         return None if mask is None else self.counts[mask].times(1 / max(1, mask.array.numel))
 
     def follow(self, choice: Choice, states: list[State], made: list[State], number: Any) -> None:
-        """What is known goes on to an operator's result; `number`: what it fills its result with."""
+        """What is known goes on to an operator's result; `number`: what it fills it with, or leaves at least."""
+        if choice is Choice.PASSES and states[0] in self.least:
+            self.least[made[0]] = self.least[states[0]]
         if choice is Choice.FILLS:
             if isinstance(number, (int, float)):
                 self.numbers[made[0]] = float(number)
+        elif choice is Choice.BOUNDS:
+            if isinstance(number, (int, float)):
+                self.least[made[0]] = float(number)
         elif choice is Choice.MARKS:
             width = made[0].array.shape[-1]
             rows = made[0].array.numel / width if width > 0 else 0

@@ -146,6 +146,7 @@ class Choice(Enum):
     SELECTS = auto()
     CHAINS = auto()
     EXCEEDS = auto()
+    BOUNDS = auto()
 
 
 class Asked(Enum):

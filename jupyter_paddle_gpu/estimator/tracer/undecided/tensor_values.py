@@ -86,8 +86,10 @@ def _numbers(runtime: Tensors, tensor: Any) -> Any:
         return found
     dtype = name_of(tensor.dtype)
     runtime.assumed.add(SIZES if dtype.startswith(("int", "uint")) else NUMBERS)  # whole numbers may become sizes
-    stands = runtime.of(Choices).numbers
+    choices = runtime.of(Choices)
+    stands, least = choices.numbers, choices.marks.least.get(runtime.state(tensor))
     number = stands.real if dtype.startswith("float") else stands.whole
+    number = number if least is None else max(number, type(number)(least))
     found = np.full(list(tensor.shape), number, dtype=_NUMPY.get(dtype, dtype))
     if stands.slope:
         found += (stands.slope * np.arange(found.size)).reshape(found.shape).astype(found.dtype)

@@ -77,3 +77,28 @@ def test_on_a_gpu_they_are_the_machines_own_memory(run_child):
     sources = {name: SOURCES[name] for name in ("kept", "item")}
     traced = run_child("trace", sources, {name: {"target": "gpu"} for name in sources})
     assert traced["kept"]["peak"] == traced["item"]["peak"]
+
+
+BOUNDED = """
+import paddle
+model = paddle.nn.Linear(8, 4)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(4):
+    scores = model(paddle.rand([16, 8]))
+    counts = {counts}
+    paddle.topk(scores[0], k=counts[3].item())[0].mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+COUNTS = {
+    "at-least-two": "paddle.clip(scores.sum(1).astype('int32'), min=2).reshape([16])",
+    "any": "scores.sum(1).astype('int32')",
+}
+
+
+def test_a_number_that_is_not_known_is_no_smaller_than_it_was_clipped_to(run_child):
+    """YOLOv7's assigner asks `topk` for at least one place of each object."""
+    found = run_child("trace", {name: BOUNDED.format(counts=counts) for name, counts in COUNTS.items()})
+    assert found["at-least-two"]["questions"] == []
+    assert found["at-least-two"]["peak"]
+    assert "must >= 1" in str(found["any"]["questions"])

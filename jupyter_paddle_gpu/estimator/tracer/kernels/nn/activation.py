@@ -13,6 +13,7 @@ from ..rules import (
     Arrays,
     Asked,
     Attributes,
+    Choice,
     Further,
     Number,
     Operator,
@@ -343,7 +344,7 @@ OPERATORS = (
     Operator(
         "clip",
         WITHOUT_MEMORY,
-        Rule(numbers={1: Number(float, "min"), 2: Number(float, "max")}, asked=Asked.TYPE_OF_ONE),
+        Rule(numbers={1: Number(float, "min"), 2: Number(float, "max")}, choice=Choice.BOUNDS, asked=Asked.TYPE_OF_ONE),
     ),
     Operator("digamma erf hardswish lgamma swish", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )
