@@ -3377,6 +3377,7 @@ export interface components {
          *         line: line in that cell, from 1.
          *         error: type and text of the exception, as Paddle or Python would say it.
          *         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
+         *         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
          */
         Stop: {
             cell: number | null;
@@ -3384,6 +3385,8 @@ export interface components {
             error: string;
             /** @default null */
             raised: components["schemas"]["Place"] | null;
+            /** @default  */
+            device: string;
         };
         /**
          * SubmitBody

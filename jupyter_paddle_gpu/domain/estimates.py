@@ -8,6 +8,7 @@ import msgspec
 
 from .messages import Message
 from .notebooks import FactValue, Place
+from .stops import Stop
 from .what_ifs import AmpLevel, Target
 
 Evidence = Literal["trace", "measured", "scan"]
@@ -52,63 +53,6 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     where: Place | None
     is_needed: bool
     why: Message
-
-
-class Stop(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the notebook would end with an error if it ran, and which.
-
-    Attributes:
-        cell: index among all cells, from 0; None where it is no cell's line.
-        line: line in that cell, from 1.
-        error: type and text of the exception, as Paddle or Python would say it.
-        raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
-    """
-
-    cell: int | None
-    line: int | None
-    error: str
-    raised: Place | None = None
-
-    def says(self, *, behind: bool) -> Message:
-        """The sentence for people; `behind`: it stops only behind the training, of which there is a figure."""
-        if self.cell is None:
-            return msgspec.structs.replace(_STOPS_SOMEWHERE, params={"error": self.error})
-        params = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error}
-        if self.raised is not None:
-            inner = {"inner": self.raised.cell + 1, "inner_line": self.raised.line}
-            return msgspec.structs.replace(
-                _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN, params={**params, **inner}
-            )
-        return msgspec.structs.replace(_STOPS_BEHIND if behind else _STOPS, params=params)
-
-
-_STOPS = Message(
-    code="would_stop",
-    text="The notebook would stop in cell {cell}, line {line}: {error}",
-    hint="Correct it there and estimate again. It can be submitted all the same: then the job ends there.",
-)
-_STOPS_BEHIND = Message(
-    code="would_stop_behind",
-    text="Behind this training the notebook would stop in cell {cell}, line {line}: {error}",
-    hint="Correct it there before you submit, or the job ends there.",
-)
-_STOPS_WITHIN = Message(
-    code="would_stop",
-    text="The notebook would stop in cell {cell}, line {line}, by what it calls in cell {inner}, line {inner_line}: "
-    "{error}",
-    hint="Correct it there and estimate again. It can be submitted all the same: then the job ends there.",
-)
-_STOPS_BEHIND_WITHIN = Message(
-    code="would_stop_behind",
-    text="Behind this training the notebook would stop in cell {cell}, line {line}, by what it calls in cell {inner}, "
-    "line {inner_line}: {error}",
-    hint="Correct it there before you submit, or the job ends there.",
-)
-_STOPS_SOMEWHERE = Message(
-    code="would_stop",
-    text="The notebook would stop: {error}",
-    hint="Run it from its first cell in a fresh kernel to see where.",
-)
 
 
 class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):

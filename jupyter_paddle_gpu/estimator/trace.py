@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..domain.estimates import BatchPlace, Evidence, Phase, QuestionKind, Stop
+from ..domain.estimates import BatchPlace, Evidence, Phase, QuestionKind
 from ..domain.notebooks import FactValue, Place
+from ..domain.stops import Stop
 from ..domain.what_ifs import AmpLevel
 
 Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]

@@ -9,8 +9,9 @@ from rich.console import Console
 
 from jupyter_paddle_gpu.cli.answering import Answering
 from jupyter_paddle_gpu.commands.speech import Speech
-from jupyter_paddle_gpu.domain.estimates import Estimate, Question, Stop
+from jupyter_paddle_gpu.domain.estimates import Estimate, Question
 from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.domain.stops import Stop
 
 WHY = Message(code="asked", text="It is computed from data.")
 

@@ -28,20 +28,32 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
         message:
           cell === null
             ? trans.__('The notebook would stop: %1', stop.error)
-            : isBehind
+            : stop.device
               ? trans.__(
-                  'Behind this training the notebook would stop in cell %1, line %2: %3',
+                  'On the CPU the notebook would stop in cell %1, line %2: %3',
                   cell + 1,
                   line,
                   stop.error
                 )
-              : trans.__(
-                  'The notebook would stop in cell %1, line %2: %3',
-                  cell + 1,
-                  line,
-                  stop.error
-                ),
-        hint: trans.__('Correct it before you submit, or the job ends there.')
+              : isBehind
+                ? trans.__(
+                    'Behind this training the notebook would stop in cell %1, line %2: %3',
+                    cell + 1,
+                    line,
+                    stop.error
+                  )
+                : trans.__(
+                    'The notebook would stop in cell %1, line %2: %3',
+                    cell + 1,
+                    line,
+                    stop.error
+                  ),
+        hint: stop.device
+          ? trans.__(
+              'The line asks for a device that is not here: %1. Name the CPU or leave it out, or submit it where there is one.',
+              stop.device
+            )
+          : trans.__('Correct it before you submit, or the job ends there.')
       }}
     >
       {places.map(place => (

@@ -17,6 +17,7 @@ import paddle
 from ..eager.amp import Precision
 from ..eager.runtime import Runtime
 from ..kernels.registry import rule_of
+from ..patches.absent_devices import AbsentDevices
 from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
 from ..patches.data.loader import Loaders
@@ -38,6 +39,7 @@ from ..step.report import described, inputs_of, loss_name, once_each, rows, vers
 from ..step.steps import StepWatch, plain
 from ..undecided import absent_data, absent_tensors
 from ..undecided.branches import STOP_IF_TOLD
+from .cells import stops
 from .cells.running import CellRun
 from .what_ifs import Scenario
 
@@ -174,8 +176,14 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
         {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
         for one in result.get("others", ())
     ]
-    stop = None if run is None else run.stop
+    stop = None if run is None else run.stop or _without_device(runtime)
     return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
+
+
+def _without_device(runtime: Runtime) -> dict[str, Any] | None:
+    """Where the notebook would end for want of a device, although its step could be followed."""
+    asked = runtime.of(AbsentDevices).asked
+    return None if asked is None else {**stops.stop(asked.cell, asked.line, asked.problem), "device": asked.device}
 
 
 def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:

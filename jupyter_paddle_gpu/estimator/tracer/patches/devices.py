@@ -21,6 +21,7 @@ from paddle.base import core, framework
 from .. import call_stack
 from ..eager.tensors import Tensors
 from ..session import Session
+from . import absent_devices
 from .distributed.process_group import Processes
 from .patch import Patch, Replacement, modules
 
@@ -75,7 +76,15 @@ class Idle:
 def _place(session: Session, original: Replacement, device: Any = None, *args: Any, **kwargs: Any) -> Any:
     """From a name to a place."""
     named = isinstance(device, str) and session.of(DeviceNames).holds(device)
+    if named:
+        absent_devices.ask(session, device, lambda: original(device, *args, **kwargs))
     return core.CPUPlace() if named or isinstance(device, int) else original(device, *args, **kwargs)
+
+
+def _chosen(session: Session, original: Replacement, device: Any, *args: Any, **kwargs: Any) -> None:
+    """`set_device`: nothing is set, the trace has one device."""
+    if isinstance(device, str) and session.of(DeviceNames).holds(device):
+        absent_devices.ask(session, device, lambda: original(device, *args, **kwargs))
 
 
 def _nothing(session: Session, original: Replacement, *args: Any, **kwargs: Any) -> None:
@@ -152,6 +161,12 @@ def _changed(  # noqa: PLR0917 - Paddle's signature
     return tensor
 
 
+def _there(session: Session, original: Replacement, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Tensor.cuda`: it is there."""
+    absent_devices.ask(session, "cuda()", lambda: original(tensor, *args, **kwargs))
+    return tensor
+
+
 def _parameter_copy(session: Session, original: Replacement, parameter: Any, device: Any, blocking: bool) -> Any:
     """`Parameter._copy_to`, as of any other tensor."""
     return core.eager.Tensor._copy_to(parameter, device, blocking)
@@ -176,10 +191,18 @@ _ANSWERS: dict[Replacement, tuple[str, ...]] = {
 
 _KINDS = ("CUDAPlace", "CUDAPinnedPlace", "XPUPlace", "XPUPinnedPlace", "IPUPlace", "CustomPlace")
 """Classes of places: while a trace runs, calling one gives the one place that there is."""
+_OF_CUDA = frozenset(_KINDS[:2])
 
 
 def _the_place(session: Session, original: Replacement, *args: Any, **kwargs: Any) -> Any:
+    if original.__name__ in _OF_CUDA:
+        absent_devices.ask(session, f"{original.__name__}({', '.join(map(str, args))})", _refuse_place)
     return core.CPUPlace()
+
+
+def _refuse_place() -> None:
+    """What a Paddle 3 built for CPUs says; asking it prints, and one of Paddle 2 ends the process."""
+    raise ValueError("(InvalidArgument) use wrong place, Please check.")
 
 
 def kinds() -> Iterator[Patch]:
@@ -199,9 +222,11 @@ def patches() -> Iterator[Patch]:
     yield from (Patch(owner, "get_device", _current) for owner in (paddle, paddle.device))
     yield from (Patch(owner, "get_cudnn_version", _cudnn) for owner in (paddle, paddle.device))
     yield from (Patch(paddle.version, name, of) for name, of in (("cuda", _cuda_version), ("cudnn", _cudnn_version)))
+    yield from (Patch(owner, "set_device", _chosen) for owner in (paddle, paddle.device))
     yield Patch(paddle, "set_flags", _flags)
     yield from (Patch(paddle.distributed.ParallelEnv, name, _number) for name in ("device_id", "dev_id"))
     yield Patch(paddle.nn.Layer, "_transform", _changed)
+    yield Patch(paddle.Tensor, "cuda", _there)
     yield Patch(framework.EagerParamBase, "_copy_to", _parameter_copy)
     for module in modules():
         if "_get_paddle_place" in vars(module):

@@ -119,7 +119,6 @@ _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (inspect, "getfile", _file), (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
     (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
     (paddle, "enable_static", _nothing), (paddle.static, "data", _static), (paddle.static, "Executor", _static),
-    (paddle, "set_device", _nothing), (paddle.device, "set_device", _nothing),
     (paddle.utils.download, "get_weights_path_from_url", _weights),
     (paddle.utils.download, "get_path_from_url", _fetched), (paddle.utils.download, "_download", _refuse),
     (paddle.dataset.common, "download", _cached), (paddle.hapi.callbacks, "try_import", absent_modules.try_import),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import paddle
 import pytest
 
 pytestmark = pytest.mark.paddle
@@ -104,6 +105,33 @@ def test_a_program_for_the_cpu_hears_that_there_is_no_cuda(run_child):
     found = run_child("trace", {"cpu": source}, {"cpu": {"target": "cpu"}})["cpu"]
     assert found["questions"] == []
     assert found["peak"]
+
+
+ON_CPU = {
+    "set": ("paddle.set_device('gpu')", "paddle.set_device('gpu')"),
+    "to": ("model.to('gpu:0')", "paddle.nn.Linear(2, 2).to('gpu:0')"),
+    "data": ("paddle.rand([3]).cuda()", "paddle.rand([3]).cuda()"),
+    "class": ("paddle.CUDAPlace(0)", "paddle.CUDAPlace(0)"),
+    "asked first": ("paddle.set_device('gpu' if paddle.is_compiled_with_cuda() else 'cpu')", ""),
+    "tried": ("\ntry:\n    paddle.set_device('gpu')\nexcept ValueError:\n    paddle.set_device('cpu')\n", ""),
+}
+"""A line before the training, and what Paddle refuses of it."""
+
+
+@pytest.mark.skipif(paddle.is_compiled_with_cuda(), reason="a build for CPUs alone refuses")
+def test_on_the_cpu_a_gpu_that_is_asked_for_ends_the_job(run_child):
+    sources = {name: SCRIPT.format(before=line, inside="", behind="") for name, (line, _) in ON_CPU.items()}
+    found = run_child("trace", sources, {name: {"target": "cpu"} for name in sources})
+    for name, (_, real) in ON_CPU.items():
+        assert found[name]["peak"]
+        stop = found[name]["stop"]
+        assert (stop is not None) == bool(real), name
+        if stop is not None:
+            with pytest.raises(ValueError) as refusal:
+                eval(real)
+            assert str(refusal.value).split(" (at ")[0].strip()[:20] in stop["error"]
+            assert stop["line"] == 9
+            assert stop["device"]
 
 
 def test_a_library_beside_paddle_is_a_program_that_uses_it(run_child):

@@ -249,7 +249,7 @@ _REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
     (parallel, "sync_params_buffers", _nothing), (hybrid_parallel_util, "sync_params_buffers", _nothing),
     (parallel, "_split_tensors", _nothing), (hybrid_parallel_util, "_split_tensors", _nothing),
     (storage.InternalStorage, "__init__", init_storage), (storage, "cvt_to_device", _there),
-    (paddle.Tensor, "cuda", _there), (storage.ParamStorage, "_add_param_as_view", add_parameter),
+    (storage.ParamStorage, "_add_param_as_view", add_parameter),
     (storage.ParamStorage, "_convert_buffer", place_parameter),
     (storage.GradStorage, "_add_grad_as_view", place_gradient),
     (stage3.GroupShardedStage3, "_param_storage", slice_parameter), (stage3, "_create_params_grad", create_gradients),
