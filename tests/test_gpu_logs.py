@@ -6,7 +6,7 @@ import math
 
 from benchmarks.gpu_logs.collection import Figure, read
 from benchmarks.gpu_logs.rebuild import error, kept
-from jupyter_paddle_gpu.domain.gpu_logs import MIB
+from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
 from jupyter_paddle_gpu.estimator.memory.evidence import SAME_SHAPES
 
 

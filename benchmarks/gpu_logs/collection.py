@@ -2,7 +2,7 @@
 
 Records hold what was read and nothing that was guessed: what a thread does not say is absent, and what has to be
 assumed to rebuild its training stands in its variants, one for each that it may be. Their form is
-`jupyter_paddle_gpu.domain.gpu_logs`, which contributed jobs have too.
+`jupyter_paddle_gpu.domain.measurements.gpu_logs`, which contributed jobs have too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from jupyter_paddle_gpu.domain.gpu_logs import Figure, GpuLog, Variant
+from jupyter_paddle_gpu.domain.measurements.gpu_logs import Figure, GpuLog, Variant
 
 __all__ = ["Figure", "Log", "Variant", "read"]
 

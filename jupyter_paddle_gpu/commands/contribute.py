@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from ..domain.gpu_logs import Kind
+from ..domain.measurements.gpu_logs import Kind
 from .face import Face, View
 from .options import json_option
 from .views.contribution import ContributionView

@@ -29,10 +29,10 @@ from .requests import Comparison, Matched, Preflight, Rerun, Submission
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from ..domain.calibrations import CalibrationReport
-    from ..domain.gpu_logs import GpuLog, Kind
     from ..domain.jobs.notices import ReceiverRow
     from ..domain.learned import LearnedReport
+    from ..domain.measurements.calibrations import CalibrationReport
+    from ..domain.measurements.gpu_logs import GpuLog, Kind
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
     from .jobs.explaining import JobExplained

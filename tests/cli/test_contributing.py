@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms
-from jupyter_paddle_gpu.domain.gpu_logs import GpuLog
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
+from jupyter_paddle_gpu.domain.measurements.gpu_logs import GpuLog
 from jupyter_paddle_gpu.services import Services, Settings
 
 GIB = 1 << 30

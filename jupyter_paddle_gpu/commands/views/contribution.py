@@ -12,7 +12,7 @@ from ..speech import Speech
 from .machine import TableView
 
 if TYPE_CHECKING:
-    from ...domain.gpu_logs import Figure, GpuLog
+    from ...domain.measurements.gpu_logs import Figure, GpuLog
 
 
 class ContributionView(TableView):

@@ -18,7 +18,7 @@ from ..speech import Speech, operations, size
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ...domain.calibrations import CalibrationReport
+    from ...domain.measurements.calibrations import CalibrationReport
     from ...services import Check
 
 

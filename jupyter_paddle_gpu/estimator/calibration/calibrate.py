@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from ...domain.calibrations import CalibrationReport, CalibrationRow
 from ...domain.decoding import decode
 from ...domain.devices import Accelerator, Device
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
+from ...domain.measurements.calibrations import CalibrationReport, CalibrationRow
 from ...domain.notebooks import CodeCell, NotebookFacts
 from ...domain.what_ifs import EstimateRequest
 from ..memory.calibration import Key

@@ -23,7 +23,7 @@ from .copies import copied, rewriting, trains_several_times
 from .live_traces import traced
 
 if TYPE_CHECKING:
-    from ...domain.calibrations import CalibrationReport
+    from ...domain.measurements.calibrations import CalibrationReport
     from ...domain.notebooks import NotebookSource
     from ...estimator.service import EstimateService
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from ...devices import catalogue
 from ...domain.devices import Inventory
 from ...domain.errors import PaddleGpuError
-from ...domain.gpu_logs import Figure, Foretold, GpuLog, Kind
 from ...domain.jobs.job import Job
+from ...domain.measurements.gpu_logs import Figure, Foretold, GpuLog, Kind
 from ..estimates import targets
 
 FULL = "out_of_memory_device"
