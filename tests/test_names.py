@@ -24,7 +24,6 @@ OF_OTHERS = {
     **dict.fromkeys(
         (
             "estimator/tracer/patches/devices.py",
-            "estimator/tracer/patches/distributed/sharding.py",
             "estimator/zygote/real_run.py",
             "notebook/changes/training_step.py",
             "notebook/training/models.py",
