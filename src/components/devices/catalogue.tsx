@@ -1,5 +1,6 @@
 /** Known cards that are not here, in one line: on how many it would fit, and the smallest of them. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { IVerdict } from '../../domain';
@@ -8,6 +9,7 @@ import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { Sentence } from './sentence';
 import { Unchecked } from './unchecked';
+import { markedName } from './words';
 
 export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.Element {
   const { trans } = useApp();
@@ -24,9 +26,13 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
           'Fits %1 of %2 known cards; smallest: %3',
           fitting.length,
           verdicts.length,
-          named(fitting[0])
+          named(fitting[0], trans)
         )
-      : trans.__('Fits none of %1 known cards; largest: %2', verdicts.length, named(listed[0]));
+      : trans.__(
+          'Fits none of %1 known cards; largest: %2',
+          verdicts.length,
+          named(listed[0], trans)
+        );
   return (
     <div className="jp-PaddleGpu-catalogue">
       <Button
@@ -62,8 +68,9 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
   );
 }
 
-function named(verdict: IVerdict): string {
-  return `${verdict.device_name} · ${bytes(verdict.free_bytes)}`;
+function named(verdict: IVerdict, trans: TranslationBundle): string {
+  const name = markedName(verdict.device_name, verdict.checked, trans);
+  return `${name} · ${bytes(verdict.free_bytes)}`;
 }
 
 function bySize(verdicts: IVerdict[]): IVerdict[] {

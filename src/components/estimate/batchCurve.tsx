@@ -18,7 +18,7 @@ import type { Training } from '../../models/estimate/training';
 import { useApp, useWidth } from '../common/context';
 import { Info } from '../common/info';
 import { Button } from '../common/pieces';
-import { shortName } from '../devices/words';
+import { markedName, shortName } from '../devices/words';
 
 const HEIGHT = 74;
 const TOP = 12;
@@ -54,7 +54,7 @@ export function BatchCurve(props: {
   if (!estimate || asked === null || own === null || points.length < 2 || !canAsk) {
     return null;
   }
-  const limits = cardsHere(training, model, points);
+  const limits = cardsHere(training, model, points, trans);
   const { end, step } = axis(own, limits);
   const here = held ?? asked;
   const value = at(points, here);
@@ -64,7 +64,7 @@ export function BatchCurve(props: {
   }
   const inside = limits.filter(({ batch }) => batch <= end).slice(0, MOST_CARDS);
   const most = Math.max(last.high, ...inside.map(({ bytes }) => bytes * 1.05));
-  const shown = knownCards(model, points, inside, end, most);
+  const shown = knownCards(model, points, inside, { end, most }, trans);
   const x = (batch: number) => (batch / end) * width;
   const y = (size: number) => TOP + (1 - size / most) * (HEIGHT - TOP);
   const move = (batch: number) => {
@@ -225,14 +225,16 @@ function band(
 function cardsHere(
   training: Training,
   model: PanelModel,
-  points: readonly IBatchPoint[]
+  points: readonly IBatchPoint[],
+  trans: TranslationBundle
 ): ICardLimit[] {
   const inventory = model.devicesOf(model.engineOf(training));
   const found = (inventory?.devices ?? []).flatMap(device => {
     const verdict = training.placement?.verdicts.find(one => one.device_id === device.id);
+    const name = markedName(shortName(device), device.checked, trans);
     return device.memory_total === null
       ? []
-      : limit(shortName(device), device.memory_total, points, verdict?.largest_batch ?? null);
+      : limit(name, device.memory_total, points, verdict?.largest_batch ?? null);
   });
   return once(found);
 }
@@ -242,12 +244,12 @@ function knownCards(
   model: PanelModel,
   points: readonly IBatchPoint[],
   drawn: readonly ICardLimit[],
-  end: number,
-  most: number
+  { end, most }: { end: number; most: number },
+  trans: TranslationBundle
 ): ICardLimit[] {
   const shown = [...drawn];
-  const known = model.accelerators.flatMap(({ name, memory_bytes }) =>
-    limit(name, memory_bytes, points, null)
+  const known = model.accelerators.flatMap(({ name, memory_bytes, checked }) =>
+    limit(markedName(name, checked, trans), memory_bytes, points, null)
   );
   for (const card of once(known)) {
     const isClear = shown.every(({ bytes }) => Math.abs(bytes - card.bytes) > LEAST_GAP * most);
