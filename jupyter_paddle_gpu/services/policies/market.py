@@ -6,6 +6,7 @@ left in the data folder. What a policy file says of a price comes first.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Iterable
@@ -70,6 +71,8 @@ def update(data_folder: Path) -> Market:
             hint="Run `pip install 'jupyter_paddle_gpu[prices]'`, or name prices in the policy file.",
             status=409,
         ) from error
+    # It logs a traceback for each of its sources that it cannot reach; what came of all of them is said below.
+    logging.getLogger("gpuhunt").setLevel(logging.CRITICAL + 1)
     try:
         catalogue = gpuhunt.Catalog(balance_resources=False, auto_reload=False)
         if not os.environ.get("GPUHUNT_CATALOG_DIR"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import logging
 from pathlib import Path
 
 import pytest
@@ -71,12 +72,16 @@ def test_the_policys_prices_come_first_and_another_currency_is_not_mixed(catalog
     assert len(rows) == 4
 
 
-def test_a_market_that_does_not_answer_says_so(catalogue: Path, tmp_path: Path) -> None:
+def test_a_market_that_does_not_answer_says_so(
+    catalogue: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     for file in catalogue.iterdir():
         file.unlink()
     with pytest.raises(PaddleGpuError) as caught:
         market.update(tmp_path)
     assert caught.value.code == "market_silent"
+    logging.getLogger("gpuhunt.catalog").exception("no source")
+    assert caplog.records == [], "no traceback of a library's before the sentence"
 
 
 def test_without_prices_the_next_step_is_said(tmp_path: Path) -> None:
