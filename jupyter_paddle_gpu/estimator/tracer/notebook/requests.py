@@ -131,7 +131,8 @@ def _without_data(
 def _is_settled(result: dict[str, Any]) -> bool:
     """Whether there is a figure, a stop that hangs on nothing made up, or questions that each have a suggestion."""
     if result["status"] == "needs_input":
-        return bool(result["questions"]) and all(one.get("suggestion") is not None for one in result["questions"])
+        is_answered = all(one.get("suggestion") is not None for one in result["questions"])
+        return bool(result["questions"]) and is_answered and result.get("ends") != "would_stop"
     return result["status"] == "ok" or not any(note["code"] == "data_followed" for note in result["notes"])
 
 

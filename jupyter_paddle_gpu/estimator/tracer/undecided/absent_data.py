@@ -22,7 +22,7 @@ from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
 from .needs import Kind, Need, NeededError, Why
 from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place
-from .unknowns import UnknownArray
+from .unknowns import UnknownArray, UnknownInt
 
 UNKNOWN_LENGTH = 1 << 20
 """Samples of a data set of which nobody knows how many it has."""
@@ -62,6 +62,8 @@ class AbsentData:
     """Batches by name that the program's own code said."""
     guessed: set[str] = field(default_factory=set)
     """Names of those whose types are a guess."""
+    uncertain: dict[int, Any] = field(default_factory=dict)
+    """Containers by number of which nobody knows how much is in them."""
     uncounted: dict[str, None] = field(default_factory=dict)
     """Names of tensors that the program makes of data of unknown length."""
     partly: dict[str, list[tuple[str, tuple[int | None, ...]] | None]] = field(default_factory=dict)
@@ -194,6 +196,8 @@ class Unseen(Arithmetic):
         return Unseen(self, length=self.__dict__["_length"], dtype=dtype)
 
     def __getitem__(self, index: Any) -> Any:
+        if _is_token(index):
+            return UnknownInt(0)
         if (variant := variants.present()) is not None:
             if (found := made_up.indexed(variant, index)) is not None:
                 return found
@@ -216,6 +220,8 @@ class Unseen(Arithmetic):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What its methods give is not known either."""
+        if args and _is_token(args[0]):
+            return UnknownInt(0)
         return Unseen(self, label=_CALLED)
 
     def __repr__(self) -> str:
@@ -320,7 +326,8 @@ class Unseen(Arithmetic):
             name = data.part_name(self) or name
         elif why == "length_unseen" and name:
             name = f"len_{name}"
-        if kind == "value" and data.is_lazy and layer_asks():
+        is_shape = why == "length_unseen" and self.__dict__["_label"] == "shape" and paddle_asks()
+        if kind == "value" and data.is_lazy and (is_shape or layer_asks()):
             kind, why, name = "batch", "tensor_unseen", data.name_of(self)
         is_of_step = paddle_asks() if kind == "value" else is_trained_on() and not data.wants_numbers
         is_of_step = is_of_step and not self.__dict__["_is_asked"] and variants.present() is None
@@ -329,6 +336,14 @@ class Unseen(Arithmetic):
 
 for _name in ("__index__", "__int__", "__round__"):
     setattr(Unseen, _name, lambda self, *_: self._whole())
+
+
+def _is_token(key: Any) -> bool:
+    """Whether a vocabulary is asked for one of its own tokens (`vocabulary["<pad>"]`): a number that sizes nothing.
+    While samples are made up it is as unknown as what stands beside it."""
+    if variants.present() is not None:
+        return False
+    return isinstance(key, str) and len(key) > 2 and key[0] + key[-1] in {"<>", "[]"}
 
 
 def unseen_length(name: str) -> Unseen:

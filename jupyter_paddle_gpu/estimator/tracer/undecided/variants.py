@@ -8,6 +8,7 @@ comes out alike hangs on the code alone; what does not hangs on the data.
 from __future__ import annotations
 
 import dis
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from ..session import current
 
 MOST = 60_000
 """Items that are made up for one batch."""
+SECONDS = 1.5
+"""Of the processor's time for one variant of it."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +59,39 @@ class Variants:
     def __init__(self) -> None:
         self.present: Variant | None = None
         self._left = 0
+        self._until = 0.0
 
     @contextmanager
-    def within(self, variant: Variant, most: int = MOST) -> Iterator[None]:
-        """Make up what the program asks of data, so many items at most."""
-        before, left = self.present, self._left
-        self.present, self._left = variant, most
+    def within(self, variant: Variant, most: int = MOST, seconds: float = SECONDS) -> Iterator[None]:
+        """Make up what the program asks of data, so many items at most, and for so much of the processor's time."""
+        before = self.present, self._left, self._until
+        self.present, self._left, self._until = variant, most, time.process_time() + seconds
         try:
             yield
         finally:
-            self.present, self._left = before, left
+            self.present, self._left, self._until = before
 
     def spend(self, items: int = 1) -> bool:
         """Whether so many more items may be made up."""
         self._left -= items
-        return self._left >= 0
+        return not self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more is made up: the program is to end then, not to go on behind what fails."""
+        return self._left < 0 or time.process_time() > self._until
 
 
 def present() -> Variant | None:
     """The variant of made-up samples that the program sees now."""
     session = current()
     return None if session is None else session.of(Variants).present
+
+
+def are_over() -> bool:
+    """Whether samples are being made up and no more may be."""
+    session = current()
+    return session is not None and session.of(Variants).present is not None and session.of(Variants).is_over
 
 
 def may_spend(items: int = 1) -> bool:

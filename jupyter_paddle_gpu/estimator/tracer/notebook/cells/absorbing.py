@@ -12,6 +12,7 @@ import io
 import linecache
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from types import TracebackType
 from typing import Any
@@ -21,6 +22,7 @@ from ...patches.absent_modules import AbsentModule, AbsentModuleError
 from ...patches.data.own_datasets import names_absent_path
 from ...patches.environment import DownloadNeeded, StaticGraphError
 from ...session import Session
+from ...undecided import variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
@@ -64,7 +66,7 @@ def absent_path(problem: BaseException) -> str | None:
     while step.tb_next is not None:
         step = step.tb_next
     names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
-    for call in _tests(step.tb_frame, step.tb_lineno):
+    for call in _tests(_tree(step.tb_frame), step.tb_lineno):
         given = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
         with contextlib.suppress(Exception):  # it was worked out a moment ago; what has changed since tells nothing
             path = os.fspath(eval(compile(ast.Expression(given), "<path>", "eval"), names))  # type: ignore[arg-type]
@@ -73,14 +75,16 @@ def absent_path(problem: BaseException) -> str | None:
     return None
 
 
-def _tests(frame: Any, line: int) -> Iterator[ast.Call]:
+@lru_cache(maxsize=1024)
+def _tests(tree: ast.Module, line: int) -> tuple[ast.Call, ...]:
     """The calls by which the statement that raises at a line was told whether a path is there."""
-    for node in nodes_of(frame):
+    found: list[ast.Call] = []
+    for node in ast.walk(tree):
         tests = isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or 0)
         tests = tests or (isinstance(node, ast.If) and any(_raises(one, line) for one in node.body))
-        for one in ast.walk(node.test) if tests and isinstance(node, (ast.Assert, ast.If)) else ():
-            if isinstance(one, ast.Call) and name_of(one.func) in _IS_THERE:
-                yield one
+        asked = ast.walk(node.test) if tests and isinstance(node, (ast.Assert, ast.If)) else ()
+        found += [one for one in asked if isinstance(one, ast.Call) and name_of(one.func) in _IS_THERE]
+    return tuple(found)
 
 
 def _raises(statement: ast.stmt, line: int) -> bool:
@@ -120,7 +124,7 @@ def is_of_step(problem: BaseException) -> bool:
 
 def may_be_passed(problem: BaseException) -> bool:
     """Whether code within a function may go on behind the statement that failed; files that were being written go."""
-    if is_of_step(problem) or not is_of_data(problem) or _is_of_model(problem):
+    if variants.are_over() or is_of_step(problem) or not is_of_data(problem) or _is_of_model(problem):
         return False
     forget_written(problem)
     return True
@@ -165,13 +169,27 @@ def _program(step: TracebackType | None) -> Iterator[list[Any]]:
 
 def loaded(frame: Any, step: TracebackType) -> frozenset[str]:
     """Names in the innermost statement that runs."""
-    tree = parsed("".join(linecache.getlines(frame.f_code.co_filename)))
-    return frozenset(node.id for node in _innermost(tree, step.tb_lineno) if isinstance(node, ast.Name))
+    return _loaded_at(_tree(frame), step.tb_lineno)
+
+
+@lru_cache(maxsize=1024)
+def _loaded_at(tree: ast.Module, line: int) -> frozenset[str]:
+    return frozenset(node.id for node in _innermost(tree, line) if isinstance(node, ast.Name))
+
+
+def _tree(frame: Any) -> ast.Module:
+    """The code of the file in which a frame runs: the same object as long as it is the same text."""
+    return parsed(source_of(frame.f_code.co_filename))
+
+
+def source_of(file: str) -> str:
+    """The text of a file, or of a cell."""
+    return "".join(linecache.getlines(file))
 
 
 def nodes_of(frame: Any) -> Iterator[ast.AST]:
     """All of the code of the file in which a frame runs."""
-    return ast.walk(parsed("".join(linecache.getlines(frame.f_code.co_filename))))
+    return ast.walk(_tree(frame))
 
 
 def _innermost(tree: ast.Module, line: int) -> Iterable[ast.AST]:
@@ -332,6 +350,22 @@ def bound_by(statement: ast.stmt) -> list[str]:
     return [name for name in found if not name.startswith("__")]
 
 
+def attributes(node: ast.stmt) -> list[str]:
+    """The attributes of objects that a statement binds or fills: `self.rows = ...`, `self.rows.append(...)`."""
+    found: dict[str, None] = {}
+    for part in own(node):
+        target: ast.AST | None = None
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+            target = part
+        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+            target = part.value
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in FILLS:
+            target = part.func.value
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            found[f"{target.value.id}.{target.attr}"] = None
+    return list(found)
+
+
 def _filled(node: ast.AST) -> str | None:
     """The name of what a call puts something into."""
     match node:
@@ -348,3 +382,10 @@ def own(node: ast.AST) -> Iterator[ast.AST]:
             child, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
         ):
             yield from own(child)
+
+
+def stored_into(statement: ast.stmt) -> frozenset[str]:
+    """Names and attributes of which a simple statement sets a part: `row[:3] = ...`, `self.rows[0] = ...`."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    simple = isinstance(statement, (ast.Assign, ast.AugAssign))
+    return frozenset(ast.unparse(one.value) for one in targets if simple and isinstance(one, ast.Subscript))

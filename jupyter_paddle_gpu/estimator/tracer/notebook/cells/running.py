@@ -20,7 +20,7 @@ from ...patches.environment import DownloadNeeded, StaticGraphError
 from ...session import Session
 from ...step.deadline import Deadline, TimeUp
 from ...step.steps import StepSeen, StepWatch
-from ...undecided import conversions
+from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
@@ -30,7 +30,7 @@ from ..questions.candidates import Candidates
 from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, out_of_time, refused, said, trains
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, outside, stops, wanting, within
+from . import absorbing, changing, outside, stops, wanting, within
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
@@ -187,9 +187,8 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        rewritten = {LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of, absorbing.UNSEEN: Unseen()}
-        rewritten |= {**within.NAMES, within.ABSORBS: self._absorbs}
-        return {"__name__": "__main__", **self._plain, **own, **rewritten}
+        found = {LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of, absorbing.UNSEEN: Unseen()}
+        return {"__name__": "__main__", **self._plain, **own, **found, **within.NAMES, within.ABSORBS: self._absorbs}
 
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
         namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell)
@@ -223,6 +222,7 @@ class CellRun:
                 again = not known and absorbing.without_its_data(problem, statement, name)
                 if not again:
                     absorbing.bind_unseen(statement, namespace, self._data, problem)
+                    changing.leave_open(statement, namespace)
                 done = rest - again
             namespace.update(known)
             tree = ast.Module(tree.body[done:], [])
@@ -232,7 +232,7 @@ class CellRun:
         is_refusal = absorbing.is_refusal(problem, self._session)
         if self._deadline.stopped or is_refusal or not absorbing.may_be_passed(problem):
             return False
-        index = absorbing.cell_of(problem)
+        index = absorbing.cell_of(problem) if variants.present() is None else None  # what is made up tells nothing
         for cell in (one for one in self.cells if one["index"] == index):
             self._stopped(cell, problem)
         self._data.pass_by(wanting.of(problem))

@@ -9,16 +9,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from ...session import current
 from ...undecided import made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, unseen_length
 from ...undecided.needs import NeededError
+from ...undecided.unknowns import unknown
 from . import absorbing
 
 LENGTH, PICTURE, ARRAY = "__length_of__", "__picture_of__", "__pixels_of__"
 """The names under which cells find `length_of` and its like."""
+UNNAMED, OPENED = "__unseen_named__", "__opened__"
+"""Those of `named` and `opened`."""
 _OPENS = frozenset(("pil_loader", "default_loader", "load_image", "load_img"))
 _READS = frozenset(("imread", "imdecode", "image_load"))
 """Functions that give a picture as Pillow has it, and as an array."""
@@ -30,18 +36,23 @@ def length_of(value: Any, said: str) -> Any:
     Args:
         said: what the cell calls the value.
     """
+    session = current()
     try:
         length = len(value)
+        if session is not None and id(value) in session.of(AbsentData).uncertain and variants.present() is None:
+            return _unknown_length(session.of(AbsentData), value, said)
         is_made_up = variants.present() is not None and isinstance(value, (made_up.MadeUpList, Unseen))
         return made_up.MadeUpLength(length) if is_made_up else length
     except (NeededError, TypeError) as problem:
-        session = current()
         if session is None or not (isinstance(problem, NeededError) or absorbing.holds_unseen(value)):
             raise
-        data = session.of(AbsentData)
-        own = next((name for name, bound in data.namespace.items() if bound is value and name[0] != "_"), said)
-        answer = data.answers.get(f"len_{own}")
-        return answer if isinstance(answer, int) else unseen_length(f"len_{own}")
+        return _unknown_length(session.of(AbsentData), value, said)
+
+
+def _unknown_length(data: AbsentData, value: Any, said: str) -> Any:
+    own = next((name for name, bound in data.namespace.items() if bound is value and name[0] != "_"), said)
+    answer = data.answers.get(f"len_{own}")
+    return answer if isinstance(answer, int) else unseen_length(f"len_{own}")
 
 
 def picture_of(opens: Callable[[], Any]) -> Any:
@@ -49,9 +60,9 @@ def picture_of(opens: Callable[[], Any]) -> Any:
     return _made_up(opens, made_up.picture)
 
 
-def pixels_of(reads: Callable[[], Any]) -> Any:
-    """The same as an array of height, width and colours."""
-    return _made_up(reads, made_up.pixels)
+def pixels_of(reads: Callable[[], Any], is_grey: bool = False) -> Any:
+    """The same as an array of height, width and colours, if it has any."""
+    return _made_up(reads, lambda variant: made_up.pixels(variant)[:, :, 0] if is_grey else made_up.pixels(variant))
 
 
 def _made_up(opens: Callable[[], Any], make: Callable[[variants.Variant], Any]) -> Any:
@@ -68,7 +79,34 @@ def _made_up(opens: Callable[[], Any], make: Callable[[variants.Variant], Any]) 
     return found if is_here else make(variant)
 
 
-NAMES = {LENGTH: length_of, PICTURE: picture_of, ARRAY: pixels_of}
+def opened(make: Callable[[], Any], absorbs: Callable[[BaseException], bool]) -> Any:
+    """What a function opens; data of unknown content where that is not here.
+
+    Args:
+        make: opens it.
+        absorbs: whether the program may go on behind an error.
+    """
+    try:
+        return make()
+    except Exception as problem:
+        if not absorbs(problem):
+            raise
+        return Unseen()
+
+
+def named(name: str, held: Callable[[], Any] | None = None) -> Any:
+    """Data of unknown content that a function has under a name of its own.
+
+    Args:
+        held: gives what has the name; of an array of which a part was to be set only the numbers are not known.
+    """
+    with suppress(NameError, AttributeError):
+        if held is not None and isinstance(value := held(), np.ndarray):
+            return unknown(value)
+    return Unseen(name=name)
+
+
+NAMES = {LENGTH: length_of, PICTURE: picture_of, ARRAY: pixels_of, UNNAMED: named, OPENED: opened}
 
 
 class StandIns(ast.NodeTransformer):
@@ -89,7 +127,14 @@ class StandIns(ast.NodeTransformer):
             return node
         lazily = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
         asked = ast.Call(ast.Name(PICTURE if is_opened else ARRAY, ast.Load()), [lazily], [])
+        if not is_opened and any(_says_grey(one) for one in (*node.args[1:], *(word.value for word in node.keywords))):
+            asked.args.append(ast.Constant(value=True))
         return ast.fix_missing_locations(ast.copy_location(asked, node))
+
+
+def _says_grey(flag: ast.expr) -> bool:
+    """Whether it is OpenCV's flag for pictures without colours: `cv2.IMREAD_GRAYSCALE`, `0`."""
+    return getattr(flag, "attr", "").endswith("GRAYSCALE") or (isinstance(flag, ast.Constant) and flag.value == 0)
 
 
 def _of_pillow(func: ast.expr) -> bool:

@@ -21,16 +21,12 @@ from ...undecided.descriptions import unknown_batch
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..sites import Sites, name_of
-from . import absorbing, readers, stand_ins
+from . import absorbing, changing, readers, stand_ins
 
 ABSORBS = "__absorbs__"
 """The name under which cells ask whether a statement may be passed by."""
-UNNAMED = "__unseen_named__"
-"""The name under which cells find `named`."""
 DESCRIBED = "__as_described__"
 """The name under which a loop that trains finds `as_described`."""
-OPENED = "__opened__"
-"""The name under which functions find `opened`."""
 BATCHES = "__batches__"
 """The name under which a loop that trains finds `batches`."""
 ROUNDS = "__rounds__"
@@ -70,9 +66,6 @@ class Within(ast.NodeTransformer):
             node.body = [self._inside(part) for part in node.body]
         elif isinstance(node, ast.With):
             node.body = self._each(node.body)
-            for item in node.items if self._own is not None else ():
-                if item.optional_vars is not None:
-                    item.context_expr = _opened(item.context_expr)
         elif isinstance(node, ast.If):
             node.body, node.orelse = self._each(node.body), self._each(node.orelse)
         elif isinstance(node, _LOOPS) and self._sites.held(node).trains:
@@ -82,8 +75,11 @@ class Within(ast.NodeTransformer):
                 _ask(node)
         elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in absorbing.own(node)):
             node.body = self._each(node.body)  # a reader's
-        if isinstance(node, ast.For) and self._own is not None and _opens(node.iter):
-            node.iter = _opened(node.iter)
+        if self._own is not None and isinstance(node, _LOOPS) and not self._sites.held(node).trains:
+            for part in absorbing.own(node):
+                _open(part)
+        elif self._own is not None and isinstance(node, ast.With):
+            _open(node)
         return node
 
     def _each(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -102,27 +98,64 @@ class Within(ast.NodeTransformer):
         if self._sites.held(node).trains or not _can_be_passed(node):
             return node
         lines = [f"if not {ABSORBS}(__problem__): raise"]
-        names = [one for one in absorbing.bound_by(node) if self._own is None or one in self._own]
-        lines += [f"{name} = {UNNAMED}({name.rpartition('.')[2]!r})" for name in (*names, *_attributes(node))]
+        if (parts := _each_part(node)) is not None:
+            return _tried(node, [*lines, parts])
+        bound = absorbing.bound_by(node)
+        names = [one for one in bound if (self._own is None or one in self._own) and one != "self"]
+        lines += [f"{changing.FILLED}(lambda: {name})" for name in bound if self._own is not None]
+        stored = absorbing.stored_into(node)
+        for name in (*names, *absorbing.attributes(node)):
+            held = f", lambda: {name}" if name in stored else ""
+            lines += [f"{name} = {stand_ins.UNNAMED}({name.rpartition('.')[2]!r}{held})"]
+        lines += [f"{changing.CHANGED}(lambda: {name}, {method!r})" for name, method in changing.calls(node)]
         lines += [f"return {absorbing.UNSEEN}()"] * isinstance(node, ast.Return)
-        text = "try:\n pass\nexcept BaseException as __problem__:\n " + "\n ".join(lines)
-        (guarded,) = _at(node, text)
-        assert isinstance(guarded, ast.Try)
-        guarded.body = [node]
-        return guarded
+        return _tried(node, lines)
 
 
-def _opens(items: ast.expr) -> bool:
-    """Whether a loop goes through what a call opens: `open(path)`, `csv.reader(open(path))`."""
-    return any(isinstance(part, ast.Call) and name_of(part.func) == "open" for part in ast.walk(items))
+def _tried(node: ast.stmt, lines: list[str]) -> ast.Try:
+    """A statement in a `try`, with what is done where it fails."""
+    text = "try:\n pass\nexcept BaseException as __problem__:\n " + "\n ".join(lines)
+    (guarded,) = _at(node, text)
+    assert isinstance(guarded, ast.Try)
+    guarded.body = [node]
+    return guarded
+
+
+def _is_opened(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and name_of(node.func) == stand_ins.OPENED
+
+
+def _each_part(node: ast.stmt) -> str | None:
+    """A statement that gives or binds several things, one at a time: what one of them lacks is not the others'."""
+    match node:
+        case ast.Return(value=ast.Tuple(elts=parts)):
+            head = "return "
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)) if len(names) == len(parts):
+            head = f"{ast.unparse(node.targets[0])} = "
+        case _:
+            return None
+    if any(isinstance(part, ast.Starred) for part in parts):
+        return None
+    return head + "".join(f"{stand_ins.OPENED}(lambda: {ast.unparse(part)}, {ABSORBS}), " for part in parts)
+
+
+def _open(node: ast.AST) -> None:
+    """Let a `with` or a loop go on with what it opens or lists: `open(path)`, `os.listdir(folder)`."""
+    if isinstance(node, ast.With):
+        for item in node.items:
+            if item.optional_vars is not None:
+                item.context_expr = _opened(item.context_expr)
+    elif isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and name_of(node.iter) != "range":
+        node.iter = _opened(node.iter)
 
 
 def _opened(node: ast.expr) -> ast.expr:
-    """What is opened, of unknown content where it is not here: what is done with it tells more than that it failed."""
-    if any(isinstance(part, _ONCE) for part in ast.walk(node)):
+    """What is opened or listed, of unknown content where it is not here: what is done with it tells more than that it
+    failed."""
+    if any(isinstance(part, _ONCE) for part in ast.walk(node)) or _is_opened(node):
         return node
     lazily = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
-    call = ast.Call(ast.Name(OPENED, ast.Load()), [lazily, ast.Name(ABSORBS, ast.Load())], [])
+    call = ast.Call(ast.Name(stand_ins.OPENED, ast.Load()), [lazily, ast.Name(ABSORBS, ast.Load())], [])
     return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
@@ -205,22 +238,6 @@ def _jumps(node: ast.AST, *, within: bool) -> bool:
     return any(_jumps(child, within=within) for child in ast.iter_child_nodes(node))
 
 
-def _attributes(node: ast.stmt) -> list[str]:
-    """The attributes of objects that a statement binds or fills: `self.rows = ...`, `self.rows.append(...)`."""
-    found: dict[str, None] = {}
-    for part in absorbing.own(node):
-        target: ast.AST | None = None
-        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-            target = part
-        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            target = part.value
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in absorbing.FILLS:
-            target = part.func.value
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-            found[f"{target.value.id}.{target.attr}"] = None
-    return list(found)
-
-
 def _ask(loop: ast.For) -> None:
     """Let a loop that trains ask for its batches: `for batch in enumerate(reader()):` goes through
     `enumerate(__batches__(lambda: reader(), "reader", ...))`."""
@@ -246,26 +263,6 @@ def _ask(loop: ast.For) -> None:
 def _of_batch(name: str, loop: ast.For) -> list[ast.expr]:
     body = ast.unparse(ast.Module(loop.body, []))
     return [ast.Constant(name), ast.Constant("to_tensor" in body or "to_variable" in body)]
-
-
-def opened(make: Callable[[], Any], absorbs: Callable[[BaseException], bool]) -> Any:
-    """What a function opens; data of unknown content where that is not here.
-
-    Args:
-        make: opens it.
-        absorbs: whether the program may go on behind an error.
-    """
-    try:
-        return make()
-    except Exception as problem:
-        if not absorbs(problem):
-            raise
-        return Unseen()
-
-
-def named(name: str) -> Unseen:
-    """Data of unknown content that a function has under a name of its own."""
-    return Unseen(name=name)
 
 
 def as_described(name: str, value: Any) -> Any:
@@ -372,13 +369,12 @@ def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
 
 
 NAMES = {
-    OPENED: opened,
-    UNNAMED: named,
     DESCRIBED: as_described,
     BATCHES: batches,
     ROUNDS: rounds,
     readers.READER: readers.Reader,
     readers.MAKER: readers.maker,
+    **changing.NAMES,
     **stand_ins.NAMES,
 }
 """What cells find here."""

@@ -174,6 +174,10 @@ def _items(tree: ast.Module, loader: str) -> int:
     return returned[0] if returned else 0
 
 
+_OF_A_TENSOR = frozenset(("astype", "cast", "reshape", "transpose", "shape", "unsqueeze", "flatten"))
+"""What is asked of a tensor and of no list of them."""
+
+
 def _taken(loop: ast.For, name: str) -> int:
     """How many items `x, y = batch`, `batch[1]` speak of."""
     most = 0
@@ -185,6 +189,10 @@ def _taken(loop: ast.For, name: str) -> int:
                 most = max(most, index + 1)
             case ast.Subscript(value=ast.Name(id=held), slice=ast.Tuple()) if held == name:
                 return 1  # `batch[:, :-1]`: one array
+            case ast.Assign(targets=[ast.Name()], value=ast.Name(id=held)) if held == name:
+                most = max(most, 1)  # `picture = batch`
+            case ast.Attribute(value=ast.Name(id=held), attr=attr) if held == name and attr in _OF_A_TENSOR:
+                return 1  # `batch.astype("float32")`
     return most
 
 

@@ -17,6 +17,8 @@ FURTHER = 6
 is better."""
 MOST = 9
 """Questions that are looked for one behind the other."""
+_RANKS = {"needs_input": 0, "no_model": 0, "no_package": 0, "would_stop": 1, "ok": 2}
+"""How good an end is with a suggestion: an error of Python's may be that of a batch which is not the notebook's."""
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 Result = dict[str, Any]
@@ -27,7 +29,7 @@ def suggested(
 ) -> Result:
     """The result with all questions that come up on the way to the step, each with what its answer may be.
 
-    What is open no more once the others are answered is not asked.
+    What is open no more once the others are answered is not asked. `ends` is the status with all that is suggested.
 
     Args:
         has_time: whether there is time for another trace.
@@ -49,11 +51,11 @@ def suggested(
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
             traced += found.get("reached", 0)
             if _goes_on(found, {**known, **tried}, question["kind"]) and (
-                held is None or found["status"] != "needs_input"
+                held is None or _RANKS[found["status"]] > _RANKS[held[2]["status"]]
             ):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
-            if held is not None and (held[2]["status"] != "needs_input" or number >= last):
+            if held is not None and (held[2]["status"] == "ok" or number >= last):
                 break
             order.told(answer, found)
             if source in {HELD, PRINTED} and found["status"] == "would_stop":
@@ -66,6 +68,7 @@ def suggested(
             waiting = [one for one in waiting if one["name"] not in {question["name"], *answers}]
             break
         answer, source, found = held
+        result["ends"] = found["status"]
         answers[question["name"]] = question["suggestion"] = answer
         question["params"]["source"] = source
         waiting = [] if found["status"] != "needs_input" else found["questions"]

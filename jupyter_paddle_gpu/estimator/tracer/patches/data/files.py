@@ -114,7 +114,7 @@ def _method(session: Session, original: Callable[..., Any], self: Any, *args: An
 
 def _split(session: Session, original: Callable[..., Any], data: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(data, (Unseen, UnseenData)) or is_unseen(list(lengths)):
-        return [Unseen(data if isinstance(data, Unseen) else None) for _ in lengths]
+        return [Unseen(data) if isinstance(data, Unseen) else UnseenData(data) for _ in lengths]
     return original(data, lengths, *args, **kwargs)
 
 

@@ -30,6 +30,7 @@ from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
 from .batches import Made, bytes_of, collated, kinds, made
+from .own_datasets import gives_one
 
 EPOCH = 64
 """Batches that one pass over a loader gives at most."""
@@ -88,6 +89,7 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     if text is not None:
         size, count = described_size(runtime, text), EPOCH
         batch = _unknown(described(text, size))
+        batch = batch[0] if len(batch) == 1 and isinstance(batch, list) and gives_one(loader.dataset) else batch
     if size:
         loaders.seen_batch_sizes.append(size)
         sampler = getattr(loader, "batch_sampler", None)

@@ -9,6 +9,7 @@ trainer's data set whose format is known (`trainers.records`) is filled with sam
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import inspect
 import linecache
@@ -16,6 +17,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -51,6 +53,23 @@ def anew(data_set: Any) -> Any | None:
     method, args, kwargs = given
     method(made, *args, **kwargs)
     return made
+
+
+_BUILDS = frozenset(("BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP"))
+
+
+def gives_one(data_set: Any) -> bool:
+    """Whether a sample of a data set of the program's own is one thing, and so a batch no list: `return self.rows[i]`,
+    not `return self.rows[i], self.labels[i]`."""
+    while type(data_set) is UnseenData:
+        data_set = data_set.data
+    method = next((vars(one)["__getitem__"] for one in type(data_set).__mro__[:-1]
+                   if one.__module__ == "__main__" and "__getitem__" in vars(one)), None)  # fmt: skip
+    code = getattr(inspect.unwrap(method) if method else None, "__code__", None)
+    if code is None:
+        return False
+    names = [one.opname for one in dis.get_instructions(code)]
+    return not any(one in _BUILDS and then == "RETURN_VALUE" for one, then in pairwise(names))
 
 
 def is_absence(problem: BaseException) -> bool:

@@ -157,14 +157,125 @@ trainer = paddle.optimizer.SGD(parameters=net.parameters())
 def train(loader, vocab):
     for X, Y in loader:
         bos = paddle.to_tensor([vocab['<bos>']] * Y.shape[0]).reshape([-1, 1])
-        l = nn.functional.cross_entropy(net(X), paddle.concat([bos, Y[:, :-1]], 1))
+        l = nn.functional.cross_entropy(net(X), paddle.concat([bos, Y[:, :-1]], 1), ignore_index=vocab['<pad>'])
         l.backward()
         trainer.step()
         trainer.clear_grad()
 train(train_iter, target)
 """
 )
+COUNTED = (
+    HEAD
+    + """
+class Language:
+    def __init__(self):
+        self.numbers, self.count = {}, 2
+    def add(self, word):
+        if word not in self.numbers:
+            self.numbers[word] = self.count
+            self.count += 1
+    def add_all(self, words):
+        for word in words.split(' '):
+            self.add(word)
+def read():
+    language = Language()
+    lines = [line.strip() for line in open('absent.txt')]
+    for line in lines:
+        language.add_all(line)
+    return language, range(3)
+language, some = read()
+rows = np.zeros((len(some), 6), 'int64')
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.to_tensor(rows)]), batch_size=3)
+net = nn.Embedding(language.count, 4)
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+for (x,) in loader:
+    net(x).mean().backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
+PAGES = (
+    HEAD
+    + """
+import cv2, os
+class Pages(paddle.io.Dataset):
+    def __init__(self, folder):
+        self.names, self.kinds = os.listdir(folder), {'a': 0}
+    def __getitem__(self, i):
+        page = cv2.imread(os.path.join('absent', self.names[i]), cv2.IMREAD_GRAYSCALE)
+        corners = np.zeros((5, 4), 'float32')
+        corners[0] = self.kinds[self.names[i]]
+        return cv2.resize(page, (24, 16))[None].astype('float32'), corners
+    def __len__(self):
+        return len(self.names)
+pages = Pages('absent')
+train, test = paddle.io.random_split(pages, [len(pages) - 3, 3])
+loader = paddle.io.DataLoader(train, batch_size=2)
+net = nn.Sequential(nn.Conv2D(1, 2, 3, stride=2), nn.Flatten(), nn.Linear(154, 20))
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in loader:
+    nn.functional.mse_loss(net(x), y.flatten(1)).backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
+FOLDERS = (
+    HEAD
+    + """
+import os
+class Vocab(dict):
+    def __init__(self, lines):
+        super().__init__({'<pad>': 0})
+        for line in lines:
+            for word in line:
+                self[word] = len(self)
+def read(folder):
+    texts, labels = [], []
+    for label in ('pos', 'neg'):
+        for name in os.listdir(os.path.join(folder, label)):
+            with open(os.path.join(folder, label, name), 'rb') as file:
+                texts.append(file.read().decode('utf-8').split())
+                labels.append(1 if label == 'pos' else 0)
+    return texts, labels
+def load(size, steps=7):
+    texts, labels = read('absent')
+    vocab = Vocab(texts)
+    rows = [([vocab.get(word, 0) for word in text] + [vocab['<pad>']] * steps)[:steps] for text in texts]
+    rows = paddle.io.TensorDataset([paddle.to_tensor(rows), paddle.to_tensor(labels)])
+    return paddle.io.DataLoader(rows, batch_size=size), vocab
+loader, vocab = load(4)
+net = nn.Sequential(nn.Embedding(len(vocab), 8), nn.Flatten(), nn.Linear(56, 2))
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+for X, y in loader:
+    nn.functional.cross_entropy(net(X), y).backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
+FACES = (
+    HEAD
+    + """
+class Faces(paddle.io.Dataset):
+    def __init__(self, faces):
+        self.faces = faces
+    def __getitem__(self, i):
+        return self.faces[i].astype('float32') / 255
+    def __len__(self):
+        return len(self.faces)
+loader = paddle.io.DataLoader(Faces(np.load('absent.npy')), batch_size=4)
+net = nn.Sequential(nn.Conv2D(3, 4, 4, 2, 1), nn.Conv2DTranspose(4, 3, 4, 2, 1))
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+for data in loader:
+    picture = data
+    nn.functional.mse_loss(net(picture), picture).backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
 SOURCES = {
+    "folders of texts": FOLDERS,
+    "words are counted": COUNTED,
+    "pages": PAGES,
     "a loader with its vocabularies": TRANSLATION,
     "steps": REVIEWS,
     "its loop is the package's": HELPER + SMALL + "course.train(net, train_iter, test_iter, loss, 3, trainer)",
@@ -172,8 +283,12 @@ SOURCES = {
     "crops": CROPS,
     "a number in a tuple": SEVERAL,
     "as long as the ids": MASKED,
+    "one thing": FACES,
 }
 ANSWERS = {
+    "folders of texts": {"len_vocab": 10000},
+    "one thing": {"loader": "float32[4,3,224,224]"},
+    "words are counted": {"count": 10000},
     "a loader with its vocabularies": {"len_source": 10000, "len_target": 10000},
     "as long as the ids": {"pairs": "int64[8,1] int64[8,128] float32[8,128] float32[8,128]"},
     "its data is the package's": {"train_iter": "float32[8,1,28,28] int64[8,1]"},
@@ -215,3 +330,16 @@ def test_a_loader_is_followed_to_the_function_that_gives_it(answered):
     found = answered["a loader with its vocabularies"]
     assert found["inputs"] == ["int64[4, 9]", "int64[4, 9]", "int64[4]"]  # the last one `bos`
     assert "data_followed" in found["notes"]
+
+
+def test_a_part_that_is_not_known_leaves_the_rest_of_an_array(asked):
+    found = asked["pages"]
+    assert (found["status"], found["questions"], found["inputs"]) == (
+        "ok",
+        [],
+        ["float32[2, 1, 16, 24]", "float32[2, 5, 4]"],
+    )
+
+
+def test_what_is_read_from_folders_is_followed(answered):
+    assert answered["folders of texts"]["inputs"] == ["int64[4, 7]", "int64[4]"]
