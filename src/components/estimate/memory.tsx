@@ -156,10 +156,10 @@ function Figure(props: {
             )}
             <Info about={bytes(total)}>{explained()}</Info>
           </span>
+          {training.models.chosen && (
+            <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>
+          )}
           <span className="jp-PaddleGpu-faint">
-            {training.models.chosen && (
-              <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>
-            )}
             {training.isEstimating ? (
               <span
                 className="jp-PaddleGpu-spinner"
