@@ -13,8 +13,8 @@ import { Card } from './card';
 const LINES = 30;
 
 /** How many processes a job has; one for what is not distributed. */
-export function rankCount({ spec, device_ids }: IJob): number {
-  return Math.max(1, device_ids.length, spec.resources.gpus);
+export function rankCount({ spec }: IJob): number {
+  return Math.max(1, spec.processes);
 }
 
 export function Ranks({ model, job }: { model: JobView; job: IJob }): JSX.Element {

@@ -17,7 +17,10 @@ test('each process of a run has its own last lines, and one that cannot be read 
       return [line(0, `hello from ${rank}`)];
     }
   } as unknown as JobView;
-  const three = job('j', { device_ids: ['GPU-a', 'GPU-b', 'GPU-c'] });
+  const devices = job('j', { device_ids: ['GPU-a', 'GPU-b', 'GPU-c'] });
+  // One process may well use several devices.
+  expect(rankCount(devices)).toBe(1);
+  const three = { ...devices, spec: { ...devices.spec, processes: 3 } };
   expect(rankCount(three)).toBe(3);
   expect(rankCount(job('alone'))).toBe(1);
   const box = draw(<Ranks model={model} job={three} />);

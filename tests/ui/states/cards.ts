@@ -5,15 +5,24 @@ import { join } from 'path';
 
 import { wide } from '../cards';
 import { ended, expect } from '../fixtures';
-import type { LabServer } from '../server';
+import { type LabServer, notebook } from '../server';
 import { estimate, type IState, PANEL, submitted } from './panel';
 import { openTab, VIEW } from './pages';
+
+/** Read as one that trains in several processes; what it does is quick. */
+const TOGETHER = `import os
+if "NEVER" in os.environ:
+    import paddle
+    net = paddle.DataParallel(paddle.nn.Linear(1, 1))
+for step in range(1, 6):
+    print("rank", os.environ.get("PADDLE_TRAINER_ID"), f"step {step}/5 loss {1 / step:.3f}")`;
 
 let both = '';
 
 /** What these states need beside the examples. */
 export function furnishCards({ root }: LabServer): void {
   writeFileSync(join(root, 'wide.ipynb'), JSON.stringify(wide()));
+  writeFileSync(join(root, 'together.ipynb'), JSON.stringify(notebook([TOGETHER])));
 }
 
 export const CARD_STATES: readonly IState[] = [
@@ -39,16 +48,16 @@ export const CARD_STATES: readonly IState[] = [
     }
   },
   {
-    name: 'job on two cards, ranks',
+    name: 'job of two processes, ranks',
     part: VIEW,
     reach: async scene => {
       const { server } = scene;
-      both ||= await submitted(server, 'runs.ipynb', { resources: { gpus: 2 } });
+      both ||= await submitted(server, 'together.ipynb', { resources: { gpus: 2 } });
       await ended(server, both);
       await openTab(scene, both, 4);
       const lines = scene.page.locator(`${VIEW} .jp-PaddleGpu-tail`);
       await expect(lines).toHaveCount(2);
-      await expect(lines.first()).toContainText('loss');
+      await expect(lines.last()).toContainText('rank 1');
     }
   }
 ];
