@@ -100,7 +100,7 @@ def test_its_cards_are_listed(makers: registry.Makers, machine: Path) -> None:
     ],
 )
 def test_a_narrow_line_leaves_out_what_every_card_of_a_maker_is_called(vendor: str, name: str, short: str) -> None:
-    assert registry.with_short_name(Device(id="1", index=0, vendor=vendor, name=name)).short_name == short  # type: ignore[arg-type]
+    assert registry.with_names(Device(id="1", index=0, vendor=vendor, name=name)).short_name == short  # type: ignore[arg-type]
 
 
 def test_a_container_gets_exactly_its_nodes(makers: registry.Makers, machine: Path) -> None:
