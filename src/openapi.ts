@@ -920,7 +920,7 @@ export interface components {
          */
         Aim: {
             /** @enum {unknown} */
-            name: "balance" | "cost" | "home_grown" | "preference" | "time";
+            name: "balance" | "cost" | "home_grown" | "packing" | "preference" | "time";
             weight: number;
             value: number;
             /** @default true */

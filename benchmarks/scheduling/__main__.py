@@ -51,9 +51,9 @@ def main() -> None:
         else before["learned_proven_after"],
     }
     print(f"{source} trace, {TASKS} tasks, {sum(count for _, count in CARDS.values())} cards, seeds {SEEDS}")
-    print(f"{'':10}" + "".join(f"{one:>22}" for one in FIGURES))
+    print(f"{'':18}" + "".join(f"{one:>22}" for one in FIGURES))
     for name, row in table.items():
-        print(f"{name:10}" + "".join(f"{cell['mean']:>14.4g} ± {cell['half']:<5.2g}" for cell in row.values()))
+        print(f"{name:18}" + "".join(f"{cell['mean']:>14.4g} ± {cell['half']:<5.2g}" for cell in row.values()))
     result["decisions"] = speed.curve()
     RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
 

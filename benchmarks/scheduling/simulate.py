@@ -2,7 +2,8 @@
 
 `fifo`, `kueue` and `slurm` are models of what people have: whole cards, asked for by kind or by none, without a look at
 memory. `rules` and `learned` are this product (`product.py`): its fair order, its account, its expectations, its turns;
-`packed` is the same with `prefer: least_free`, the smallest room that fits.
+`packed` is the same with `prefer: least_free`, the smallest room that fits, `packing` with a score that wants little
+memory left over.
 """
 
 from __future__ import annotations
@@ -21,14 +22,22 @@ from jupyter_paddle_gpu.domain.learned import LearnedRun
 from jupyter_paddle_gpu.jobs.scheduling.timeline import Timeline
 from jupyter_paddle_gpu.matching.learned.experience import Experience
 from jupyter_paddle_gpu.matching.learned.proof import prove, replay
-from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.matching.policy import Policy, Weights
 
 from .product import Queue
 from .workload import NOISE, REFERENCE, Place, Task
 
 SCORED = Policy(prefer="score", default_share="estimate")
-PRODUCT = {"rules": SCORED, "packed": Policy(prefer="least_free", default_share="estimate"), "learned": SCORED}
+PACKING = msgspec.structs.replace(SCORED, weights=Weights(balance=0, packing=2))
+PRODUCT = {
+    "rules": SCORED,
+    "rules, packing": PACKING,
+    "packed": Policy(prefer="least_free", default_share="estimate"),
+    "learned": SCORED,
+    "learned, packing": PACKING,
+}
 """This product, by its policy."""
+LEARNED = ("learned", "learned, packing")
 SCHEDULERS = ("fifo", "kueue", "slurm", *PRODUCT)
 DEPTH = 40
 """Waiting tasks that one pass of the models looks at; Slurm's `bf_max_job_test` is such a bound."""
@@ -279,7 +288,7 @@ def _learns(state: State, run: Run) -> None:
     count = len(state.history)
     if count % REFIT:
         return
-    if state.scheduler == "learned" and state.proven_after is None and prove(replay(state.history)).proven:
+    if state.scheduler in LEARNED and state.proven_after is None and prove(replay(state.history)).proven:
         state.proven_after = count
     experience = Experience(runs=tuple(state.history), active=state.proven_after is not None)
     state.queue.policy = msgspec.structs.replace(state.queue.policy, experience=experience)

@@ -49,7 +49,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     checked: bool = True
 
 
-AimName = Literal["cost", "time", "balance", "preference", "home_grown"]
+AimName = Literal["cost", "time", "balance", "packing", "preference", "home_grown"]
 """What a policy may aim at with a device; how several are joined is an aim of their group."""
 
 

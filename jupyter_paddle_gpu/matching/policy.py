@@ -20,6 +20,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     cost: Weight = 1.0
     time: Weight = 1.0
     balance: Weight = 0.5
+    packing: Weight = 0.0
     topology: Weight = 0.5
     preference: Weight = 2.0
     home_grown: Weight = 2.0
@@ -72,6 +73,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     market: dict[str, float] = {}
     market_date: str = ""
     experience: Experience = Experience()
+
+    @property
+    def sparing(self) -> bool:
+        """Whether a device may be better where less of it is left."""
+        return self.weights.packing > 0 if self.scored else self.prefer == "least_free"
 
     @property
     def scored(self) -> bool:

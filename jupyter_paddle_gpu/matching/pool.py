@@ -130,13 +130,13 @@ class Pool:
         if count > 1 and self.links:
             return tuple(self.devices)  # which of them are joined best only all together tell
         places = {*self._others, *(self.place[name] for name in own if name in self.place)}
-        sparing = self.policy.prefer == "least_free" and not self.policy.scored
+        sparing = self.policy.sparing
         for kind, size in self._judged(need, choice):
 
             def is_kept(place: int, size: int | None = size) -> bool:
                 return kept(self.devices[place].id, size)
 
-            planned = 0 if need is None else need.high
+            planned = 0 if need is None or choice.anyway else need.high
             fullest = None if not sparing else planned if size is None else size
             places.update(kind.narrowed(count, fullest, is_kept))
         return self._at(places)
@@ -157,6 +157,7 @@ class Pool:
 
     def asked(self, need: Need | None, choice: Choice) -> Iterable[tuple[Kind, int | None]]:
         """The kinds on which a job may start when they are empty, with the bytes that it asks of each (None: all)."""
+        need = None if choice.anyway else need
         for kind in self.kinds(choice):
             possible, part = holds(need, kind.first, self.policy, choice.share)
             if possible:
@@ -164,6 +165,7 @@ class Pool:
 
     def unclaimed(self, need: Need | None, choice: Choice) -> Iterable[str]:
         """Devices that no job has as a whole, and on which such a job may start when they are empty."""
+        need = None if choice.anyway else need
         for kind in self._view(True).kinds.values():
             if holds(need, kind.first, self.policy, choice.share)[0]:
                 for rows in kind.open.values():

@@ -235,6 +235,8 @@ def _values(device: Device, figures: _Figures, policy: Policy, best: _Best) -> l
         found.append(("time", weights.time, best.seconds / figures.seconds if figures.seconds else None))
     if best.room is not None and weights.balance:
         found.append(("balance", weights.balance, None if figures.room is None else figures.room / best.room))
+    if best.room is not None and weights.packing:
+        found.append(("packing", weights.packing, None if figures.room is None else 1 - figures.room / best.room))
     if policy.preferred_devices and weights.preference:
         found.append(("preference", weights.preference, _wanted(device, policy.preferred_devices)))
     if policy.home_grown_first and weights.home_grown:

@@ -27,6 +27,7 @@ POLICIES = (
     Policy(prefer="score", plan_for="low"),
     Policy(preferred_devices=("T4",), prices={"T4": 0.2, "A100 SXM 80GB": 2.0}),
     Policy(prefer="score", weights=Weights(balance=0)),
+    Policy(prefer="score", weights=Weights(balance=0, packing=2)),
     Policy(experience=Experience(runs=history(SLOW_3090), active=True)),
 )
 
@@ -72,7 +73,10 @@ shares = st.dictionaries(st.sampled_from([f"g{at}" for at in range(14)]), holder
     need=needs,
     policy=st.sampled_from(POLICIES),
     choice=st.builds(
-        Choice, gpus=st.sampled_from([None, 1, 1, 2, 3]), share=st.sampled_from([None, None, 0.5, 8.0 * GIB])
+        Choice,
+        gpus=st.sampled_from([None, 1, 1, 2, 3]),
+        share=st.sampled_from([None, None, 0.5, 8.0 * GIB]),
+        anyway=st.sampled_from([False, False, True]),
     ),
     taken=st.sets(st.integers(0, 13), max_size=6),
     shared=shares,

@@ -93,6 +93,7 @@ def _why(say: Speech, row: DeviceScore) -> str:
         "cost": say("cost"),
         "time": say("time"),
         "balance": say("free memory"),
+        "packing": say("little memory left"),
         "preference": say("preference"),
         "home_grown": say("home-grown"),
     }

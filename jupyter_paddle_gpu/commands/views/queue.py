@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...domain.jobs.reasons import TOO_FAR
 from ...domain.messages import Message
 from ...domain.queues import QueueEntry
 from ...domain.queues import QueueView as Seen
@@ -46,8 +47,10 @@ class QueueView(TableView):
         return place, name, one.user, str(level), reason, starts_in(say, one.starts, self.data.time)
 
     def sentences(self, say: Speech) -> Sequence[Message]:
-        """What the policy gives this user, and that others' jobs are not seen, where they are not."""
-        return (*_given(self.data), *(() if self.data.shared else (ALONE,)))
+        """What the policy gives this user, why nothing is foretold of some, and that others' jobs are not seen, where
+        they are not."""
+        far = any(one.reason is not None and one.reason.hint == TOO_FAR.text for one in self.data.entries)
+        return (*((TOO_FAR,) if far else ()), *_given(self.data), *(() if self.data.shared else (ALONE,)))
 
 
 def _given(seen: Seen) -> Iterator[Message]:

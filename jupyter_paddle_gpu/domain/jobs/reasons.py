@@ -32,6 +32,9 @@ ENGINE_AWAY: Final = "engine_away"
 NOTES: Final = frozenset({"registry_busy", "data_not_readable"})
 """Codes of what a preflight tells and no submit is refused for: it passes, or the notebook may not need it."""
 
+TOO_FAR = Message(code="too_far", text="When it starts is foretold as soon as fewer than 100 jobs wait ahead of it.")
+"""Of a job that waits behind those for which the queue plans."""
+
 
 def is_note(message: Message) -> bool:
     """Whether a finding of an engine only is to be known."""

@@ -19,13 +19,14 @@ Predicted = Callable[[Job], float | None]
 def expected_seconds(job: Job, history: History, predicted: Predicted = lambda job: None) -> float | None:
     """Seconds from its start to its end, at most its time limit; None: nobody knows.
 
-    As a run of its notebook took with the same batch on as many devices; else as what was measured or learned of its
-    steps says; else as its newest run took.
+    As a run of its notebook took with the same batch on as many devices and with as many steps; else as what was
+    measured or learned of its steps says; else as such a run took for each of its steps; else as its newest run took.
     """
     limit = job.spec.resources.seconds
     runs = [run for run in history(job.spec.notebook) if run.result is not None and run.result.seconds]
     alike = [run for run in runs if _kind(run) == _kind(job)]
-    seconds = _ran(alike) or predicted(job) or _ran(runs)
+    same = [run for run in alike if _steps(run) == _steps(job)]
+    seconds = _ran(same) or predicted(job) or _step_by_step(alike, job) or _ran(alike) or _ran(runs)
     known = [one for one in (seconds, limit) if one is not None]
     return min(known, default=None)
 
@@ -41,6 +42,17 @@ def predicted_seconds(need: Need, cards: Iterable[str], experience: Experience) 
 
 def _ran(runs: list[Job]) -> float | None:
     return next((run.result.seconds for run in runs if run.result is not None), None)
+
+
+def _step_by_step(runs: list[Job], job: Job) -> float | None:
+    """As the newest run took whose steps are known, made longer or shorter."""
+    known = ((run.result.seconds, _steps(run)) for run in runs if run.result is not None)
+    wanted = _steps(job)
+    return next((seconds * wanted / steps for seconds, steps in known if seconds and steps and wanted), None)
+
+
+def _steps(job: Job) -> int | None:
+    return None if job.spec.need is None else job.spec.need.steps
 
 
 def _kind(job: Job) -> tuple[object, ...]:

@@ -86,7 +86,7 @@ class Prospects:
     def awaited(self, need: Need | None, choice: Choice, seconds: float | None) -> tuple[Device, ...]:
         """The devices among which a job finds those that it could have first."""
         count, policy = choice.gpus or 1, self._pool.policy
-        most = inf if policy.prefer == "least_free" else count
+        most = inf if policy.sparing else count
         times: list[float] = []
         found: list[tuple[Device, float]] = []
         for one in merge(*self._walks(need, choice, count, most, seconds)):

@@ -257,12 +257,14 @@ class _State:
             self.give(job.owner, self.room.weight(job, choice.share))
             return Turn(job, True, device_ids=decision.device_ids, shares=decision.shares, starts=self.now)
         self.waiting[supply.pool] += 1
-        place, starts = self.waiting[supply.pool], None
+        place, starts, reason = self.waiting[supply.pool], None, decision.reason
         if decision.device_ids and place <= MOST_PLANNED:  # else it waits for what is not here, or far behind
             starts = self.room.wait(supply, wish)
             if not choice.device_ids:
                 self.any_wanted.setdefault(supply.pool, job.id)
-        return Turn(job, False, reason=decision.reason, place=place, starts=starts)
+        if place > MOST_PLANNED and not reason.hint:
+            reason = msgspec.structs.replace(reason, hint=reasons.TOO_FAR.text)
+        return Turn(job, False, reason=reason, place=place, starts=starts)
 
 
 def need_of(job: Job) -> Need | None:

@@ -40,7 +40,7 @@ resource_policy:
   # heat_ceiling: 85           # nor those hotter now
   # sharing: exclusive         # nor those on which others' processes run; whole cards only
   # default_share: estimate    # jobs share cards: each has what its estimate says at most
-  # weights: {{cost: 1, time: 1, balance: 0.5, topology: 0.5, preference: 2, home_grown: 2}}
+  # weights: {{cost: 1, time: 1, balance: 0.5, packing: 0, topology: 0.5, preference: 2, home_grown: 2}}
 # scheduler:
 #   timeout: 86400             # seconds after which a job that has not started fails
 #   quiet_hours: ["22:00-06:00"]   # no job starts on a device then

@@ -20,7 +20,7 @@ from jupyter_paddle_gpu.jobs.scheduling.prospects import Prospects
 from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.candidates import usable
-from jupyter_paddle_gpu.matching.policy import Policy
+from jupyter_paddle_gpu.matching.policy import Policy, Weights
 from jupyter_paddle_gpu.matching.pool import Pool
 from jupyter_paddle_gpu.matching.seats import holds
 
@@ -33,6 +33,7 @@ POLICIES = (
     Policy(prefer="least_free"),
     Policy(prefer="fastest"),
     Policy(prefer="score", plan_for="low"),
+    Policy(prefer="score", weights=Weights(balance=0, packing=2)),
     Policy(preferred_devices=("T4",), prices={"T4": 0.2, "A100 SXM 80GB": 2.0}),
 )
 CARDS = (("Tesla T4", 16), ("NVIDIA A100-SXM4-80GB", 80), ("Unknown", 16), ("Mute", None))
@@ -116,15 +117,19 @@ def places(draw: st.DrawFn, size: int | None = None) -> Place:
         share = draw(st.sampled_from([None, None, 0.5, 1.0, 3.0 * GIB, 8.0 * GIB]))
         ids = ("g0",) if draw(st.integers(0, 9)) == 0 else ()
         gpus = draw(st.sampled_from([1, 1, 1, 2, 3]))
-        queued.append(_with(job(f"q{number}", gpus, owner=draw(users), ids=ids), need=need, share=share))
+        insisted = draw(st.sampled_from([None, None, None, LOST]))
+        row = job(f"q{number}", gpus, owner=draw(users), ids=ids)
+        queued.append(_with(row, need=need, share=share, insisted=insisted))
         if (length := draw(lengths)) is not None:
             seconds[f"q{number}"] = length
     return Place(tuple(devices), tuple(queued), tuple(active), held, shared, queue.Known(seconds, ends))
 
 
-def _with(made: Job, need: Need | None = None, share: float | None = None, **fields: Any) -> Job:
+def _with(
+    made: Job, need: Need | None = None, share: float | None = None, insisted: Message | None = None, **fields: Any
+) -> Job:
     resources = msgspec.structs.replace(made.spec.resources, share=share)
-    spec = msgspec.structs.replace(made.spec, need=need, resources=resources)
+    spec = msgspec.structs.replace(made.spec, need=need, resources=resources, insisted=insisted)
     return msgspec.structs.replace(made, spec=spec, **fields)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from jupyter_paddle_gpu.domain.decisions import Need
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, Resources
 from jupyter_paddle_gpu.jobs.scheduling.expected import expected_seconds
@@ -40,6 +41,20 @@ def test_a_job_is_expected_to_take_what_the_last_one_like_it_took() -> None:
     assert expected_seconds(job("x", 1), lambda notebook: []) is None
     assert expected_seconds(job("x", 1), lambda notebook: runs, lambda job: 50.0) == 100.0
     assert expected_seconds(job("x", 4), lambda notebook: runs, lambda job: 50.0) == 50.0, "what was measured of a step"
+    steps = {
+        name: Need(low=1, high=1, steps=count) for name, count in (("run", 1000), ("same", 1000), ("longer", 3000))
+    }
+
+    def counted(name: str) -> Job:
+        made = job(name, 1)
+        return msgspec.structs.replace(
+            made, spec=msgspec.structs.replace(made.spec, need=Need(low=1, high=1, steps=counts[name]))
+        )
+
+    runs = [msgspec.structs.replace(counted("run"), result=JobResult(reason="succeeded", seconds=100.0))]
+    assert expected_seconds(counted("same"), lambda notebook: runs, lambda job: 50.0) == 100.0
+    assert expected_seconds(counted("longer"), lambda notebook: runs, lambda job: 250.0) == 250.0
+    assert expected_seconds(counted("longer"), lambda notebook: runs) == 300.0, "three times as many steps"
     limited = msgspec.structs.replace(job("x", 4).spec, resources=Resources(gpus=4, seconds=20.0))
     short = msgspec.structs.replace(job("x", 4), spec=limited)
     assert expected_seconds(short, lambda notebook: [], lambda job: 50.0) == 20.0

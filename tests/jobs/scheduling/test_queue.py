@@ -117,6 +117,8 @@ def test_of_many_that_wait_the_first_are_planned_and_the_others_start_on_what_th
     foretold = [turns[one.id].starts is not None for one in many]
     assert foretold == [True] * queue.MOST_PLANNED + [False] * 5
     assert [turns[one.id].place for one in many[-5:]] == [queue.MOST_PLANNED + more for more in range(1, 6)]
+    told = [(turns[one.id].reason or queue.HELD).hint for one in many]
+    assert told == [""] * queue.MOST_PLANNED + [reasons.TOO_FAR.text] * 5
     assert started(turns) == {"small": ("g1",)}, "it delays nobody"
 
 
