@@ -41,9 +41,7 @@ def test_a_job_is_expected_to_take_what_the_last_one_like_it_took() -> None:
     assert expected_seconds(job("x", 1), lambda notebook: []) is None
     assert expected_seconds(job("x", 1), lambda notebook: runs, lambda job: 50.0) == 100.0
     assert expected_seconds(job("x", 4), lambda notebook: runs, lambda job: 50.0) == 50.0, "what was measured of a step"
-    steps = {
-        name: Need(low=1, high=1, steps=count) for name, count in (("run", 1000), ("same", 1000), ("longer", 3000))
-    }
+    counts = {"run": 1000, "same": 1000, "longer": 3000}
 
     def counted(name: str) -> Job:
         made = job(name, 1)
