@@ -19,18 +19,14 @@ interface IAxe {
  * Each fault with the first element that has it; empty where there is none. All rules as the page is, and those of colours
  * in each of the themes.
  */
-export async function faults(
-  page: Page,
-  selector: string,
-  themes: readonly Theme[] = Object.keys(THEMES) as Theme[]
-): Promise<string[]> {
+export async function faults(page: Page, selector: string): Promise<string[]> {
   // Colours that fade over have too little contrast for a moment.
   await settled(page);
   if (!(await page.evaluate(() => 'axe' in window))) {
     await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
   }
   const found = await look(page, selector, 'as it is', null);
-  for (const theme of themes) {
+  for (const theme of Object.keys(THEMES) as Theme[]) {
     await wear(page, theme);
     found.push(...(await look(page, selector, theme, COLOURS)));
   }
