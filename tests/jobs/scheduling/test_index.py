@@ -143,6 +143,7 @@ def _none(self: Prospects, *asked: Any) -> tuple[Device, ...]:
 
 def _possible(self: Pool, need: Need | None, choice: Choice) -> Iterable[str]:
     wanted = usable(self.devices, self.policy, choice.gpus or 1)
+    need = None if choice.anyway else need
     return [device.id for device in wanted if holds(need, device, self.policy, choice.share)[0]]
 
 
