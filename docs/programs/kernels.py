@@ -60,6 +60,7 @@ _CHOICE = {
     "SELECTS": "where it puts one number, at most as many entries are left as the mask has",
     "CHAINS": "masks have as many entries together as each of them",
     "EXCEEDS": "at most as many entries exceed a number as a mask has",
+    "BOUNDS": "a number that is not known is at least its lower bound",
 }
 _AMP = {"FIRST_OPERAND": "`auto_cast` casts its input alone", "NEVER": "`auto_cast` leaves it as it is"}
 _ASKED = {

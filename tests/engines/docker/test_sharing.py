@@ -22,6 +22,7 @@ from jupyter_paddle_gpu.devices.maker import MEMORY_LIMIT
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import ENDED, JobSpec, Resources
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines.docker import holders
 from jupyter_paddle_gpu.engines.docker.container import container_name
 from jupyter_paddle_gpu.engines.docker.engine import DockerEngine
@@ -43,6 +44,11 @@ print("HAS", *glob.glob("/dev/nvidia[0-9]"), time.time(), flush=True)
 time.sleep(0.7)
 print("GAVE", time.time(), flush=True)
 """
+
+
+def rendered(reason):
+    """What a reason's sentence is filled with, as a person reads it."""
+    return {name: value.render() if isinstance(value, Message) else value for name, value in reason.params.items()}
 
 
 class Users:
@@ -106,10 +112,8 @@ def test_a_row_says_whose_job_has_the_card(users):
         return users.bob.client.get(job).reason
 
     until(lambda: reason(named) and reason(both))
-    assert (reason(named).code, dict(reason(named).params)) == (
-        "device_held",
-        {"device": CARD, "job": holding, "owner": "root"},
-    )
+    assert reason(named).code == "device_held"
+    assert rendered(reason(named)) == {"device": "GPU 0 (Stand-in)", "job": holding, "owner": "root"}
     # A card alone is not enough for the one behind, and who has the other is said.
     assert (reason(both).code, reason(both).params.get("owners", "root")) == ("waits_free_device", "root")
     users.root.go()
@@ -246,10 +250,12 @@ def test_a_job_waits_for_a_container_that_was_started_by_hand(users, daemon):
         waits = users.root.submit(USE, device_ids=(CARD,), gpus=1)
         users.serve()
         reason = until(lambda: users.root.client.get(waits).reason)
-        assert (reason.code, dict(reason.params)) == (
-            "device_held",
-            {"device": CARD, "container": "by-hand", "command": "docker stop by-hand"},
-        )
+        assert reason.code == "device_held"
+        assert rendered(reason) == {
+            "device": "GPU 0 (Stand-in)",
+            "container": "by-hand",
+            "command": "docker stop by-hand",
+        }
     finally:
         daemon.api().remove_container(container, force=True)
     until(lambda: users.root.client.get(waits).state == "succeeded")

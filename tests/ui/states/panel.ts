@@ -213,7 +213,8 @@ export const PANEL_STATES: readonly IState[] = [
       // Also what an explanation that was opened before lies over.
       const folded = scene.page.locator(`${PANEL} .jp-PaddleGpu-body [aria-expanded=false]`);
       for (let left = 40; left && (await folded.count()); left--) {
-        await folded.first().evaluate((node: HTMLElement) => node.click());
+        // At once, for the last one may go while it is looked for: what was waited for is there without a click.
+        await folded.evaluateAll((nodes: HTMLElement[]) => nodes[0]?.click());
       }
       await shown(scene, '.jp-PaddleGpu-remedies');
     }
