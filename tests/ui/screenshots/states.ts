@@ -49,7 +49,7 @@ const GROUPS: readonly IGroup[] = [
 const STATES = GROUPS.flatMap(({ states }) => states);
 
 const widths = ({ part }: IState) => (part === PANEL ? PANEL_WIDTHS : PAGE_WIDTHS);
-const file = ({ name }: IState) => name.replace(/[^a-z]+/g, '-');
+const file = ({ name }: IState) => name.toLowerCase().replace(/[^a-z]+/g, '-');
 /** What scrolls is shown as far as it is in the window. */
 const shownAs = ({ part }: IState) => (part.includes(':not(') ? '#jp-main-dock-panel' : part);
 const isWanted = ({ name }: IState) => name.includes(ONLY);
