@@ -24,7 +24,7 @@ help:  ## List these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 lab: $(ENVIRONMENT)  ## Set everything up and open JupyterLab on the examples
-	$(BIN)/jupyter lab --ServerApp.root_dir=examples --port=$(PORT) --LabApp.default_url=/lab/tree/digits_fit.ipynb $(ROOT_FLAGS) $(LAB_FLAGS)
+	$(BIN)/jupyter lab --ServerApp.root_dir=examples $(if $(findstring --port,$(LAB_FLAGS)),,--port=$(PORT)) --LabApp.default_url=/lab/tree/digits_fit.ipynb $(ROOT_FLAGS) $(LAB_FLAGS)
 
 demo: $(ENVIRONMENT)  ## The same job without a browser: estimate, submit, follow the log, compare with what was measured
 	$(BIN)/python examples/demo.py

@@ -277,7 +277,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     packages: tuple[Package, ...] = ()
     """What the notebook imports and the kernel's Python lacks."""
     stop: Stop | None = None
-    """Where the notebook would end with an error; with a figure (`ok`) that lies behind the step it is for."""
+    """Where the notebook would end with an error; with a figure (`ok`) that lies behind the step it is for, or at a
+    device that a job on the CPU does not have (`Stop.device`)."""
     trainings: tuple[Training, ...] = ()
     """All that train, in the notebook's order; the other fields are of the one in `training`."""
     training: str | None = None
@@ -297,6 +298,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     target: Target = "gpu"
     device: str | None = None
     device_checked: bool = True
+    """False: what is said of devices of its maker, nobody has checked on one."""
     parameters: int | None = None
     trainable_parameters: int | None = None
     allocated_peak_bytes: int | None = None

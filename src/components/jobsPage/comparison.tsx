@@ -37,7 +37,14 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
   }, [model]);
   // Once more when the curves are there: before, it is too short to be scrolled to the top.
   React.useEffect(() => {
-    heading.current?.scrollIntoView({ block: 'start' });
+    if (heading.current) {
+      // Below the page's head, which stays in view and has as many lines as the window is narrow.
+      const head = heading.current
+        .closest('.jp-PaddleGpu-jobsPage')
+        ?.querySelector<HTMLElement>('.jp-PaddleGpu-jobsHead');
+      heading.current.style.scrollMarginTop = `${head?.offsetHeight ?? 0}px`;
+      heading.current.scrollIntoView({ block: 'start' });
+    }
   }, [model, isRead]);
   const names = shortNames(jobs, trans);
   const charts = React.useMemo(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import FrameType
 from typing import NamedTuple
 
@@ -31,6 +31,18 @@ class AbsentDevices:
 
     def __init__(self) -> None:
         self.asked: Asked | None = None
+        self._tried: dict[str, tuple[tuple[int, int], ...]] = {}
+
+    def is_caught(self, frame: FrameType | None) -> bool:
+        """Whether the line at which a frame is, or one that called it, stands in a `try`."""
+        while frame is not None and not frame.f_code.co_filename.startswith(call_stack.TRACER):
+            file, line = frame.f_code.co_filename, frame.f_lineno
+            if file not in self._tried:  # a program may move its data to a device in each step
+                self._tried[file] = tuple(_tried("".join(linecache.getlines(file))))
+            if any(first <= line <= last for first, last in self._tried[file]):
+                return True
+            frame = frame.f_back
+        return False
 
 
 def ask(session: Session, device: str, original: Callable[[], object]) -> None:
@@ -47,34 +59,20 @@ def ask(session: Session, device: str, original: Callable[[], object]) -> None:
     try:
         original()
     except Exception as problem:  # whatever Paddle says
-        found = session.of(AbsentDevices)
+        found, frame = session.of(AbsentDevices), call_stack.caller((call_stack.TRACER, call_stack.PADDLE))
+        if found.is_caught(frame):
+            raise
         if found.asked is not None:
             return
-        frame = call_stack.caller((call_stack.TRACER, call_stack.PADDLE))
-        if _is_caught(frame):
-            raise
         while frame is not None and (cell := call_stack.cell_of(frame.f_code.co_filename)) is None:
             frame = frame.f_back
         if frame is not None and cell is not None:
             found.asked = Asked(cell, frame.f_lineno, device, problem.with_traceback(None))
 
 
-def _is_caught(frame: FrameType | None) -> bool:
-    """Whether the line, or one that called it, stands in a `try`."""
-    while frame is not None and not frame.f_code.co_filename.startswith(call_stack.TRACER):
-        file, line = frame.f_code.co_filename, frame.f_lineno
-        if any(first <= line <= last for first, last in _tried("".join(linecache.getlines(file)))):
-            return True
-        frame = frame.f_back
-    return False
-
-
-@lru_cache(maxsize=64)
-def _tried(source: str) -> tuple[tuple[int, int], ...]:
-    """From which line to which something is tried."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return ()
-    found = (node for node in ast.walk(tree) if isinstance(node, _CATCHING) and node.handlers)
-    return tuple((node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno) for node in found)
+def _tried(source: str) -> Iterator[tuple[int, int]]:
+    """From which line to which something is tried whose errors are caught."""
+    with suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, _CATCHING) and node.handlers:
+                yield node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno

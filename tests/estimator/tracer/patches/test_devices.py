@@ -112,6 +112,11 @@ ON_CPU = {
     "to": ("model.to('gpu:0')", "paddle.nn.Linear(2, 2).to('gpu:0')"),
     "data": ("paddle.rand([3]).cuda()", "paddle.rand([3]).cuda()"),
     "class": ("paddle.CUDAPlace(0)", "paddle.CUDAPlace(0)"),
+    "tried later": (
+        "paddle.set_device('gpu')\ntry:\n    model.to('gpu'); found = 'gpu'\nexcept ValueError:\n    found = 'cpu'\n"
+        "assert found == 'cpu'",
+        "paddle.set_device('gpu')",
+    ),
     "asked first": ("paddle.set_device('gpu' if paddle.is_compiled_with_cuda() else 'cpu')", ""),
     "tried": ("\ntry:\n    paddle.set_device('gpu')\nexcept ValueError:\n    paddle.set_device('cpu')\n", ""),
 }
