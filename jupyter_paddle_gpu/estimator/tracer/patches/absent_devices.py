@@ -6,7 +6,7 @@ import ast
 import linecache
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from types import FrameType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
 from paddle.base import core
@@ -26,20 +26,28 @@ class Asked(NamedTuple):
     problem: Exception
 
 
+class _Tried(NamedTuple):
+    """From which line to which something is tried, and what is caught there; None: all."""
+
+    first: int
+    last: int
+    caught: CodeType | None
+
+
 class AbsentDevices:
     """The first request of a trace for a device that its Paddle was not built for; None: there was none."""
 
     def __init__(self) -> None:
         self.asked: Asked | None = None
-        self._tried: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._tried: dict[str, tuple[_Tried, ...]] = {}
 
-    def is_caught(self, frame: FrameType | None) -> bool:
-        """Whether the line at which a frame is, or one that called it, stands in a `try`."""
+    def is_caught(self, problem: Exception, frame: FrameType | None) -> bool:
+        """Whether the line at which a frame is, or one that called it, stands in a `try` that catches the problem."""
         while frame is not None and not frame.f_code.co_filename.startswith(call_stack.TRACER):
             file, line = frame.f_code.co_filename, frame.f_lineno
             if file not in self._tried:  # a program may move its data to a device in each step
                 self._tried[file] = tuple(_tried("".join(linecache.getlines(file))))
-            if any(first <= line <= last for first, last in self._tried[file]):
+            if any(one.first <= line <= one.last and _catches(one, problem, frame) for one in self._tried[file]):
                 return True
             frame = frame.f_back
         return False
@@ -60,7 +68,7 @@ def ask(session: Session, device: str, original: Callable[[], object]) -> None:
         original()
     except Exception as problem:  # whatever Paddle says
         found, frame = session.of(AbsentDevices), call_stack.caller((call_stack.TRACER, call_stack.PADDLE))
-        if found.is_caught(frame):
+        if found.is_caught(problem, frame):
             raise
         if found.asked is not None:
             return
@@ -70,9 +78,20 @@ def ask(session: Session, device: str, original: Callable[[], object]) -> None:
             found.asked = Asked(cell, frame.f_lineno, device, problem.with_traceback(None))
 
 
-def _tried(source: str) -> Iterator[tuple[int, int]]:
-    """From which line to which something is tried whose errors are caught."""
+def _tried(source: str) -> Iterator[_Tried]:
+    """What a file tries whose errors it catches."""
     with suppress(SyntaxError, ValueError):
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, _CATCHING) and node.handlers:
-                yield node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
+            if isinstance(node, _CATCHING):
+                for handler in node.handlers:
+                    kind = handler.type
+                    caught = None if kind is None else compile(ast.Expression(kind), "<caught>", "eval")
+                    yield _Tried(node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno, caught)
+
+
+def _catches(tried: _Tried, problem: Exception, frame: FrameType) -> bool:
+    """Whether a handler is for such a problem (`contextlib` tries each `with`, for StopIteration alone)."""
+    try:
+        return tried.caught is None or isinstance(problem, eval(tried.caught, frame.f_globals, frame.f_locals))
+    except Exception:  # a name that is made later: taken for one that catches
+        return True

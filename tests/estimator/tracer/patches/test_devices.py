@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import paddle
 import pytest
 
@@ -117,6 +119,15 @@ ON_CPU = {
         "assert found == 'cpu'",
         "paddle.set_device('gpu')",
     ),
+    "tried for another": (
+        "\ntry:\n    paddle.set_device('gpu')\nexcept KeyError:\n    pass\n",
+        "paddle.set_device('gpu')",
+    ),
+    "within a with": (
+        "import contextlib\n@contextlib.contextmanager\ndef on():\n    paddle.set_device('gpu')\n    yield\n"
+        "for _ in range(2):\n    with on():\n        pass\n",
+        "paddle.set_device('gpu')",
+    ),
     "asked first": ("paddle.set_device('gpu' if paddle.is_compiled_with_cuda() else 'cpu')", ""),
     "tried": ("\ntry:\n    paddle.set_device('gpu')\nexcept ValueError:\n    paddle.set_device('cpu')\n", ""),
 }
@@ -135,7 +146,8 @@ def test_on_the_cpu_a_gpu_that_is_asked_for_ends_the_job(run_child):
             with pytest.raises(ValueError) as refusal:
                 eval(real)
             assert str(refusal.value).split(" (at ")[0].strip()[:20] in stop["error"]
-            assert stop["line"] == 9
+            asks = [at for at, line in enumerate(sources[name].splitlines(), 1) if re.search("'gpu|cuda|CUDA", line)]
+            assert stop["line"] == asks[0]
             assert stop["device"]
 
 
