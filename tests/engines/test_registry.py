@@ -18,6 +18,7 @@ from jupyter_paddle_gpu.domain.jobs.job import Resources
 from jupyter_paddle_gpu.engines import registry
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.policies.files import load_policies
+from tests import processes
 
 sys.path.insert(0, str(Path(__file__).parent))
 from elsewhere import ENGINE
@@ -193,5 +194,6 @@ def test_another_packages_entry_point_is_enough(tmp_path):
         timeout=200,
         check=False,
     )
+    processes.end("PADDLE_GPU_DATA", environment["PADDLE_GPU_DATA"])
     assert done.returncode == 0, done.stderr
     assert "cards elsewhere/0" in done.stdout

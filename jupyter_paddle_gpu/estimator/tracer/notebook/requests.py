@@ -209,7 +209,7 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),
     )  # fmt: skip
 
-    run.candidates.printed, run.candidates.held = request.get("printed") or {}, request.get("held") or {}
+    run.found.candidates.printed, run.found.candidates.held = request.get("printed") or {}, request.get("held") or {}
 
     def execute(session: Session) -> None:
         session.put(deadline)
@@ -217,10 +217,8 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
             run.run(session)
 
     runtime, result = traced(execute, scenario, run, evaluates=evaluates)
-    seen = runtime.of(ModelInputs)
-    return what_ifs.Run(
-        result, seen.image, seen.sequence, run.failures, bool(runtime.of(Loaders).seen_batch_sizes), run.trained_in
-    )
+    seen, has_loader = runtime.of(ModelInputs), bool(runtime.of(Loaders).seen_batch_sizes)
+    return what_ifs.Run(result, seen.image, seen.sequence, run.found.failures, has_loader, run.trained_in)
 
 
 def _trainings(request: dict[str, Any], sites: Sites) -> Trainings | None:

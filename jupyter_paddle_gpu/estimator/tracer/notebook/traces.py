@@ -112,9 +112,9 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     runtime.evaluate = real
     runtime.resize = partial(resizing.arguments, runtime) if scenario.change else None
     # Known from the first forward pass on: it is what is differentiated twice.
-    runtime.differentiates_twice = run is not None and any("create_graph" in source for source in run.sources)
+    runtime.differentiates_twice = run is not None and any("create_graph" in source for source in run.found.sources)
     processes = ChildProcesses(runtime)
-    by_hand = run is not None and not any("optim" in source.lower() for source in run.sources)
+    by_hand = run is not None and not any("optim" in source.lower() for source in run.found.sources)
     watch = StepWatch(runtime, scenario.probe, evaluates=evaluates, is_by_hand=by_hand, checks=(processes.check,))
     runtime.before_call = watch.check
     if run is not None and run.trainings is not None:
@@ -165,18 +165,18 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     else:
         return _nothing(runtime, run, request)
     if run is not None:
-        run.forget_files()
+        run.found.forget_files()
         if result.get("unreached"):
-            run.ask_needs()
+            run.found.ask_needs()
     shared, own = _shared(runtime, run), result.pop("own_notes")
     if run is not None and result.get("unreached"):
-        shared["questions"] += run.late_questions
+        shared["questions"] += run.found.late_questions
     runtime.put(result.pop("seen"))
     others = [
         {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
         for one in result.get("others", ())
     ]
-    stop = None if run is None else run.stop or _without_device(runtime)
+    stop = None if run is None else run.found.stop or _without_device(runtime)
     return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
 
 
@@ -190,20 +190,20 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
     """The answer where the notebook ends with an error before a training is through. The failure stays beside it, for
     where another way through the program trains this one tells nothing."""
     shared = _shared(runtime, run)
-    shared["is_refusal"] = run.is_refused
-    return {**shared, "status": "would_stop", "stop": run.stop, "questions": run.failures[:1], **versions()}
+    shared["is_refusal"] = run.found.is_refused
+    return {**shared, "status": "would_stop", "stop": run.found.stop, "questions": run.found.failures[:1], **versions()}
 
 
 def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:
     """The answer where no step was seen."""
     changes = runtime.of(Changes)
     if run is not None:
-        run.ask_needs()
-    is_of_data = run is not None and not run.trains and "data_absent" in runtime.notes
-    if run is not None and run.failures and not run.questions and not is_of_data:
-        run.questions.append(run.failures[0])
-    if run is not None and not run.questions and run.trains:
-        run.ask_absent()
+        run.found.ask_needs()
+    is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes
+    if run is not None and run.found.failures and not run.found.questions and not is_of_data:
+        run.found.questions.append(run.found.failures[0])
+    if run is not None and not run.found.questions and run.found.trains:
+        run.found.ask_absent()
     shared = _shared(runtime, run)
     questions, notes = shared["questions"], shared["notes"]
     if run is not None and not questions and changes.accumulation > 1 and changes.attempts:
@@ -211,9 +211,9 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
         return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
     found = {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
     if run is not None:
-        found["paths"] = list(run.paths.values())
-    if run is not None and run.stop_if_told is not None:
-        found[STOP_IF_TOLD] = run.stop_if_told
+        found["paths"] = list(run.found.paths.values())
+    if run is not None and run.found.stop_if_told is not None:
+        found[STOP_IF_TOLD] = run.found.stop_if_told
     return found
 
 
@@ -226,7 +226,7 @@ def _shared(runtime: Runtime, run: CellRun | None) -> dict[str, Any]:
     if names := unplaced():
         notes.append({"code": "unpatched_library", "params": {"names": ", ".join(names)}})
     return {
-        "questions": [] if run is None else list(run.questions),
+        "questions": [] if run is None else list(run.found.questions),
         "notes": notes,
         "absent_modules": _absent(runtime),
         "shared_memory": runtime.of(Loaders).shared_memory(),

@@ -11,33 +11,29 @@ import linecache
 import sys
 import types
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ... import call_stack
 from ...patches import absent_modules
-from ...patches.environment import DownloadNeeded, StaticGraphError
 from ...session import Session
 from ...step.deadline import Deadline, TimeUp
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
-from ...undecided.needs import BatchNeeded, Need, NeededError
 from ..questions import paths
 from ..questions.answers import Answers
-from ..questions.candidates import Candidates
-from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, out_of_time, refused, said, trains
+from ..questions.wording import out_of_time
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, changing, outside, stops, wanting, within
+from . import absorbing, changing, outside, wanting, within
+from .findings import Findings
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
 from .shell import Shell, ignore
 from .surmises import Surmises
 
-Question = dict[str, Any]
 _WORDS = {conversions.Floats: "float", absent_modules.Imports: "import"}
 """A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
 
@@ -85,30 +81,14 @@ class CellRun:
         self.sites = sites or Sites(cells)
         if absorbs:
             self.rewriting = (*within.rewriting(self.sites), *self.rewriting)
-        self.sources = (*(cell["source"] for cell in cells), *(beside or {}).values())
-        """All of the code, as far as it is known before it runs."""
-        self.candidates = Candidates(cells, tuple((beside or {}).values()))
+        self.found = Findings(cells, self.sites, beside or {})
         self._programs = Programs(self._run_script, self._names, self._program_failed)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False
-        self.questions: list[Question] = []
-        self.late_questions: list[Question] = []
-        """Those of cells behind a training that was seen."""
-        self.failures: list[Question] = []
-        """Cells that failed for another reason than missing data."""
-        self.paths: dict[str, Question] = {}
-        """Files and folders that were looked for and are not here, by the name that a person says where they are by."""
         self.trained_in: int | None = None
         """Index of the first cell that trains."""
         self._updated_in: int | None = None
-        self.stop: dict[str, Any] | None = None
-        self.stop_if_told: dict[str, Any] | None = None
-        """Where the job would end with an error: cell, line and the error."""
-        self.is_refused = False
-        """Whether Paddle raises that error, of shapes, types or attributes."""
-        self._command: tuple[int, str] | None = None
-        """Of a program that has just failed: the line that runs it, and where it failed."""
 
     @property
     def _absent(self) -> absent_modules.AbsentModules:
@@ -125,10 +105,11 @@ class CellRun:
     def run(self, session: Session) -> None:
         """Execute cell after cell; a cell that fails does not keep the later ones from running."""
         self._session = session
+        self.found.begin(session)
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         session.put(AbsentData(
-            answers=self.answers, namespace=namespace, looks=self._looked, is_lazy=self._absorbs_within,
+            answers=self.answers, namespace=namespace, looks=self.found.looked, is_lazy=self._absorbs_within,
             follows=self._follows,
         ))  # fmt: skip
         namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})
@@ -136,7 +117,7 @@ class CellRun:
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
-            with outside.environment(self._plain, list(self.sources)), self._programs.installed(namespace):
+            with outside.environment(self._plain, list(self.found.sources)), self._programs.installed(namespace):
                 self._run_cells(namespace)
         finally:
             if outer is not None:
@@ -146,15 +127,15 @@ class CellRun:
 
     def _run_cells(self, namespace: dict[str, Any]) -> None:
         for cell in self.cells:
-            unanswered = len(self.questions) + len(self.failures)
+            unanswered = len(self.found.questions) + len(self.found.failures)
             updates = self._session.of(StepWatch).updates
             self._run_cell(cell, namespace)
-            if len(self.questions) + len(self.failures) > unanswered:
+            if len(self.found.questions) + len(self.found.failures) > unanswered:
                 gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
             self._updated_in = cell["index"] if self._session.of(StepWatch).updates > updates else self._updated_in
             if self.trained_in is None and (self.finished or self._has_updated()):
                 self.trained_in = cell["index"]
-            if self.finished or self._session.of(StepWatch).window is not None or self.stop is not None:
+            if self.finished or self._session.of(StepWatch).window is not None or self.found.stop is not None:
                 break
 
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
@@ -171,7 +152,7 @@ class CellRun:
         if self._deadline.stopped and not self.finished:
             self.finished = True
             if not self._has_updated():
-                self._asked(out_of_time(self._deadline, cell["index"]))
+                self.found.ask(out_of_time(self._deadline, cell["index"]))
             elif self._session.of(StepWatch).trainings:
                 self._session.note("trainings_cut")
 
@@ -195,10 +176,8 @@ class CellRun:
         exec(compile(self._rewritten(source, file, cell, line), file, "exec"), namespace)
 
     def _program_failed(self, cell: int, line: int, file: str, problem: BaseException) -> None:
-        """A program's error ends that program alone; it is told of at the line that runs the program."""
-        self._command = (line, f"{Path(file).name}, line {line_of(problem, file)}")
-        self._stopped(next(one for one in self.cells if one["index"] == cell), problem)
-        self._command = None
+        if not self._is_over(problem):
+            self.found.program_failed(next(one for one in self.cells if one["index"] == cell), line, file, problem)
 
     def _execute(self, cell: dict[str, Any], tree: ast.Module, namespace: dict[str, Any]) -> None:
         """Run a cell; it goes on behind a statement that data keeps from running which is not here. What a statement
@@ -239,143 +218,19 @@ class CellRun:
         return True
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
-        """What it means that a cell ended by an exception."""
-        match problem:
-            case StepSeen():
-                self.finished = True
-            case TimeUp():
-                pass  # `stopped` tells, also where the program caught it
-            case DownloadNeeded():
-                self._ask(cell, problem, "download", {"url": problem.url})
-            case NeededError() | BatchNeeded():
-                self._session.of(StepWatch).asked()
-            case StaticGraphError():
-                self._asked({**self._question(cell, problem, "static_graph", {}), "name": ""})
-            case _ if (path := absorbing.absent_path(problem)) is not None:
-                self._ask(cell, problem, "file_missing", {"path": path})
-                here = self._question(cell, problem, "path_missing", {})
-                paths.remember(self.paths, here, path, self.sources, self._data.namespace)
-            case _ if (module := absent_modules.missing(problem)) is not None:
-                self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
-            case NameError():
-                if self._absent.is_starred:
-                    self.ask_absent()
-                self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
-            case Exception() | SystemExit():
-                self._failed(cell, problem)
-            case _:
-                raise problem
+        if not self._is_over(problem):
+            self.found.ended(cell, problem)
 
-    def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
-        """Whether a cell ended for want of an environment variable, an argument or a person's input, which are asked
-        for."""
-        question = self._question(cell, problem, "", {})
-        found = [
-            *(("environment", "environment_missing", name)
-              for name in outside.environment_of(problem, cell["source"], question["line"])),
-            *(("value", "argument_missing", name) for name in outside.arguments_of(problem)),
-        ]  # fmt: skip
-        if outside.awaits_input(problem):
-            found.append(("value", "input_missing", question["name"] or outside.INPUT))
-        for kind, why, name in found:
-            self._asked({**question, "kind": kind, "why": why, "name": name})
-        return bool(found)
-
-    def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
-        if self._asks_outside(cell, problem):
-            return
-        match refused(problem):
-            case "network", target:
-                self._ask(cell, problem, "download", {"url": address(problem) or target})
-            case "process", target:
-                self._ask(cell, problem, "program", {"target": target})
-            case _ if absent_modules.AbsentModule.__name__ in str(problem):
-                self.ask_absent()
-            case _ if absorbing.is_of_data(problem) and not absorbing.is_refusal(problem, self._session):
-                self._session.of(StepWatch).asked()
-            case _:
-                params = {"error": type(problem).__name__, "message": said(problem)}
-                self._fail(cell, problem, "cell_failed", params)
-
-    def ask_absent(self) -> None:
-        """Ask for every module that was passed by, where it is imported."""
-        for module, place in self._absent.needed().items():
-            cell, line = place or (None, None)
-            self._ask_module(
-                {"kind": "value", "why": "module_missing", "params": {"module": module}, "cell": cell, "line": line}
-            )
-
-    def _ask_module(self, question: Question) -> None:
-        """Ask once for each module; nothing that could be typed stands for one."""
-        if all(one["params"].get("module") != question["params"]["module"] for one in self.questions):
-            self._asked({**question, "name": "", "suggestion": None})
-
-    def forget_files(self) -> None:
-        """A step was reached without the data that was looked for: it is no question any more."""
-        absent = [one for one in self.questions if one["why"] in OF_DATA]
-        if absent:
-            self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
-            wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "static")
-            self._session.note("data_absent", line=absent[0]["line"] or 0, wanted=wanted)
-
-    @property
-    def trains(self) -> bool:
-        """Whether anything in the code may train, or what a module that is not here was handed."""
-        return trains(self.sources, self.sites) or self._absent.trains
-
-    def ask_needs(self) -> None:
-        """Ask for what the step needs of data that is not here, in place of its files."""
-        if not self.trains:
-            self.forget_files()  # a lesson on data, where nothing trains
-            return
-        needs = list(self._data.needs.values())
-        if not needs:
-            return
-        files = [one["params"] for one in [*self.questions, *self.late_questions] if one["why"] in OF_DATA]
-        looked_for = next((str(next(iter(one.values()))) for one in files if one), "")
-        self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
-        self.late_questions = [one for one in self.late_questions if one["why"] not in OF_DATA]
-        for need in needs:
-            candidates = self.candidates.of(need, self._data.namespace)
-            self._asked(of_need(need, looked_for, candidates, [cell["source"] for cell in self.cells]))
-
-    def _looked(self, need: Need) -> None:
-        self.candidates.look(need, self._data.namespace)
-
-    def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
-        self._asked(self._question(cell, problem, why, params))
-
-    def _asked(self, question: Question) -> None:
-        watch = self._session.of(StepWatch)
-        asked, question = self.late_questions if watch.trainings else self.questions, self.candidates.held_for(question)
-        if question not in asked:
-            asked.append(question)
-        watch.asked()
-
-    def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
-        question = self._question(cell, problem, why, params)
-        stop = stops.stop(cell["index"], question["line"], problem)
-        if self._ends_the_job(cell, problem):
-            self.stop = stop
-            self.is_refused = self._session.is_refusal(problem) and not stops.is_removed(problem)
-        elif self._ends_the_job(cell, problem, told=True):
-            self.stop_if_told = self.stop_if_told or stop
-        if not self._has_step():  # what comes behind a training's first steps is no reason to have none
-            self.failures.append(question)
-
-    def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, told: bool = False) -> bool:
-        """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
-        goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
-        passed_by = any(one.get("hides") for one in self.cells if one["index"] <= cell["index"])
-        asked = [*self.questions, *self.late_questions, *self.failures]
-        is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
-        is_first = not goes_on and (not asked or is_of_data)
-        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
+    def _is_over(self, problem: BaseException) -> bool:
+        """Whether the trace ends here: its step was seen, or its time is up (`stopped` tells, also where the program
+        caught it)."""
+        self.finished = self.finished or isinstance(problem, StepSeen)
+        return isinstance(problem, StepSeen | TimeUp)
 
     def is_cut(self) -> bool:
         """Whether the last cell that trains ended with an error: its training is not through."""
         trains = self.trained_in if self._updated_in is None else self._updated_in
-        return self.stop is not None and (trains is None or self.stop["cell"] <= trains)
+        return self.found.stop is not None and (trains is None or self.found.stop["cell"] <= trains)
 
     def place(self) -> dict[str, int] | None:
         """Where the training stands that ended the program; None where no code of the notebook tells."""
@@ -385,16 +240,3 @@ class CellRun:
 
     def _has_updated(self) -> bool:
         return self._session.of(StepWatch).updates > 0
-
-    def _has_step(self) -> bool:
-        watch = self._session.of(StepWatch)
-        return watch.window is not None or watch.trainings > 0
-
-    def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
-        line = line_of(problem, call_stack.cell_name(cell["index"]))
-        if self._command is not None:
-            line, inside = self._command
-            params = {**params, "message": f"{params['message']} ({inside})"} if "message" in params else params
-        name = assigned_at(cell["source"], line, [one["source"] for one in self.cells])
-        place = {"cell": cell["index"], "line": line}
-        return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}

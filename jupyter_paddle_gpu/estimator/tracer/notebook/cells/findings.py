@@ -1,0 +1,221 @@
+"""What a run of cells found missing, what failed in it, and where the job would end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ... import call_stack
+from ...patches import absent_modules
+from ...patches.environment import DownloadNeeded, StaticGraphError
+from ...session import Session
+from ...step.steps import StepWatch
+from ...undecided.absent_data import AbsentData
+from ...undecided.needs import BatchNeeded, Need, NeededError
+from ..questions import paths
+from ..questions.candidates import Candidates
+from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, refused, said, trains
+from ..sites import Sites
+from . import absorbing, outside, stops
+
+Question = dict[str, Any]
+
+
+class Findings:
+    """What is asked of a person, and what ended a cell.
+
+    Args:
+        cells: list of {index, source}.
+        sites: where they may train.
+        beside: sources by path of what they run and import.
+    """
+
+    def __init__(self, cells: list[dict[str, Any]], sites: Sites, beside: Mapping[str, str]) -> None:
+        self._cells, self._sites = cells, sites
+        self._session = Session()
+        self.sources = (*(cell["source"] for cell in cells), *beside.values())
+        """All of the code, as far as it is known before it runs."""
+        self.candidates = Candidates(cells, tuple(beside.values()))
+        self.questions: list[Question] = []
+        self.late_questions: list[Question] = []
+        """Those of cells behind a training that was seen."""
+        self.failures: list[Question] = []
+        """Cells that failed for another reason than missing data."""
+        self.paths: dict[str, Question] = {}
+        """Files and folders that were looked for and are not here, by the name that a person says where they are by."""
+        self.stop: dict[str, Any] | None = None
+        """Where the job would end with an error: cell, line and the error."""
+        self.is_refused = False
+        """Whether Paddle raises that error, of shapes, types or attributes."""
+        self.stop_if_told: dict[str, Any] | None = None
+        """The same, as if what stands for unknown sizes and numbers were known."""
+        self._command: tuple[int, str] | None = None
+        """Of a program that has just failed: the line that runs it, and where it failed."""
+
+    def begin(self, session: Session) -> None:
+        """Tell which session the cells run in."""
+        self._session = session
+
+    @property
+    def _absent(self) -> absent_modules.AbsentModules:
+        return self._session.of(absent_modules.AbsentModules)
+
+    @property
+    def _data(self) -> AbsentData:
+        return self._session.of(AbsentData)
+
+    def program_failed(self, cell: dict[str, Any], line: int, file: str, problem: BaseException) -> None:
+        """A program's error ends that program alone; it is told of at the line that runs the program."""
+        self._command = (line, f"{Path(file).name}, line {line_of(problem, file)}")
+        self.ended(cell, problem)
+        self._command = None
+
+    def ended(self, cell: dict[str, Any], problem: BaseException) -> None:
+        """Keep what it means that a cell ended by an exception.
+
+        Raises:
+            BaseException: the exception itself, where it is no error (an interrupt).
+        """
+        match problem:
+            case DownloadNeeded():
+                self._ask(cell, problem, "download", {"url": problem.url})
+            case NeededError() | BatchNeeded():
+                self._session.of(StepWatch).asked()
+            case StaticGraphError():
+                self.ask({**self._question(cell, problem, "static_graph", {}), "name": ""})
+            case _ if (path := absorbing.absent_path(problem)) is not None:
+                self._ask(cell, problem, "file_missing", {"path": path})
+                here = self._question(cell, problem, "path_missing", {})
+                paths.remember(self.paths, here, path, self.sources, self._data.namespace)
+            case _ if (module := absent_modules.missing(problem)) is not None:
+                self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
+            case NameError():
+                if self._absent.is_starred:
+                    self.ask_absent()
+                self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
+            case Exception() | SystemExit():
+                self._failed(cell, problem)
+            case _:
+                raise problem
+
+    def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
+        """Whether a cell ended for want of an environment variable, an argument or a person's input, which are asked
+        for."""
+        question = self._question(cell, problem, "", {})
+        found = [
+            *(("environment", "environment_missing", name)
+              for name in outside.environment_of(problem, cell["source"], question["line"])),
+            *(("value", "argument_missing", name) for name in outside.arguments_of(problem)),
+        ]  # fmt: skip
+        if outside.awaits_input(problem):
+            found.append(("value", "input_missing", question["name"] or outside.INPUT))
+        for kind, why, name in found:
+            self.ask({**question, "kind": kind, "why": why, "name": name})
+        return bool(found)
+
+    def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
+        if self._asks_outside(cell, problem):
+            return
+        match refused(problem):
+            case "network", target:
+                self._ask(cell, problem, "download", {"url": address(problem) or target})
+            case "process", target:
+                self._ask(cell, problem, "program", {"target": target})
+            case _ if absent_modules.AbsentModule.__name__ in str(problem):
+                self.ask_absent()
+            case _ if absorbing.is_of_data(problem) and not absorbing.is_refusal(problem, self._session):
+                self._session.of(StepWatch).asked()
+            case _:
+                params = {"error": type(problem).__name__, "message": said(problem)}
+                self._fail(cell, problem, "cell_failed", params)
+
+    def ask_absent(self) -> None:
+        """Ask for every module that was passed by, where it is imported."""
+        for module, place in self._absent.needed().items():
+            cell, line = place or (None, None)
+            self._ask_module(
+                {"kind": "value", "why": "module_missing", "params": {"module": module}, "cell": cell, "line": line}
+            )
+
+    def _ask_module(self, question: Question) -> None:
+        """Ask once for each module; nothing that could be typed stands for one."""
+        if all(one["params"].get("module") != question["params"]["module"] for one in self.questions):
+            self.ask({**question, "name": "", "suggestion": None})
+
+    def forget_files(self) -> None:
+        """A step was reached without the data that was looked for: it is no question any more."""
+        absent = [one for one in self.questions if one["why"] in OF_DATA]
+        if absent:
+            self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
+            wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "static")
+            self._session.note("data_absent", line=absent[0]["line"] or 0, wanted=wanted)
+
+    @property
+    def trains(self) -> bool:
+        """Whether anything in the code may train, or what a module that is not here was handed."""
+        return trains(self.sources, self._sites) or self._absent.trains
+
+    def ask_needs(self) -> None:
+        """Ask for what the step needs of data that is not here, in place of its files."""
+        if not self.trains:
+            self.forget_files()  # a lesson on data, where nothing trains
+            return
+        needs = list(self._data.needs.values())
+        if not needs:
+            return
+        files = [one["params"] for one in [*self.questions, *self.late_questions] if one["why"] in OF_DATA]
+        looked_for = next((str(next(iter(one.values()))) for one in files if one), "")
+        self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
+        self.late_questions = [one for one in self.late_questions if one["why"] not in OF_DATA]
+        for need in needs:
+            candidates = self.candidates.of(need, self._data.namespace)
+            self.ask(of_need(need, looked_for, candidates, [cell["source"] for cell in self._cells]))
+
+    def looked(self, need: Need) -> None:
+        """The program looked at data that is not here: keep what stands around it, for suggestions."""
+        self.candidates.look(need, self._data.namespace)
+
+    def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
+        self.ask(self._question(cell, problem, why, params))
+
+    def ask(self, question: Question) -> None:
+        """Ask once; what cells behind a training that was seen ask is kept apart."""
+        watch = self._session.of(StepWatch)
+        asked, question = self.late_questions if watch.trainings else self.questions, self.candidates.held_for(question)
+        if question not in asked:
+            asked.append(question)
+        watch.asked()
+
+    def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
+        question = self._question(cell, problem, why, params)
+        stop = stops.stop(cell["index"], question["line"], problem)
+        if self._ends_the_job(cell, problem):
+            self.stop = stop
+            self.is_refused = self._session.is_refusal(problem) and not stops.is_removed(problem)
+        elif self._ends_the_job(cell, problem, told=True):
+            self.stop_if_told = self.stop_if_told or stop
+        if not self._has_step():  # what comes behind a training's first steps is no reason to have none
+            self.failures.append(question)
+
+    def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, told: bool = False) -> bool:
+        """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
+        goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
+        passed_by = any(one.get("hides") for one in self._cells if one["index"] <= cell["index"])
+        asked = [*self.questions, *self.late_questions, *self.failures]
+        is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
+        is_first = not goes_on and (not asked or is_of_data)
+        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
+
+    def _has_step(self) -> bool:
+        watch = self._session.of(StepWatch)
+        return watch.window is not None or watch.trainings > 0
+
+    def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
+        line = line_of(problem, call_stack.cell_name(cell["index"]))
+        if self._command is not None:
+            line, inside = self._command
+            params = {**params, "message": f"{params['message']} ({inside})"} if "message" in params else params
+        name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
+        place = {"cell": cell["index"], "line": line}
+        return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}
