@@ -99,7 +99,7 @@ class DeviceLink(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth: float | None = None
 
 
-class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceHolder(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Who has a device: a job's id and its user, or a container's name and nobody, where somebody started it by hand.
 
     Attributes:

@@ -173,10 +173,11 @@ def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
 
 def _best(case: _Case) -> list[Seat]:
     """Of the devices on which it may start now as many as are wanted: the first ones, or those that are joined best."""
-    free = {seat.device.id: seat for seat in case.starting}
+    starting = case.starting
     joined = case.wanted > 1 and case.offer.links
-    if not case.policy.scored or not joined or len(free) < case.wanted:
-        return case.starting[: case.wanted]
+    if not joined or not case.policy.scored or len(starting) < case.wanted:
+        return starting[: case.wanted]
+    free = {seat.device.id: seat for seat in starting}
     sharers = {} if case.choice.share is None else case.offer.shared
     scored = scores(case.need, [seat.device for seat in free.values()], case.policy, sharers)
     group = best_group(list(free), case.wanted, scored, case.offer.links, case.policy)
@@ -331,7 +332,7 @@ def _behind(case: _Case) -> str:
     offer = case.offer
     if offer.ahead or not offer.kept:
         return offer.ahead
-    alone = case._replace(offer=msgspec.structs.replace(offer, kept={})).starting
+    alone = [seat for seat in case.seats if seat.starts and not offer.is_had(seat.device.id)]
     kept = (offer.kept[seat.device.id] for seat in alone if seat.device.id in offer.kept)
     return next(kept, "") if len(alone) >= case.wanted else ""
 

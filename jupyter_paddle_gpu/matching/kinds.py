@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from ..domain.devices import Device
 
@@ -19,11 +20,11 @@ IsKept = Callable[[int], bool]
 """Whether the device at a place, which nobody has, is kept for somebody else."""
 
 
-class Stand(NamedTuple):
+class Stand(msgspec.Struct, frozen=True, gc=False):
     """How a device stands: whether it may be had, with which others it counts, and its room."""
 
     open: bool
-    group: object
+    group: int | str
     room: float
 
 
@@ -40,7 +41,7 @@ class Kind:
     def __init__(self, key: KindKey, first: Device) -> None:
         self.key, self.first = key, first
         self.open: dict[int, Rows] = {}
-        self.gone: dict[object, Rows] = {}
+        self.gone: dict[str, Rows] = {}
         self.size = 0
 
     def narrowed(self, count: int, fullest: int | None, kept: IsKept) -> Iterable[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -16,11 +15,15 @@ Suits = Callable[[Device, int], bool]
 """What `candidates.usable` says of a device among all that there are, for so many devices."""
 
 
-class JobName(NamedTuple):
+class JobName(msgspec.Struct, frozen=True, gc=False):
     """What is known of a job in a sentence: its name (another user's is nobody's business: empty) and whose it is."""
 
     name: str
     owner: str
+
+
+NAMELESS = JobName("", "")
+"""Of a job nothing is known."""
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +70,8 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
     def called(self, job: str) -> Param:
         """A job in a sentence."""
-        return waiting.called(job, *self.jobs.get(job, JobName("", "")))
+        known = self.jobs.get(job, NAMELESS)
+        return waiting.called(job, known.name, known.owner)
 
     def whole(self) -> Offer:
         """The same for who wants devices as a whole: of which somebody has a share, that one has it."""
@@ -78,4 +82,8 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_free(self, device: str) -> bool:
         """Whether nobody else has it or waits for it."""
-        return device not in self.taken and device not in self.held and device not in self.kept
+        return device not in self.kept and not self.is_had(device)
+
+    def is_had(self, device: str) -> bool:
+        """Whether somebody else has it."""
+        return device in self.taken or device in self.held

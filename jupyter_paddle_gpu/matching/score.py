@@ -43,7 +43,7 @@ JOINTS: Mapping[Joint, float] = {
 """How well two cards that are joined so train together."""
 
 
-class _Figures(NamedTuple):
+class _Figures(msgspec.Struct, frozen=True, gc=False):
     """What is known of a device for a need. Costs are of a step, prices of an hour; `seconds` compare."""
 
     expected: StepSeconds | None

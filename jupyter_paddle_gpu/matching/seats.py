@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from ..domain.decisions import Need
 from ..domain.devices import Device, DeviceHolder, DeviceShare
@@ -14,7 +15,7 @@ from .policy import Policy
 from .shares import share_on, unfilled
 
 
-class Seat(NamedTuple):
+class Seat(msgspec.Struct, frozen=True, gc=False):
     """One device as the training would find it.
 
     `starts`: a job may start on it as it is now; `possible`: one may when it is empty. `part`: the share of it that is
@@ -55,7 +56,7 @@ def part_of(need: Need | None, device: Device, policy: Policy, share: float, sha
     """A share of a device: all of it must be there, and the training must fit into it."""
     possible, part = holds(need, device, policy, share)
     if part is None:
-        return seat_of(need, device, policy)._replace(starts=False, possible=False)
+        return msgspec.structs.replace(seat_of(need, device, policy), starts=False, possible=False)
     size, room, planned = part.bytes, room_bytes(device, policy), _planned(need, policy)
     fit: Fit = "unknown"
     if room is not None:

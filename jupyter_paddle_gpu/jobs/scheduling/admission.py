@@ -54,7 +54,12 @@ def said_of(table: Mapping[str, _T], user: str, otherwise: _T) -> _T:
 
 def weight(job: Job) -> float:
     """How many devices a job has, of shared ones its shares."""
-    return sum([part.bytes / part.most for part in job.shares]) if job.shares else devices(job)
+    if not job.shares:
+        return devices(job)
+    found = 0.0  # asked of each job that runs at each pass
+    for part in job.shares:
+        found += part.bytes / part.most
+    return found
 
 
 def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:

@@ -38,24 +38,24 @@ class _Line:
         self.noted = 0  # of what changed so much is known here
         self.clean: list[_Row] = []  # for nobody kept: once free they stay so
         self.kept: list[_Row] = []
-        self._row: dict[int, tuple[bool, _Row]] = {}
+        self._row: dict[int, _Row] = {}
 
-    def fill(self, found: Iterable[tuple[int, bool, _Row]]) -> None:
-        """Begin with these places: whether they are kept for somebody, and their rows."""
-        for place, kept, row in found:
-            (self.kept if kept else self.clean).append(row)
-            self._row[place] = (kept, row)
-        self.clean.sort()
-        self.kept.sort()
+    def fill(self, clean: list[_Row], kept: list[_Row]) -> None:
+        """Begin with these rows."""
+        self.clean, self.kept = sorted(clean), sorted(kept)
+        self._row = {int(row[2]): row for row in (*clean, *kept)}
 
     def put(self, place: int, kept: bool, row: _Row | None) -> None:
         """Note a device anew; None: it is free of jobs."""
         if (old := self._row.pop(place, None)) is not None:
-            rows = self.kept if old[0] else self.clean
-            rows.pop(bisect_left(rows, old[1]))
+            at = bisect_left(self.clean, old)
+            if at < len(self.clean) and self.clean[at] == old:
+                self.clean.pop(at)
+            else:
+                self.kept.pop(bisect_left(self.kept, old))
         if row is not None:
             insort(self.kept if kept else self.clean, row)
-            self._row[place] = (kept, row)
+            self._row[place] = row
 
     def walk(self, count: int, most: float, soonest: Callable[[int], float]) -> Iterator[_Seen]:
         """Devices by their first moment; of those that are free at the same one as many as matter (`most`)."""
@@ -122,8 +122,12 @@ class Prospects:
         lines, changes = self._lines.setdefault(kind.key, {}), self._changes.get(kind.key, [])
         if (found := lines.get(size)) is None:
             found = lines[size] = _Line()
-            rows = [(place, self._row(place, size, room)) for room, place in kind.rows()]
-            found.fill((place, *row) for place, row in rows if row is not None)
+            clean, kept = list[_Row](), list[_Row]()
+            first, devices = self._timeline.first, self._pool.devices
+            for room, place in kind.rows():
+                if (begin := first(devices[place].id, size)) is not None:
+                    (kept if begin[0] else clean).append((begin[1], -room, place))
+            found.fill(clean, kept)
         else:  # a line that nobody asks for need not know
             for place in set(changes[found.noted :]):
                 row = self._row(place, size, self._pool.room(place, shares=bool(size)))

@@ -201,7 +201,8 @@ class _State:
                 self.give(job.owner, admission.weight(job))
             if (left := seconds_left(job, self.now, expected.get(job.id))) is not None:
                 ends[job.id] = left
-            self.note_away(job)
+            if job.reason is not None:
+                self.note_away(job)
         self.room.open([self.supply(name) for name in engines], at_work, shared, self.give)
 
     def give(self, owner: str, devices: float) -> None:
@@ -237,7 +238,8 @@ class _State:
         return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1), place=self.ahead[engine])
 
     def _waits_engine(self, engine: str, first: str) -> Message:
-        return _waits_engine(engine, called(first, *self.room.jobs[first]))
+        known = self.room.jobs[first]
+        return _waits_engine(engine, called(first, known.name, known.owner))
 
     def note_away(self, job: Job) -> None:
         """Where a job waits for its engine, those behind it do as well."""

@@ -90,7 +90,7 @@ class Room:
         self.shared: dict[str, tuple[DeviceHolder, ...]] = {}
         self.timeline = Timeline(now, {})
         self._sizes: list[int] = []
-        self._own: dict[str, list[str]] = {}
+        self._own: dict[str, list[str]] = {}  # of jobs that still wait
         self._pools = Pools() if pools is None else pools
         self._indices: dict[PoolKey, _Index] = {}
 
@@ -107,34 +107,33 @@ class Room:
             shared: what those of others have shares of.
             give: is told how many devices whose jobs have.
         """
-        totals = {one.id: one.memory_total for supply in supplies for one in supply.devices or ()}
-        allowed = {total: self.policy.allowed(total) for total in set(totals.values()) if total}
-        self.capacity = {device: allowed[total] for device, total in totals.items() if total}
+        devices = [one for supply in supplies for one in supply.devices or ()]
+        allowed = {total: self.policy.allowed(total) for total in {one.memory_total for one in devices} if total}
+        self.capacity = {one.id: allowed[one.memory_total] for one in devices if one.memory_total}
         self._sizes = sorted(set(allowed.values()))
-        for job in active:
-            if job.shares:
-                self.share(job, job.device_ids, job.shares)
+        at_work = {job.id: job for job in active}
         ends = {device: self._until.get((device, holder.job)) for device, holder in self.held.items()}
         for holder in self.held.values():
             give(holder.owner, 1)
         for device, name in self.busy.items():
             ends[device] = self._end(name)
-            self._own.setdefault(name, []).append(device)
-        parts: dict[str, list[tuple[float | None, int]]] = {}
-        for device, those in self.shared.items():
-            part = parts[device] = []
-            for one in those:
-                part.append((self._end(one.job), one.bytes or 0))
-                self._own.setdefault(one.job, []).append(device)
+            if name not in at_work:
+                self._own.setdefault(name, []).append(device)
+        self.timeline = Timeline(self._now, ends, capacity=self.capacity)
+        for job in at_work.values():
+            if job.shares:
+                self.share(job, job.device_ids, job.shares)
+                end = self._end(job.id)
+                for device, part in zip(job.device_ids, job.shares, strict=False):
+                    self.timeline.share(device, end, part.bytes)
         for device, holders in shared.items():
             mine = {(one.owner, one.job) for one in self.shared.get(device, ())}
             for one in holders:
                 if (one.owner, one.job) not in mine:
                     self.shared[device] = (*self.shared.get(device, ()), one)
-                    parts.setdefault(device, []).append((self._until.get((device, one.job)), one.bytes or 0))
+                    self.timeline.share(device, self._until.get((device, one.job)), one.bytes or 0)
                     self._own.setdefault(one.job, []).append(device)
                     give(one.owner, (one.bytes or 0) / self.capacity.get(device, one.bytes or 1))
-        self.timeline = Timeline(self._now, ends, capacity=self.capacity, shared=parts)
 
     def share(self, job: Job, devices: Iterable[str], shares: Iterable[DeviceShare]) -> None:
         """A job has shares of these devices; without shares it has them as a whole."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
-from typing import NamedTuple
+
+import msgspec
 
 MARGIN = 1.25
 """So many times its expected time must pass before a place that is kept: who fills a gap may take a little longer."""
@@ -18,8 +19,11 @@ _ALL = 1
 """What there is of a device of which no memory is known: it is had as a whole or not at all."""
 
 
-class _Span(NamedTuple):
-    """So much of a device is somebody's for a time. `hoped`: he waits for whoever is there to leave."""
+class _Span(msgspec.Struct, frozen=True, gc=False):
+    """So much of a device is somebody's for a time. `hoped`: he waits for whoever is there to leave.
+
+    There are ten thousands of them, and none refers to what may refer to it: the collector need not follow them.
+    """
 
     begin: float
     end: float
@@ -34,7 +38,6 @@ class Timeline:
     Args:
         busy: device -> when the job that has it as a whole is thought to end; None: nobody knows.
         capacity: device -> bytes that jobs may have of it; without it there are no shares.
-        shared: device -> of each job that has a share when it is thought to end, and the share's bytes.
     """
 
     def __init__(
@@ -43,17 +46,17 @@ class Timeline:
         busy: Mapping[str, float | None],
         *,
         capacity: Mapping[str, int] | None = None,
-        shared: Mapping[str, Iterable[tuple[float | None, int]]] | None = None,
     ) -> None:
         self._now, self._capacity = now, capacity or {}
-        self._busy: dict[str, list[_Span]] = {}
-        self._kept: dict[str, list[_Span]] = {}
+        self._busy: dict[str, tuple[_Span, ...]] = {}
+        self._kept: dict[str, tuple[_Span, ...]] = {}
         self.changed: set[str] = set()
         for device, end in busy.items():
-            self._busy[device] = [self._span("", end, self._capacity.get(device, _ALL))]
-        for device, parts in (shared or {}).items():
-            spans = [self._span("", end, size) for end, size in parts]
-            self._busy[device] = [*self._busy[device], *spans] if device in self._busy else spans
+            self._busy[device] = (self._span("", end, self._capacity.get(device, _ALL)),)
+
+    def share(self, device: str, end: float | None, size: int) -> None:
+        """A job has so many bytes of a device. `end`: when it is thought to end; None: nobody knows."""
+        self._busy[device] = (*self._busy.get(device, ()), self._span("", end, size))
 
     def ahead(
         self, devices: Iterable[str] | None, seconds: float | None, *, asked: Mapping[str, int] | None = None
@@ -159,7 +162,7 @@ class Timeline:
         return asked.get(device, self._capacity.get(device, _ALL))
 
     def _have(self, device: str, job: str, end: float | None, size: int) -> None:
-        self._busy.setdefault(device, []).append(self._span(job, end, size))
+        self._busy[device] = (*self._busy.get(device, ()), self._span(job, end, size))
         self.changed.add(device)
 
     def _span(self, job: str, end: float | None, size: int) -> _Span:
@@ -167,7 +170,7 @@ class Timeline:
         return _Span(self._now, end if end is not None and end > self._now else inf, job, size)
 
     def _keep(self, device: str, span: _Span) -> None:
-        self._kept.setdefault(device, []).append(span)
+        self._kept[device] = (*self._kept.get(device, ()), span)
         self.changed.add(device)
 
     def _soonest(self, device: str, length: float, size: int, ready: bool) -> float:
